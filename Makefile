@@ -1,0 +1,29 @@
+# `make demo` and `make test` set everything up by themselves; the second run is quick.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test bench clean
+
+demo: $(INSTALLED)
+	$(BIN)/mbauc demo
+
+test: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+bench: $(INSTALLED)
+	$(BIN)/pip install --quiet --editable '.[benchmarks]'
+	$(BIN)/python -m benchmarks
+
+$(INSTALLED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis mbauc-demo

@@ -1,0 +1,42 @@
+"""The errors and warnings of the package that a caller may want to catch by name."""
+
+
+class NonFiniteError(ValueError):
+    """A NaN or an infinity stood in the data.
+
+    Attributes
+    ----------
+    row, column : int
+        Where the first one stands, counted from 0.
+    value : float
+        What stands there.
+    """
+
+    def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
+        self.row, self.column, self.value = row, column, value
+        label = f" ({name!r})" if name is not None else ""
+        what = "NaN" if value != value else ("inf" if value > 0 else "-inf (infinity)")
+        super().__init__(
+            f"X contains {what} at row {row:,}, column {column:,}{label}; every value must be finite. "
+            "Impute it (sklearn.impute.SimpleImputer) or drop the row."
+        )
+
+
+class MomentFileError(ValueError):
+    """A file does not hold pair moments that this version can read."""
+
+
+class MbaucWarning(UserWarning):
+    """Base of the warnings of this package."""
+
+
+class CancellationWarning(MbaucWarning):
+    """Subtracting moments left so little that rounding errors dominate it."""
+
+
+class SingularWarning(MbaucWarning):
+    """The second moment is singular and nothing regularises it."""
+
+
+class BinormalWarning(MbaucWarning):
+    """Scores are far from normal: AUC estimated from moments is not the AUC of the data."""

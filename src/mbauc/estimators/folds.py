@@ -1,0 +1,106 @@
+"""Which rows are held out: splits of the rows for cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to train on and rows to test on.
+
+    ``train`` is None where it is the complement of ``test``, so that its moments are total minus test.
+    """
+
+    test: Rows
+    train: Rows | None = None
+
+
+def stratified_splits(
+    positive: NDArray[np.bool_], n_splits: int, repeats: int, rng: np.random.Generator
+) -> list[list[Split]]:
+    """Random folds with the same share of positives each; one list of splits for each repeat."""
+    smaller = int(min(positive.sum(), (~positive).sum()))
+    if smaller < 2:
+        raise ValueError(
+            f"cross-validation needs at least 2 rows of each class (one to train on, one to test on); "
+            f"the smaller class has n_samples=1 of {positive.size:,}."
+        )
+    if smaller < n_splits:
+        warnings.warn(
+            f"The smaller class has {smaller} rows, fewer than cv={n_splits}; using {smaller} folds, so "
+            "that each holds both classes.",
+            UserWarning,
+            stacklevel=4,
+        )
+        n_splits = smaller
+    rounds = []
+    for _ in range(repeats):
+        fold = np.empty(positive.size, dtype=np.int32)
+        for rows in (positive, ~positive):
+            count = int(rows.sum())
+            fold[rows] = rng.permutation(np.arange(count, dtype=np.int32) % n_splits)
+        rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
+    return rounds
+
+
+def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:
+    """Splits of a scikit-learn splitter or of an iterable of (train, test), grouped into partitions.
+
+    Consecutive splits whose test sets are disjoint and whose training sets are the complements form one
+    list; any other split is a list of its own.
+    """
+    n = positive.size
+    rounds: list[list[Split]] = []
+    covered = np.zeros(n, dtype=bool)
+    y = positive.astype(np.int64)
+    for number, (train, test) in enumerate(_indices(check_cv(cv, y, classifier=True).split(X, y, groups), n)):
+        _check_both_classes(positive, test, f"the test rows of split {number}")
+        _check_both_classes(positive, train, f"the training rows of split {number}")
+        mask = np.zeros(n, dtype=bool)
+        mask[test] = True
+        if mask[train].any():
+            raise ValueError(f"split {number} has rows in both train and test; they must be disjoint.")
+        if train.size + test.size != n or mask.sum() != test.size or np.unique(train).size != train.size:
+            rounds.append([Split(test, train)])
+            covered[:] = True
+        else:
+            if not rounds or (covered & mask).any():
+                rounds.append([])
+                covered[:] = False
+            rounds[-1].append(Split(test))
+            covered |= mask
+    if not rounds:
+        raise ValueError("cv yields no splits; at least one is needed.")
+    return rounds
+
+
+def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
+    for number, pair in enumerate(pairs):
+        try:
+            train, test = (np.asarray(side) for side in pair)
+        except (TypeError, ValueError):
+            raise ValueError(f"split {number} of cv must be a pair (train, test) of index arrays.") from None
+        train, test = (np.flatnonzero(side) if side.dtype == bool else side.astype(np.intp) for side in (train, test))
+        for side in (train, test):
+            if side.size and (side.min() < -n or side.max() >= n):
+                raise ValueError(f"split {number} of cv names a row outside the {n:,} rows of X.")
+        yield train % n, test % n
+
+
+def _check_both_classes(positive: NDArray[np.bool_], rows: Rows, what: str) -> None:
+    count = int(positive[rows].sum())
+    if not 0 < count < rows.size:
+        raise ValueError(
+            f"{what} hold {count:,} positives and {rows.size - count:,} negatives; AUC needs both classes. "
+            "Use fewer or stratified splits."
+        )

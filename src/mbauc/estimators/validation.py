@@ -1,0 +1,114 @@
+"""One validation for all estimators: what they take, and what they say about what they do not take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from mbauc.errors import NonFiniteError
+from mbauc.labels import check_classes, find_classes, positive_rows
+from mbauc.matrix import as_matrix, check_weights
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def keeps_state_on_failure(method: Method) -> Method:
+    """A method that, if it fails or is interrupted, leaves the estimator as it was before the call."""
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException as error:
+            vars(self).clear()
+            vars(self).update(before)
+            if isinstance(error, NonFiniteError):
+                names = getattr(args[0] if args else kwargs.get("X"), "columns", None)
+                if names is not None:
+                    name = str(list(names)[error.column])
+                    raise NonFiniteError(error.row, error.column, error.value, name) from None
+            raise
+
+    return guarded  # type: ignore[return-value]
+
+
+def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a dense or CSR/CSC matrix of real numbers; finiteness is checked where X is read anyway."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        if not sp.issparse(X) and "could not convert" in str(error):
+            as_matrix(np.asarray(X, dtype=object))  # names the row and column
+        raise
+
+
+def validated_training_data(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
+) -> tuple[Any, NDArray[Any], NDArray[np.bool_], NDArray[np.float64] | None]:
+    """X, classes, mask of the positive rows, and weights.
+
+    Without ``classes`` both classes must be present with positive weight.
+    """
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    X = validated_matrix(estimator, X, reset=reset)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    known = find_classes(y) if classes is None else check_classes(classes)
+    positive = positive_rows(y, known)
+    weight = check_weights(sample_weight, X.shape[0])
+    if classes is None and weight is not None:
+        for name, rows in zip(known, (~positive, positive), strict=True):
+            if not weight[rows].any():
+                raise ValueError(
+                    f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
+                )
+    return X, known, positive, weight
+
+
+def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
+    """A finite real number within bounds, or an error that names the parameter."""
+    within = isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
+    if not within or (open_low and value == low) or not np.isfinite(float(value)):
+        bounds = f"{'greater than' if open_low else 'at least'} {low:g}"
+        if np.isfinite(high):
+            bounds += f" and at most {high:g}"
+        raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}.")
+    return float(value)
+
+
+def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:
+    """Penalty factors as an array of one finite, non-negative number a feature."""
+    if factors is None:
+        return np.ones(n_features)
+    array = np.asarray(factors, dtype=np.float64)
+    if array.shape != (n_features,):
+        raise ValueError(
+            f"penalty_factors must have one number for each of the {n_features} features, "
+            f"got shape {array.shape}."
+        )
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        column = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"penalty_factors has {array[column]} for column {column}; "
+            "factors must be finite and not negative (0 leaves a feature unpenalised)."
+        )
+    return array

@@ -1,0 +1,71 @@
+"""What may come as a data matrix, and as row weights, below the estimators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+
+def as_matrix(X: Any) -> Any:
+    """X as a two-dimensional real array, or as CSR or CSC; nothing is copied where it is one already."""
+    if sp.issparse(X):
+        matrix = X if X.format in ("csr", "csc") else X.tocsr()
+    else:
+        matrix = np.asarray(X)
+        if matrix.dtype.kind == "O":
+            matrix = _object_to_float(matrix)
+    if matrix.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows × columns), got shape {matrix.shape}. "
+            "Reshape one feature with X.reshape(-1, 1), one row with X.reshape(1, -1)."
+        )
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}; encode its columns first.")
+    return matrix
+
+
+def _object_to_float(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    """An object array as float64, or an error that names the first value that is no number."""
+    try:
+        return matrix.astype(np.float64)
+    except (TypeError, ValueError):
+        for place, value in np.ndenumerate(matrix):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                row, column = place if len(place) == 2 else (place[0], 0)
+                raise ValueError(
+                    f"X has {value!r} at row {row:,}, column {column:,}, which is not a number; "
+                    "encode text columns first (sklearn.preprocessing.OneHotEncoder)."
+                ) from None
+        raise
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """``sample_weight`` as a float64 array of one finite, non-negative weight a row; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(
+            f"sample_weight must be one-dimensional, got shape {weight.shape}. "
+            "Sample weights must be 1D array or scalar."
+        )
+    if weight.size != n_rows:
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight for each row of X."
+        )
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(
+            f"sample_weight has {weight[row]} at row {row:,}; weights must be finite and not negative."
+        )
+    if n_rows and not weight.any():
+        raise ValueError("sample_weight is zero for all rows; at least one must be positive.")
+    return weight

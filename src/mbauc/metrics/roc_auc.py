@@ -1,0 +1,71 @@
+"""Area under the ROC curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbauc.labels import find_classes, positive_rows
+from mbauc.matrix import check_weights
+
+Array = NDArray[np.float64]
+
+
+def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Share of the pairs in which the positive row has the higher score; ties count one half (Eq. 5).
+
+    ``O(n log n)``: both classes are sorted on their own and then merged.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Two-valued labels; the larger is positive.
+    s : array-like of shape (n,)
+        Scores.
+    sample_weight : array-like of shape (n,), optional
+        A pair has the product of the weights of its rows.
+
+    Examples
+    --------
+    >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    """
+    positive, scores = check_scores(y, s)
+    weight = check_weights(sample_weight, scores.size)
+    if weight is None:
+        return auc_of_classes(np.sort(scores[positive]), np.sort(scores[~positive]))
+    return weighted_auc_of_classes(scores[positive], scores[~positive], weight[positive], weight[~positive])
+
+
+def check_scores(y: Any, s: Any) -> tuple[NDArray[np.bool_], Array]:
+    """Mask of the positive rows and the scores, checked against each other."""
+    scores = np.asarray(s, dtype=np.float64)
+    if scores.ndim != 1:
+        raise ValueError(f"scores must be one-dimensional, got shape {scores.shape}; pass one score per row.")
+    positive = positive_rows(y, find_classes(y))
+    if positive.size != scores.size:
+        raise ValueError(f"y has {positive.size:,} labels and there are {scores.size:,} scores.")
+    if np.isnan(scores).any():
+        raise ValueError(f"the score of row {int(np.flatnonzero(np.isnan(scores))[0]):,} is NaN.")
+    return positive, scores
+
+
+def auc_of_classes(plus: Array, minus: Array) -> float:
+    """AUC of two sorted arrays of scores."""
+    few, many, sign = (plus, minus, 1) if plus.size <= minus.size else (minus, plus, -1)
+    below = int(np.searchsorted(many, few, side="left").sum(dtype=np.int64))
+    up_to = int(np.searchsorted(many, few, side="right").sum(dtype=np.int64))
+    share = (below + up_to) / 2 / (plus.size * minus.size)
+    return share if sign == 1 else 1.0 - share
+
+
+def weighted_auc_of_classes(plus: Array, minus: Array, plus_weight: Array, minus_weight: Array) -> float:
+    """AUC of two arrays of scores with weights."""
+    order = np.argsort(minus, kind="stable")
+    ranked = minus[order]
+    below = np.concatenate([[0.0], np.cumsum(minus_weight[order])])
+    wins = below[np.searchsorted(ranked, plus, side="left")]
+    not_losses = below[np.searchsorted(ranked, plus, side="right")]
+    return float(plus_weight @ (wins + not_losses) / 2 / (plus_weight.sum() * below[-1]))

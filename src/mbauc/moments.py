@@ -1,0 +1,599 @@
+"""Pair moments: all that the positive/negative pairs say to a linear ranker under the squared loss."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from mbauc.errors import CancellationWarning
+from mbauc.labels import positive_rows
+from mbauc.matrix import as_matrix, check_weights
+from mbauc.progress import progress
+from mbauc.scatter import PackedScatters, WeightedMean, class_scatters
+from mbauc.threads import thread_count
+
+Array = NDArray[np.float64]
+
+#: What is left of a scatter below this share is taken for rounding error and set to zero …
+_ROUNDING = 64 * np.finfo(np.float64).eps
+#: … and below this share it keeps fewer than six digits, which is worth a warning.
+_FEW_DIGITS = np.finfo(np.float64).eps * 1e6
+
+
+@dataclass(frozen=True)
+class _ClosedPairs:
+    """A set of pairs that is not "every positive with every negative": weight, mean, scatter of x⁺ - x⁻."""
+
+    differences: WeightedMean
+    scatter: Array
+
+
+class PairMoments:
+    """Moments of the differences x⁺ - x⁻ over all pairs of a positive and a negative row.
+
+    Held as weight, mean and scatter of each class, from which Eq. (13) of the paper follows exactly::
+
+        μ = m₊ - m₋        Σ = C₊ + C₋ + μ μ'        C = scatter / weight
+
+    without forming a pair. Per-class sums add up over any split of the rows, so moments merge
+    (``a + b``), subtract (``a - b``) and forget (``a.decayed(0.9)``). A pair has weight wᵢ wⱼ.
+
+    Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
+    also hold the scatter of the differences themselves, because class sums no longer tell it.
+
+    Objects are not changed after they are made. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
+    their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc import PairMoments
+    >>> X = np.array([[2.0, 1.0], [4.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 2.0]])
+    >>> y = np.array([1, 1, 0, 0, 0])
+    >>> moments = PairMoments.from_arrays(X, y)
+    >>> moments
+    PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
+    >>> moments.mean_difference
+    array([ 2. , -0.5])
+    >>> moments.second_moment
+    array([[ 5.        , -1.5       ],
+           [-1.5       ,  1.16666667]])
+    >>> first, rest = PairMoments.from_arrays(X[:2], y[:2]), PairMoments.from_arrays(X[2:], y[2:])
+    >>> np.allclose((first + rest).second_moment, moments.second_moment)
+    True
+    """
+
+    __slots__ = ("_negative", "_packed", "_pairs", "_positive")
+
+    def __init__(self, n_features: int) -> None:
+        """Moments of no rows at all; adding them to others changes nothing."""
+        if n_features < 1:
+            raise ValueError(f"n_features must be at least 1, got {n_features}.")
+        self._positive = WeightedMean.empty(n_features)
+        self._negative = WeightedMean.empty(n_features)
+        self._packed = PackedScatters.zeros(n_features)
+        self._pairs: _ClosedPairs | None = None
+
+    @classmethod
+    def _make(
+        cls,
+        positive: WeightedMean,
+        negative: WeightedMean,
+        packed: PackedScatters,
+        pairs: _ClosedPairs | None = None,
+    ) -> PairMoments:
+        moments = object.__new__(cls)
+        moments._positive, moments._negative = positive, negative
+        moments._packed, moments._pairs = packed, pairs
+        return moments
+
+    # -- ways to make them ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        classes: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> PairMoments:
+        """Exact moments of all pairs in one pass over X.
+
+        ``O(n d²)`` time for dense rows, ``O(Σ k²)`` for sparse rows with k entries; the memory of the
+        moments plus a few blocks of rows. X is not copied and sparse X is not made dense.
+
+        Parameters
+        ----------
+        X : array or CSR/CSC of shape (n, d)
+            Rows of numbers of any real dtype.
+        y : array-like of shape (n,)
+            Two-valued labels; the larger value is positive. One class alone is fine.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights; weight k means the same as the row k times.
+        classes : sequence of two labels, optional
+            Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
+        n_jobs : int, optional
+            Threads; by default as many as BLAS may use.
+        """
+        X = as_matrix(X)
+        positive = positive_rows(y, classes)
+        if positive.size != X.shape[0]:
+            raise ValueError(
+                f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same "
+                "number. Found input variables with inconsistent numbers of samples."
+            )
+        return cls._of_rows(X, positive, check_weights(sample_weight, X.shape[0]), thread_count(n_jobs))
+
+    @classmethod
+    def _of_rows(
+        cls,
+        X: Any,
+        positive: NDArray[np.bool_],
+        weight: Array | None,
+        n_threads: int,
+        subset: NDArray[np.intp] | None = None,
+    ) -> PairMoments:
+        """Moments of checked input, of all rows or of a subset of them."""
+        if subset is None:
+            used = positive if weight is None else positive & (weight > 0)
+            others = ~positive if weight is None else ~positive & (weight > 0)
+            rows = np.flatnonzero(used), np.flatnonzero(others)
+        else:
+            if weight is not None:
+                subset = subset[weight[subset] > 0]
+            among = positive[subset]
+            rows = subset[among], subset[~among]
+        (plus, minus), packed = class_scatters(X, rows, weight, n_threads)
+        return cls._make(plus, minus, packed)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: Iterable[tuple[Any, ...]],
+        *,
+        classes: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> PairMoments:
+        """Exact moments of all pairs of rows that come in blocks, within and across the blocks.
+
+        Memory: that of two moments and of one block, however many blocks there are.
+
+        Parameters
+        ----------
+        blocks : iterable of (X, y) or (X, y, sample_weight)
+            As for :meth:`from_arrays`. A block may hold one class only.
+        classes, n_jobs
+            As for :meth:`from_arrays`. Give ``classes`` unless labels are 0/1, ±1 or boolean.
+        verbose : bool
+            Show a progress bar on a terminal.
+        """
+        total: PairMoments | None = None
+        for number, block in enumerate(progress(blocks, "pair moments", show=verbose), start=1):
+            if not isinstance(block, tuple) or len(block) not in (2, 3):
+                raise ValueError(
+                    f"block {number} must be a tuple (X, y) or (X, y, sample_weight), "
+                    f"got {type(block).__name__}."
+                )
+            X, y, weight = block if len(block) == 3 else (*block, None)
+            part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
+            if total is None:
+                total = part
+            else:
+                total._absorb(part)
+        if total is None:
+            raise ValueError("blocks is empty; at least one block of rows is needed.")
+        return total
+
+    @classmethod
+    def from_pairs(cls, X_pos: Any, X_neg: Any, *, n_jobs: int | None = None) -> PairMoments:
+        """Moments of the pairs (X_pos[i], X_neg[i]) alone, Eq. (16).
+
+        Unlike all pairs, matched pairs carry a cross-scatter K: Σ = C₊ + C₋ + μ μ' - K - K'.
+
+        Parameters
+        ----------
+        X_pos, X_neg : array or sparse matrix of shape (pairs, d)
+            Row i of one is paired with row i of the other.
+        """
+        X_pos, X_neg = as_matrix(X_pos), as_matrix(X_neg)
+        if X_pos.shape != X_neg.shape:
+            raise ValueError(f"X_pos and X_neg must have one shape, got {X_pos.shape} and {X_neg.shape}.")
+        n_threads = thread_count(n_jobs)
+        rows, none = np.arange(X_pos.shape[0]), np.arange(0)
+        (plus, _), packed = class_scatters(X_pos, (rows, none), None, n_threads)
+        (_, minus), packed_minus = class_scatters(X_neg, (none, rows), None, n_threads)
+        packed.buffer[...] += packed_minus.buffer
+        if X_pos.dtype != np.float64:
+            X_pos = X_pos.astype(np.float64)
+        (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
+        return cls._make(plus, minus, packed, _ClosedPairs(differences, scatter.combined(1.0, 0.0)))
+
+    # -- what they say -------------------------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns d."""
+        return self._packed.n_features
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Number of rows that entered, (positives, negatives)."""
+        return self._positive.count, self._negative.count
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Sum of the weights, (positives, negatives)."""
+        return self._positive.weight, self._negative.weight
+
+    @property
+    def effective_sizes(self) -> tuple[float, float]:
+        """Effective number of rows (Σw)²/Σw², (positives, negatives); less than the counts after decay."""
+        return self._positive.effective_size, self._negative.effective_size
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that the moments speak of."""
+        if self._pairs is not None:
+            return self._pairs.differences.count
+        return self._positive.count * self._negative.count
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the pairs are a set of their own (matched, or within blocks) instead of all pairs."""
+        return self._pairs is not None
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether there is at least one pair, so that μ and Σ exist."""
+        if self._pairs is not None:
+            return self._pairs.differences.weight > 0
+        return self._positive.weight > 0 and self._negative.weight > 0
+
+    def _require_pairs(self) -> None:
+        if not self.has_pairs:
+            raise ValueError(
+                f"there are no pairs yet ({self.counts[0]:,} positives, {self.counts[1]:,} negatives); "
+                "pair moments need rows of both classes."
+            )
+
+    @property
+    def class_means(self) -> tuple[Array, Array]:
+        """Weighted mean row of each class, (positives, negatives)."""
+        return self._positive.mean.copy(), self._negative.mean.copy()
+
+    def class_covariance(self, positive: bool) -> Array:
+        """Covariance matrix (divided by the weight) of one class. ``O(d²)``."""
+        weight = self.weights[0 if positive else 1]
+        if weight <= 0:
+            raise ValueError(f"there are no {'positive' if positive else 'negative'} rows.")
+        return self._packed.combined(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
+
+    @property
+    def mean_difference(self) -> Array:
+        """First moment μ of the differences (Eq. 13), shape (d,)."""
+        self._require_pairs()
+        if self._pairs is not None:
+            return self._pairs.differences.mean.copy()
+        return self._positive.mean - self._negative.mean
+
+    @property
+    def difference_covariance(self) -> Array:
+        """Covariance Σ - μ μ' of the differences: C₊ + C₋ over all pairs. A new array, ``O(d²)``."""
+        self._require_pairs()
+        if self._pairs is not None:
+            return self._pairs.scatter / self._pairs.differences.weight
+        return self._packed.combined(1 / self._positive.weight, 1 / self._negative.weight)
+
+    @property
+    def second_moment(self) -> Array:
+        """Second moment Σ of the differences (Eq. 13), shape (d, d). A new array, ``O(d²)``."""
+        sigma = self.difference_covariance
+        mu = self.mean_difference
+        # row by row: an outer product in one go would be a second d×d matrix
+        for row, value in zip(sigma, mu, strict=True):
+            row += value * mu
+        return sigma
+
+    @property
+    def second_moment_diagonal(self) -> Array:
+        """Diagonal of Σ without the rest of it. ``O(d)``."""
+        self._require_pairs()
+        if self._pairs is not None:
+            variance = np.diagonal(self._pairs.scatter) / self._pairs.differences.weight
+        else:
+            variance = (
+                self._packed.diagonal("positive") / self._positive.weight
+                + self._packed.diagonal("negative") / self._negative.weight
+            )
+        return np.asarray(variance + self.mean_difference**2)
+
+    @property
+    def cross_scatter(self) -> Array | None:
+        """Symmetric part (K + K')/2 of the cross-scatter of matched pairs, divided by their weight.
+
+        None where the pairs are all pairs, for which it is zero.
+        """
+        if self._pairs is None:
+            return None
+        plus, minus = self.class_covariance(True), self.class_covariance(False)
+        return np.asarray((plus + minus - self.difference_covariance) / 2)
+
+    @property
+    def column_variances(self) -> Array:
+        """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
+        rows, _, _ = self._positive.merged(self._negative)
+        if rows.weight <= 0:
+            raise ValueError("there are no rows, so columns have no variance.")
+        within = self._packed.diagonal("positive") + self._packed.diagonal("negative")
+        between = self._positive.weight * self._negative.weight / rows.weight
+        return np.asarray((within + between * (self._positive.mean - self._negative.mean) ** 2) / rows.weight)
+
+    # -- what they say about a scorer w --------------------------------------------------------------
+
+    def _columns(self, w: ArrayLike) -> tuple[Array, bool]:
+        """Weight vectors as the columns of a matrix, and whether there was just one."""
+        W = np.asarray(w, dtype=np.float64)
+        if W.ndim not in (1, 2) or W.shape[-1] != self.n_features:
+            raise ValueError(
+                f"w must have shape ({self.n_features},) or (k, {self.n_features}), got {W.shape}."
+            )
+        return np.atleast_2d(W).T, W.ndim == 1
+
+    @staticmethod
+    def _result(values: Array, single: bool) -> Any:
+        return float(values[0]) if single else values
+
+    def score_means(self, w: ArrayLike) -> tuple[Any, Any]:
+        """Mean of the score x'w in each class, (positives, negatives); arrays for several w."""
+        W, single = self._columns(w)
+        return (
+            self._result(self._positive.mean @ W, single),
+            self._result(self._negative.mean @ W, single),
+        )
+
+    def score_variances(self, w: ArrayLike) -> tuple[Any, Any]:
+        """Variance of the score x'w in each class, (positives, negatives). ``O(d²)`` per w."""
+        W, single = self._columns(w)
+        variances = []
+        for side, sums in zip(self._packed.sides, (self._positive, self._negative), strict=True):
+            quadratic = np.einsum("ij,ij->j", W, self._packed.product(side, W))
+            variances.append(np.maximum(quadratic, 0.0) / sums.weight if sums.weight > 0 else quadratic)
+        return self._result(variances[0], single), self._result(variances[1], single)
+
+    def _difference_moments(self, W: Array) -> tuple[Array, Array]:
+        """Mean and variance over the pairs of the score difference, for each column of W."""
+        self._require_pairs()
+        mean = self.mean_difference @ W
+        if self._pairs is not None:
+            quadratic = np.einsum("ij,ij->j", W, self._pairs.scatter @ W)
+            return mean, np.maximum(quadratic, 0.0) / self._pairs.differences.weight
+        plus, minus = self.score_variances(W.T)
+        return mean, plus + minus
+
+    def risk(self, w: ArrayLike) -> Any:
+        """Mean of (1 - w'(x⁺ - x⁻))² over the pairs: the exact pairwise squared risk of Eq. (8).
+
+        Parameters
+        ----------
+        w : array-like of shape (d,) or (k, d)
+            One scorer, or several.
+
+        Returns
+        -------
+        float, or ndarray of shape (k,)
+        """
+        W, single = self._columns(w)
+        mean, variance = self._difference_moments(W)
+        return self._result((1.0 - mean) ** 2 + variance, single)
+
+    def binormal_auc(self, w: ArrayLike) -> Any:
+        """AUC that x'w would have if its scores were normal in each class: Φ(w'μ / √(w'(Σ - μμ')w)).
+
+        Takes no look at the data. Good where scores are sums of many small terms, off where they have
+        heavy tails. Arguments and result as for :meth:`risk`.
+        """
+        W, single = self._columns(w)
+        mean, variance = self._difference_moments(W)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(mean == 0.0, 0.0, mean / np.sqrt(variance))
+        return self._result(ndtr(ratio), single)
+
+    # -- algebra -------------------------------------------------------------------------------------
+
+    def _check_other(self, other: PairMoments, verb: str) -> None:
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"cannot {verb} moments of {self.n_features} and {other.n_features} features; "
+                "both must come from the same columns."
+            )
+        if self.is_closed != other.is_closed and 0 not in (sum(self.counts), sum(other.counts)):
+            raise ValueError(
+                f"cannot {verb} moments of all pairs and moments of a set of pairs (matched, or within "
+                "blocks): which pairs the result speaks of would be undefined. Use .closed() on the former."
+            )
+
+    def __add__(self, other: PairMoments) -> PairMoments:
+        """Moments of the rows of both; of all pairs, those across the two included."""
+        if not isinstance(other, PairMoments):
+            return NotImplemented
+        result = self._copy()
+        result._absorb(other)
+        return result
+
+    def __radd__(self, other: int) -> PairMoments:
+        """``sum(moments)`` starts from 0."""
+        return self if other == 0 else NotImplemented
+
+    def _copy(self) -> PairMoments:
+        pairs = self._pairs and _ClosedPairs(self._pairs.differences, self._pairs.scatter.copy())
+        return self._make(
+            self._positive, self._negative, PackedScatters(self._packed.buffer.copy()), pairs
+        )
+
+    def _absorb(self, other: PairMoments) -> None:
+        """Merge other moments into these, in place; for moments that nobody else holds yet."""
+        self._check_other(other, "add")
+        self._packed.buffer[...] += other._packed.buffer
+        self._positive, *outer = self._positive.merged(other._positive)
+        self._packed.add_outer("positive", *outer)
+        self._negative, *outer = self._negative.merged(other._negative)
+        self._packed.add_outer("negative", *outer)
+        if other._pairs is not None:
+            if self._pairs is None:
+                self._pairs = _ClosedPairs(other._pairs.differences, other._pairs.scatter.copy())
+            else:
+                differences, factor, delta = self._pairs.differences.merged(other._pairs.differences)
+                scatter = self._pairs.scatter
+                scatter += other._pairs.scatter
+                scatter += factor * np.outer(delta, delta)
+                self._pairs = _ClosedPairs(differences, scatter)
+
+    def __sub__(self, part: PairMoments) -> PairMoments:
+        """Moments of the rows that are left when those of ``part`` are taken out.
+
+        Warns (:class:`~mbauc.errors.CancellationWarning`) where so little is left that rounding errors
+        take more than ten of its sixteen digits.
+        """
+        if not isinstance(part, PairMoments):
+            return NotImplemented
+        self._check_other(part, "subtract")
+        for name, whole, piece in (
+            ("positives", self._positive, part._positive),
+            ("negatives", self._negative, part._negative),
+        ):
+            too_much = piece.weight > whole.weight * (1 + 1e-9)
+            if piece.count > whole.count or too_much:
+                raise ValueError(
+                    f"cannot take {piece.count:,} {name} of weight {piece.weight:g} out of "
+                    f"{whole.count:,} of weight {whole.weight:g}; the part must come from the whole."
+                )
+        packed = PackedScatters(self._packed.buffer - part._packed.buffer)
+        sums = []
+        for side, whole, piece in (
+            ("positive", self._positive, part._positive),
+            ("negative", self._negative, part._negative),
+        ):
+            rest, *outer = whole.without(piece)
+            packed.add_outer(side, *outer)
+            self._clean(packed, side, self._packed.diagonal(side), empty=rest.weight == 0)
+            sums.append(rest)
+        pairs = self._pairs
+        if pairs is not None and part._pairs is not None:
+            differences, factor, delta = pairs.differences.without(part._pairs.differences)
+            scatter = pairs.scatter - part._pairs.scatter + factor * np.outer(delta, delta)
+            pairs = _ClosedPairs(differences, scatter)
+        return self._make(sums[0], sums[1], packed, pairs)
+
+    @staticmethod
+    def _clean(packed: PackedScatters, side: Any, before: Array, empty: bool) -> None:
+        """Clear what is rounding error after a subtraction, and warn of what is nearly so."""
+        after = packed.diagonal(side)
+        gone = (after <= _ROUNDING * before) | empty
+        nearly = ~gone & (after < _FEW_DIGITS * before)
+        if nearly.any():
+            column = int(np.flatnonzero(nearly)[0])
+            warnings.warn(
+                f"subtracting moments cancels: column {column} of the {side} class keeps "
+                f"{after[column] / before[column]:.1e} of its scatter, so fewer than 6 digits are right. "
+                "Accumulate the remaining rows directly instead.",
+                CancellationWarning,
+                stacklevel=3,
+            )
+        if gone.any():
+            packed.clear(side, np.flatnonzero(gone & (before > 0)))
+
+    def decayed(self, factor: float) -> PairMoments:
+        """The same moments with every row's weight multiplied by ``factor``: older rows count for less.
+
+        μ and Σ stay as they are; what is added later counts for more.
+        """
+        if not 0.0 < factor <= 1.0:
+            raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
+        pairs = self._pairs and _ClosedPairs(
+            self._pairs.differences.decayed(factor), self._pairs.scatter * factor
+        )
+        return self._make(
+            self._positive.decayed(factor),
+            self._negative.decayed(factor),
+            PackedScatters(self._packed.buffer * factor),
+            pairs,
+        )
+
+    def closed(self) -> PairMoments:
+        """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
+
+        This is the form of Section III for streams: each block speaks for its own pairs.
+        """
+        if self._pairs is not None:
+            return self
+        if not self.has_pairs:
+            differences = WeightedMean.empty(self.n_features)
+            scatter = np.zeros((self.n_features, self.n_features))
+        else:
+            weight = self._positive.weight * self._negative.weight
+            squared = self._positive.squared_weight * self._negative.squared_weight
+            differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
+            scatter = self.difference_covariance * weight
+        return self._make(
+            self._positive, self._negative, self._packed, _ClosedPairs(differences, scatter)
+        )
+
+    def _reweighted(self, positive: float, negative: float) -> PairMoments:
+        """The same means and covariances under other total class weights (those of the data sampled from)."""
+        factors = [
+            target / sums.weight if sums.weight > 0 else 0.0
+            for target, sums in ((positive, self._positive), (negative, self._negative))
+        ]
+        buffer = self._packed.buffer.copy()
+        packed = PackedScatters(buffer)
+        d = self.n_features
+        for i in range(d):
+            packed.square("positive")[i, : i + 1] *= factors[0]
+            packed.square("negative")[i, i:] *= factors[1]
+        return self._make(
+            self._positive.decayed(factors[0]), self._negative.decayed(factors[1]), packed, self._pairs
+        )
+
+    # -- housekeeping --------------------------------------------------------------------------------
+
+    def condition_number(self) -> float:
+        """Estimated 1-norm condition number of Σ; infinite if Σ is singular. ``O(d³)``."""
+        from mbauc.solvers.ridge import condition_estimate
+
+        return condition_estimate(self.second_moment)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the moments to a file (npz, no pickle); the file is replaced whole or not at all."""
+        from mbauc.moment_file import save_moments
+
+        save_moments(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PairMoments:
+        """Read moments that :meth:`save` wrote.
+
+        Raises
+        ------
+        MomentFileError
+            If the file is something else, is damaged, or comes from a newer version.
+        """
+        from mbauc.moment_file import load_moments
+
+        return load_moments(path)
+
+    def __repr__(self) -> str:
+        plus, minus = self.counts
+        rows = f"{plus:,} positives × {minus:,} negatives"
+        joint = ", closed set of" if self.is_closed else " ="
+        features = f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}"
+        return f"PairMoments({features}, {rows}{joint} {self.n_pairs:,} pairs)"

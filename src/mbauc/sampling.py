@@ -1,0 +1,201 @@
+"""Algorithm 1: S pairs drawn with replacement, in rounds of B."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbauc.labels import positive_rows
+from mbauc.matrix import as_matrix, check_weights
+from mbauc.moments import PairMoments
+from mbauc.progress import progress
+from mbauc.scatter.sparse import canonical_csr
+from mbauc.threads import thread_count
+
+Pairing = Literal["matched", "complete"]
+
+
+def sample_pairs(
+    X: Any,
+    y: ArrayLike,
+    pairs: int,
+    *,
+    batch_size: int = 1024,
+    pairing: Pairing = "matched",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> PairMoments:
+    """Moments estimated from sampled pairs: all rounds of :func:`sample_batches` together (Eq. 17).
+
+    Which rows are drawn depends on ``random_state`` and ``pairs`` alone; ``batch_size`` bounds the memory.
+
+    Parameters
+    ----------
+    X, y, sample_weight, classes, n_jobs
+        As for :meth:`PairMoments.from_arrays`. A row is drawn with probability proportional to its
+        weight, so that pair (i, j) has weight wᵢ wⱼ.
+    pairs : int
+        Number S of pairs to draw (any size: rounds are streamed).
+    batch_size : int
+        Number B of pairs a round.
+    pairing : {"matched", "complete"}
+        ``"matched"`` keeps the S pairs as drawn (Eq. 16). ``"complete"`` pools the S positive and S
+        negative rows and takes all S² pairs among them, which costs less and gives Σ a smaller variance.
+    random_state : None, int, numpy Generator or RandomState
+        The same seed gives the same bits.
+    verbose : bool
+        Show a progress bar on a terminal.
+
+    Returns
+    -------
+    PairMoments
+        Its class weights are those of the data, so that priors come from the data and not the sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc import PairMoments, sample_pairs
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((1000, 3)); y = rng.random(1000) < 0.1
+    >>> sample_pairs(X, y, 500, random_state=0)
+    PairMoments(3 features, 500 positives × 500 negatives, closed set of 500 pairs)
+    """
+    n_threads = thread_count(n_jobs)
+    X = as_matrix(X)
+    positive = positive_rows(y, classes)
+    weight = check_weights(sample_weight, X.shape[0])
+    if positive.size != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
+        )
+    rounds = _draw(X, positive, weight, pairs, batch_size, pairing, random_state, n_threads)
+    n_rounds = -(-pairs // batch_size) if pairs >= 1 <= batch_size else 0
+    total: PairMoments | None = None
+    for part in progress(rounds, "sampling pairs", total=n_rounds, show=verbose, unit="round"):
+        if total is None:
+            total = part
+        else:
+            total._absorb(part)
+    if total is None:
+        raise ValueError("no pairs were drawn.")
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    return total._reweighted(float(weight[positive].sum()), float(weight[~positive].sum()))
+
+
+def sample_batches(
+    X: Any,
+    y: ArrayLike,
+    pairs: int,
+    *,
+    batch_size: int = 1024,
+    pairing: Pairing = "matched",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Iterator[PairMoments]:
+    """The rounds of Algorithm 1 one by one: moments of each mini-batch.
+
+    With ``pairing="complete"`` a mini-batch of B positives and B negatives gives the complete U-statistic,
+    all B² pairs at the cost of B. Adding mini-batches pools their rows; adding their ``closed()`` forms
+    averages the U-statistics. Parameters as for :func:`sample_pairs`; the draw is the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((1000, 3)); y = rng.random(1000) < 0.1
+    >>> [batch.n_pairs for batch in sample_batches(X, y, 500, batch_size=200, pairing="complete")]
+    [40000, 40000, 10000]
+    """
+    X = as_matrix(X)
+    positive = positive_rows(y, classes)
+    weight = check_weights(sample_weight, X.shape[0])
+    return _draw(X, positive, weight, pairs, batch_size, pairing, random_state, thread_count(n_jobs))
+
+
+def _draw(
+    X: Any,
+    positive: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None,
+    pairs: int,
+    batch_size: int,
+    pairing: Pairing,
+    random_state: Any,
+    n_threads: int,
+) -> Iterator[PairMoments]:
+    """Check the settings at once, then return the rounds."""
+    check_sampling(pairs, batch_size, pairing)
+    if X.ndim == 2 and hasattr(X, "format"):
+        X = canonical_csr(X)
+    plus, minus = (
+        _Drawer(np.flatnonzero(rows if weight is None else rows & (weight > 0)), weight, stream)
+        for rows, stream in zip((positive, ~positive), _streams(random_state), strict=True)
+    )
+    if plus.rows.size == 0 or minus.rows.size == 0:
+        missing = "positive" if plus.rows.size == 0 else "negative"
+        raise ValueError(f"there are no {missing} rows to draw from; pairs need both classes.")
+    if pairing == "matched":
+
+        def moments(i: NDArray[np.intp], j: NDArray[np.intp]) -> PairMoments:
+            return PairMoments.from_pairs(X[i], X[j], n_jobs=n_threads)
+
+    else:
+
+        def moments(i: NDArray[np.intp], j: NDArray[np.intp]) -> PairMoments:
+            return PairMoments._of_rows(X, positive, None, n_threads, subset=np.concatenate([i, j]))
+
+    return _rounds(plus, minus, pairs, batch_size, moments)
+
+
+def _rounds(
+    plus: _Drawer,
+    minus: _Drawer,
+    pairs: int,
+    batch_size: int,
+    moments: Callable[[NDArray[np.intp], NDArray[np.intp]], PairMoments],
+) -> Iterator[PairMoments]:
+    for start in range(0, pairs, batch_size):
+        size = min(batch_size, pairs - start)
+        yield moments(plus.draw(size), minus.draw(size))
+
+
+def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
+    """Raise for settings that Algorithm 1 does not know."""
+    if not isinstance(pairs, int | np.integer) or isinstance(pairs, bool) or pairs < 1:
+        raise ValueError(f"pairs must be 'all' or a whole number of at least 1, got {pairs!r}.")
+    if not isinstance(batch_size, int | np.integer) or isinstance(batch_size, bool) or batch_size < 1:
+        raise ValueError(f"batch_size must be a whole number of at least 1, got {batch_size!r}.")
+    if pairing not in ("matched", "complete"):
+        raise ValueError(f"pairing must be 'matched' or 'complete', got {pairing!r}.")
+
+
+def _streams(random_state: Any) -> list[np.random.Generator]:
+    """One generator per class, so that the draws of a class do not depend on the size of the rounds."""
+    if isinstance(random_state, np.random.Generator):
+        return list(random_state.spawn(2))
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31 - 1))
+    return list(np.random.default_rng(random_state).spawn(2))
+
+
+class _Drawer:
+    """Draws rows of one class with replacement, in proportion to their weight."""
+
+    def __init__(
+        self, rows: NDArray[np.intp], weight: NDArray[np.float64] | None, stream: np.random.Generator
+    ) -> None:
+        self.rows, self.stream = rows, stream
+        self.upper = None if weight is None else np.cumsum(weight[rows])
+
+    def draw(self, size: int) -> NDArray[np.intp]:
+        if self.upper is None:
+            return self.rows[self.stream.integers(self.rows.size, size=size)]
+        place = np.searchsorted(self.upper, self.stream.random(size) * self.upper[-1], side="right")
+        return self.rows[np.minimum(place, self.rows.size - 1)]

@@ -1,0 +1,60 @@
+"""From rows to class scatters: the sum of ``w (x - m)(x - m)'`` over the rows of each class.
+
+``packed`` holds both scatters in the space of one matrix, ``dense`` and ``sparse`` fill it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.scatter.weighted_mean import WeightedMean
+from mbauc.scatter.dense import dense_class_scatter
+from mbauc.scatter.packed import PackedScatters
+from mbauc.scatter.sparse import canonical_csr, sparse_class_scatter
+
+__all__ = ["WeightedMean", "PackedScatters", "class_scatters"]
+
+
+def class_scatters(
+    X: Any,
+    rows: tuple[NDArray[np.intp], NDArray[np.intp]],
+    weight: NDArray[np.float64] | None,
+    n_threads: int,
+) -> tuple[tuple[WeightedMean, WeightedMean], PackedScatters]:
+    """Weight, mean and scatter of the rows of each class.
+
+    Parameters
+    ----------
+    X : ndarray or CSR/CSC of shape (n, d)
+        Any real dtype and layout; read in blocks, never copied whole.
+    rows : pair of index arrays
+        Row numbers of the positives and of the negatives; a row may appear more than once.
+    weight : ndarray of shape (n,), optional
+        Weight of each row of X; ones if absent.
+    n_threads : int
+        Threads to use.
+
+    Returns
+    -------
+    sums : (WeightedMean of the positives, WeightedMean of the negatives)
+    packed : PackedScatters
+
+    Raises
+    ------
+    NonFiniteError
+        At the first NaN or infinity among the rows.
+    """
+    packed = PackedScatters.zeros(X.shape[1])
+    if sp.issparse(X):
+        X, fill = canonical_csr(X), sparse_class_scatter
+    else:
+        fill = dense_class_scatter
+    sums = [
+        fill(X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads)
+        for class_rows, side in zip(rows, packed.sides, strict=True)
+    ]
+    return (sums[0], sums[1]), packed

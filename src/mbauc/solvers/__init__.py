@@ -1,0 +1,20 @@
+"""Solvers of Eq. (14)/(18): minimise ½ w'Σw - w'μ + l1 ‖w‖₁ + ½ l2 ‖w‖₂².
+
+Each takes Σ, μ and the penalties as plain arrays and returns a :class:`Solution`.
+"""
+
+from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
+from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.ridge import RidgePath, condition_estimate, solve_ridge
+from mbauc.solvers.solution import Solution, objective
+
+__all__ = [
+    "Penalty",
+    "RidgePath",
+    "Solution",
+    "condition_estimate",
+    "elastic_net_path",
+    "objective",
+    "solve_elastic_net",
+    "solve_ridge",
+]

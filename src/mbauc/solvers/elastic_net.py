@@ -1,0 +1,193 @@
+"""Lasso and elastic net from the moments: coordinate descent finds the support, a linear solve the weights."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
+
+from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.ridge import solve_ridge
+from mbauc.solvers.solution import Solution, certified
+from mbauc.solvers.unpenalised import Reduced
+
+Array = NDArray[np.float64]
+
+#: Tolerances that coordinate descent is run to, one after the other, until the certificate is met.
+_DESCENT_TOLERANCES = (1e-4, 1e-7, 1e-10)
+
+
+def solve_elastic_net(
+    sigma: Array, mu: Array, penalty: Penalty, *, tol: float = 1e-6, max_iter: int = 1000
+) -> Solution:
+    """Minimise Eq. (14) for one l1 and one l2; see :func:`elastic_net_path`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_elastic_net(np.eye(2), np.array([1.0, 0.2]), Penalty(0.5, 1.0, np.ones(2))).coef
+    array([0.25, 0.  ])
+    """
+    return elastic_net_path(
+        sigma, mu, [penalty.l1], penalty.l2, penalty.factors, tol=tol, max_iter=max_iter
+    )[0]
+
+
+def elastic_net_path(
+    sigma: Array,
+    mu: Array,
+    l1: Sequence[float],
+    l2: float,
+    factors: Array,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+) -> list[Solution]:
+    """Minimise Eq. (14) for each l1, from the largest down, each starting from the one before.
+
+    From l1 = max|μ| on the solution is exactly zero. ``O(d³/3)`` once, then ``O(d · support)`` a sweep.
+
+    The quadratic is written as a least-squares problem in d rows through a root of Σ + l2, which is what
+    scikit-learn's ``enet_path`` with a Gram matrix solves. On the support it finds, the weights solve a
+    linear system, which takes them to full precision.
+
+    Parameters
+    ----------
+    sigma, mu : ndarrays of shape (d, d) and (d,)
+        Second and first moment of the differences.
+    l1 : sequence of float
+        Values of λ₁ in any order; 0 gives ridge.
+    l2 : float
+        λ₂.
+    factors : ndarray of shape (d,)
+        Penalty factor of each feature; 0 leaves it unpenalised.
+    tol : float
+        Largest :attr:`Solution.optimality` to accept without a warning.
+    max_iter : int
+        Largest number of sweeps over the features.
+
+    Returns
+    -------
+    list of Solution
+        In the order of ``l1``.
+    """
+    positive = [value for value in l1 if value > 0]
+    solutions: dict[float, Solution] = {}
+    if positive:
+        problem = _Lasso.of(Reduced(_ridged(sigma, l2, factors), mu, factors))
+        start = np.zeros(problem.mu.size)
+        for value in sorted(set(positive), reverse=True):
+            start, sweeps = problem.solve(value, start, tol, max_iter)
+            w = problem.reduced.restore(start / problem.reduced.factors)
+            solution = certified(sigma, mu, Penalty(value, l2, factors), w, sweeps)
+            if solution.optimality > tol:
+                _warn(solution, tol)
+            solutions[value] = solution
+    if 0.0 in l1:
+        solutions[0.0] = solve_ridge(sigma, mu, Penalty(0.0, l2, factors))
+    return [solutions[value] for value in l1]
+
+
+def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
+    matrix = sigma.copy()
+    matrix[np.diag_indices_from(matrix)] += l2 * factors
+    return matrix
+
+
+def _warn(solution: Solution, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"coordinate descent stopped after {solution.iterations} sweeps with optimality "
+        f"{solution.optimality:.1e} > tol={tol:g}. Increase max_iter, raise l2, or scale the features.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+@dataclass(frozen=True)
+class _Lasso:
+    """½ v'Av - v'μ + l1 ‖v‖₁ in v = factor · w, with the rows and targets of its least-squares form."""
+
+    reduced: Reduced
+    matrix: Array
+    mu: Array
+    rows: Array
+    target: Array
+
+    @classmethod
+    def of(cls, reduced: Reduced) -> _Lasso:
+        matrix = reduced.sigma / reduced.factors[:, None]
+        matrix /= reduced.factors
+        mu = reduced.mu / reduced.factors
+        try:
+            rows = cholesky(matrix, check_finite=False)
+            target = solve_triangular(rows, mu, trans="T", check_finite=False)
+        except LinAlgError:
+            values, vectors = eigh(matrix, check_finite=False)
+            kept = values > values.size * np.finfo(np.float64).eps * values[-1]
+            root = np.sqrt(values[kept])
+            rows = root[:, None] * vectors[:, kept].T
+            target = (vectors[:, kept].T @ mu) / root
+        return cls(reduced, matrix, mu, rows, target)
+
+    def solve(self, l1: float, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
+        """Weights and number of sweeps for one l1."""
+        if l1 >= np.abs(self.mu).max(initial=0.0):
+            return np.zeros_like(start), 0
+        sweeps, v = 0, start
+        for descent_tol in _DESCENT_TOLERANCES:
+            v, more = self._descend(l1, v, descent_tol, max(1, max_iter - sweeps))
+            sweeps += more
+            v = self._polish(l1, v)
+            if self._violation(l1, v) <= tol * np.abs(self.mu).max() or sweeps >= max_iter:
+                break
+        return v, sweeps
+
+    def _descend(self, l1: float, start: Array, tol: float, max_iter: int) -> tuple[Array, int]:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import enet_path
+
+        m = self.rows.shape[0]
+        with warnings.catch_warnings():
+            # whether it converged is told by our own certificate
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            _, path, _, sweeps = enet_path(
+                self.rows,
+                self.target,
+                l1_ratio=1.0,
+                alphas=[l1 / m],
+                precompute=self.matrix,
+                Xy=self.mu,
+                coef_init=start,
+                copy_X=False,
+                return_n_iter=True,
+                check_input=False,
+                tol=tol,
+                max_iter=max_iter,
+            )
+        return path[:, 0], int(sweeps[0])
+
+    def _polish(self, l1: float, v: Array) -> Array:
+        """Solve for the weights on the support of v with its signs; keep them if they are better."""
+        support = np.flatnonzero(v)
+        if not support.size:
+            return v
+        signs = np.sign(v[support])
+        try:
+            factor = cho_factor(self.matrix[np.ix_(support, support)], check_finite=False)
+        except LinAlgError:
+            return v
+        polished = np.zeros_like(v)
+        polished[support] = cho_solve(factor, self.mu[support] - l1 * signs, check_finite=False)
+        if (np.sign(polished[support]) != signs).any():
+            return v
+        return polished if self._violation(l1, polished) < self._violation(l1, v) else v
+
+    def _violation(self, l1: float, v: Array) -> float:
+        penalty = Penalty(l1, 0.0, np.ones_like(v))
+        return penalty.distance_to_stationarity(self.matrix @ v - self.mu, v)

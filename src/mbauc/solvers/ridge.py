@@ -1,0 +1,119 @@
+"""Ridge (l1 = 0): one Cholesky factorisation for one l2, one eigendecomposition for a path of them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg.lapack import dpocon
+
+from mbauc.errors import SingularWarning
+from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.solution import Solution, certified
+from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
+
+Array = NDArray[np.float64]
+
+#: Reciprocal condition numbers below this are those of a singular matrix.
+_SINGULAR = 16 * np.finfo(np.float64).eps
+
+
+def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
+    """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ². ``O(d³/3)``.
+
+    Where Σ + l2·diag(f) is singular the solution of smallest norm is returned, with a warning.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> solve_ridge(np.eye(2), np.array([1.0, 2.0]), Penalty(0.0, 1.0, np.ones(2))).coef
+    array([0.5, 1. ])
+    """
+    matrix = sigma.copy()
+    matrix[np.diag_indices_from(matrix)] += penalty.l2 * penalty.factors
+    norm = _norm1(matrix)
+    try:
+        factor, lower = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        singular = norm == 0.0 or _reciprocal_condition(factor, norm) < _SINGULAR
+    except LinAlgError:
+        singular = True
+    if not singular:
+        w = cho_solve((factor, lower), mu, check_finite=False)
+    else:
+        warnings.warn(
+            f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
+            "smallest norm. Features repeat each other or are constant: raise l2 or drop some.",
+            SingularWarning,
+            stacklevel=2,
+        )
+        matrix = sigma.copy()
+        matrix[np.diag_indices_from(matrix)] += penalty.l2 * penalty.factors
+        values, vectors = eigh(matrix, overwrite_a=True, check_finite=False)
+        w = vectors @ (pseudo_inverse(values) * (vectors.T @ mu))
+    return certified(sigma, mu, penalty, w, 1)
+
+
+class RidgePath:
+    """Solutions for many values of l2 from one eigendecomposition.
+
+    Factorise once, ``O(d³)``; each further l2 costs ``O(d²)``.
+
+    Parameters
+    ----------
+    sigma, mu : ndarrays of shape (d, d) and (d,)
+        Second and first moment of the differences.
+    factors : ndarray of shape (d,)
+        Penalty factor of each feature; 0 leaves it unpenalised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = RidgePath(np.eye(2), np.array([1.0, 2.0]), np.ones(2))
+    >>> path.coefficients([0.0, 1.0])
+    array([[1. , 2. ],
+           [0.5, 1. ]])
+    """
+
+    def __init__(self, sigma: Array, mu: Array, factors: Array) -> None:
+        self._sigma, self._mu, self._factors = sigma, mu, factors
+        self._reduced = Reduced(sigma, mu, factors)
+        # with v = √f w the penalty is the same for all features
+        self._root = np.sqrt(self._reduced.factors)
+        inner = self._reduced.sigma / self._root[:, None]
+        inner /= self._root
+        self._values, self._vectors = eigh(inner, overwrite_a=True, check_finite=False)
+        self._rotated = self._vectors.T @ (self._reduced.mu / self._root)
+
+    def coefficients(self, l2: ArrayLike) -> Array:
+        """Weights for each l2, shape (number of values, d); at l2 = 0 those of smallest norm."""
+        column = np.atleast_1d(np.asarray(l2, dtype=np.float64))[:, None]
+        inner = (self._rotated * pseudo_inverse(self._values, column)) @ self._vectors.T
+        return self._reduced.restore(inner / self._root)
+
+    def solve(self, l2: float) -> Solution:
+        """Solution with its certificate for one l2."""
+        w = self.coefficients(l2)[0]
+        return certified(self._sigma, self._mu, Penalty(0.0, float(l2), self._factors), w, 1)
+
+
+def condition_estimate(matrix: Array) -> float:
+    """Estimated 1-norm condition number of a positive semidefinite matrix; infinite if singular."""
+    norm = _norm1(matrix)
+    try:
+        factor, _ = cho_factor(matrix, lower=True, check_finite=False)
+    except LinAlgError:
+        return float("inf")
+    reciprocal = _reciprocal_condition(factor, norm) if norm > 0 else 0.0
+    return 1.0 / reciprocal if reciprocal > 0 else float("inf")
+
+
+def _norm1(matrix: Array) -> float:
+    """Largest absolute column sum of a symmetric matrix, without a second matrix."""
+    return max(float(np.abs(row).sum()) for row in matrix)
+
+
+def _reciprocal_condition(factor: Array, norm: float) -> float:
+    reciprocal, _ = dpocon(factor, norm, uplo="L")
+    return float(reciprocal)

@@ -1,0 +1,55 @@
+"""Eliminating the features that no penalty holds back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+Array = NDArray[np.float64]
+
+
+class Reduced:
+    """The problem in the penalised features alone.
+
+    Given the penalised weights, the unpenalised ones solve a linear system; put back into Eq. (14), what
+    is left is the same kind of problem in the Schur complement of Σ. ``O(u³ + u d²)`` for u unpenalised
+    features, nothing for none.
+
+    Attributes
+    ----------
+    sigma, mu : ndarrays of shape (p, p) and (p,)
+        The moments of the reduced problem; those given where every feature is penalised.
+    factors : ndarray of shape (p,)
+        Penalty factors of the penalised features.
+    """
+
+    def __init__(self, sigma: Array, mu: Array, factors: Array) -> None:
+        self._size = mu.size
+        self._kept, self._free = np.flatnonzero(factors > 0), np.flatnonzero(factors == 0)
+        self.sigma, self.mu, self.factors = sigma, mu, factors[self._kept]
+        if self._free.size:
+            values, vectors = eigh(sigma[np.ix_(self._free, self._free)], check_finite=False)
+            inverse = (vectors * pseudo_inverse(values)) @ vectors.T
+            coupling = sigma[np.ix_(self._free, self._kept)]
+            self._response = inverse @ coupling
+            self._alone = inverse @ mu[self._free]
+            self.sigma = sigma[np.ix_(self._kept, self._kept)] - coupling.T @ self._response
+            self.mu = mu[self._kept] - coupling.T @ self._alone
+
+    def restore(self, coefficients: Array) -> Array:
+        """Weights of all features from those of the penalised ones, the last axis running over them."""
+        if not self._free.size:
+            return coefficients
+        full = np.empty((*coefficients.shape[:-1], self._size))
+        full[..., self._kept] = coefficients
+        full[..., self._free] = self._alone - coefficients @ self._response.T
+        return full
+
+
+def pseudo_inverse(values: Array, shift: Array | float = 0.0) -> Array:
+    """Reciprocals of ``values + shift``, zero where that is a rounding error of the eigenvalues."""
+    floor = values.size * np.finfo(np.float64).eps * max(float(values.max(initial=0.0)), 0.0)
+    shifted = values + shift
+    with np.errstate(divide="ignore"):
+        return np.where(shifted > floor, 1.0 / shifted, 0.0)
