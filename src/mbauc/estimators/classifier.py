@@ -37,8 +37,8 @@ class MBAClassifier(LinearRanker):
     l1 : float
         λ₁ of Eq. (14). From max|μ| on, all weights are zero.
     l2 : float or "auto"
-        λ₂ of Eq. (14). ``"auto"`` is a fixed share of the mean diagonal of Σ, so that the ranking does
-        not depend on the units of X; the value used is in ``l2_``.
+        λ₂ of Eq. (14). ``"auto"`` takes the value that generalised cross-validation on the moments
+        favours; it needs no look at the data and does not depend on the units of X. It is in ``l2_``.
     pairs : "all" or int
         All pairs exactly, or a number S of pairs drawn with replacement (Algorithm 1).
     pairing : {"matched", "complete"}
@@ -258,9 +258,25 @@ class MBAClassifier(LinearRanker):
         problem = Problem.of(
             moments, check_factors(self.penalty_factors, moments.n_features), scale=self.scale
         )
-        l2 = problem.default_l2 if isinstance(self.l2, str) else float(self.l2)
-        solution = problem.solve(float(self.l1), l2, tol=self.tol, max_iter=int(self.max_iter))
-        self._settle(moments, problem, solution, float(self.l1), l2)
+        l1, accuracy = float(self.l1), {"tol": self.tol, "max_iter": int(self.max_iter)}
+        if isinstance(self.l2, str):
+            solution, l2 = problem.solve_auto(l1, self._class_sizes(moments), **accuracy)
+        else:
+            l2 = float(self.l2)
+            solution = problem.solve(l1, l2, **accuracy)
+        self._settle(moments, problem, solution, l1, l2)
+
+    def _class_sizes(self, moments: PairMoments) -> tuple[float, float]:
+        """Rows that each class counts for: weights are frequencies, unless that says less than their spread.
+
+        Whole weights then mean repeated rows, and weights that sum to one do not mean a single row. Of
+        sampled rows only those drawn count, not those that they stand for.
+        """
+        effective = moments.effective_sizes
+        if not isinstance(self.pairs, str):
+            return effective
+        plus, minus = (max(pair) for pair in zip(moments.weights, effective, strict=True))
+        return plus, minus
 
     def __sklearn_is_fitted__(self) -> bool:
         if hasattr(self, "coef_"):

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 Scoring = Literal["roc_auc", "binormal_auc", "risk"]
 
 #: Default grid of l2, in units of the mean diagonal of Σ.
-L2_GRID = np.logspace(-6, 2, 20)
+L2_GRID = np.logspace(-6, 3, 20)
 #: Default grid of l1 where only their number is given, in units of max|μ|.
 _L1_SMALLEST = 1e-3
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
@@ -49,7 +49,7 @@ class MBAClassifierCV(LinearRanker):
         Values of l1 to try; by default 0 alone (ridge). A whole number k asks for 0 and k values from
         max|μ| down to a thousandth of it.
     l2_grid : sequence of float, optional
-        Values of l2 to try; by default 20 values from 1e-6 to 100 times the mean diagonal of Σ.
+        Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ.
     cv : int, splitter or iterable of (train, test)
         Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or the splits
         themselves. Where training rows are not the complement of the test rows, as in a

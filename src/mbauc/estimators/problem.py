@@ -9,12 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.moments import PairMoments
-from mbauc.solvers import Penalty, RidgePath, Solution, elastic_net_path, solve_elastic_net, solve_ridge
+from mbauc.solvers import (
+    Penalty,
+    Reduced,
+    RidgePath,
+    Solution,
+    choose_l2,
+    elastic_net_path,
+    estimated_spectrum,
+    solve_elastic_net,
+    solve_ridge,
+)
 
 Array = NDArray[np.float64]
 
-#: Default l2 as a share of the mean diagonal of Σ; chosen by measurement, see docs/defaults.md.
-DEFAULT_L2_SHARE = 1e-3
+#: Up to this many columns all eigenvalues of Σ are computed to choose l2.
+_ALL_EIGENVALUES = 2000
 
 
 @dataclass(frozen=True)
@@ -48,14 +58,27 @@ class Problem:
         return cls(sigma, mu, scales, factors)
 
     @property
-    def default_l2(self) -> float:
-        """l2 that needs no tuning: a fixed share of the mean diagonal of Σ, so that units cancel."""
-        return DEFAULT_L2_SHARE * self.size
-
-    @property
     def size(self) -> float:
         """Mean diagonal of Σ: the unit in which l2 is large or small (1 if Σ is zero)."""
         return float(np.diagonal(self.sigma).mean()) or 1.0
+
+    def solve_auto(
+        self, l1: float, sizes: tuple[float, float], *, tol: float, max_iter: int
+    ) -> tuple[Solution, float]:
+        """Weights of the scaled columns, and the l2 that generalised cross-validation chose for them.
+
+        Up to 2,000 columns from all eigenvalues, which also give the ridge solution; beyond, from an
+        estimate of their distribution, because all of them would take far longer than the solution.
+        """
+        if self.mu.size <= _ALL_EIGENVALUES:
+            path = RidgePath(self.sigma, self.mu, self.factors)
+            l2 = choose_l2(path.spectrum, sizes)
+            if l1 == 0.0:
+                return path.solve(l2), l2
+        else:
+            reduced = Reduced(self.sigma, self.mu, self.factors)
+            l2 = choose_l2(estimated_spectrum(reduced.sigma, reduced.mu), sizes)
+        return self.solve(l1, l2, tol=tol, max_iter=max_iter), l2
 
     def solve(self, l1: float, l2: float, *, tol: float, max_iter: int) -> Solution:
         """Weights of the scaled columns for one l1 and l2."""

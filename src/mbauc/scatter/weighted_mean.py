@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUNDING = 16 * np.finfo(np.float64).eps
+
 
 @dataclass(frozen=True)
 class WeightedMean:
@@ -62,7 +64,10 @@ class WeightedMean:
         if count <= 0 or weight <= 0:
             return WeightedMean.empty(self.mean.size), 0.0, np.zeros_like(self.mean)
         direction = self.mean - part.mean
-        mean = self.mean + direction * (part.weight / weight)
+        step = direction * (part.weight / weight)
+        mean = self.mean + step
+        # a column that only the part had is exactly zero in the rest
+        mean[np.abs(mean) <= _ROUNDING * (np.abs(self.mean) + np.abs(step))] = 0.0
         # with δ = m - m_part, the parts are (W/W_rest) δ apart: W_rest W_part / W times that squared
         coefficient = -part.weight * self.weight / weight
         sums = WeightedMean(count, weight, max(self.squared_weight - part.squared_weight, 0.0), mean)

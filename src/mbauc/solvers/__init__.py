@@ -4,16 +4,22 @@ Each takes Σ, μ and the penalties as plain arrays and returns a :class:`Soluti
 """
 
 from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
+from mbauc.solvers.gcv import Spectrum, choose_l2, estimated_spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import RidgePath, condition_estimate, solve_ridge
 from mbauc.solvers.solution import Solution, objective
+from mbauc.solvers.unpenalised import Reduced
 
 __all__ = [
     "Penalty",
+    "Reduced",
     "RidgePath",
     "Solution",
+    "Spectrum",
+    "choose_l2",
     "condition_estimate",
     "elastic_net_path",
+    "estimated_spectrum",
     "objective",
     "solve_elastic_net",
     "solve_ridge",

@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import SingularWarning
+from mbauc.solvers.gcv import Spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certified
 from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
@@ -83,7 +84,7 @@ class RidgePath:
         self._root = np.sqrt(self._reduced.factors)
         inner = self._reduced.sigma / self._root[:, None]
         inner /= self._root
-        self._values, self._vectors = eigh(inner, overwrite_a=True, check_finite=False)
+        self._values, self._vectors = eigh(inner, overwrite_a=True, check_finite=False, driver="evd")
         self._rotated = self._vectors.T @ (self._reduced.mu / self._root)
 
     def coefficients(self, l2: ArrayLike) -> Array:
@@ -91,6 +92,14 @@ class RidgePath:
         column = np.atleast_1d(np.asarray(l2, dtype=np.float64))[:, None]
         inner = (self._rotated * pseudo_inverse(self._values, column)) @ self._vectors.T
         return self._reduced.restore(inner / self._root)
+
+    @property
+    def spectrum(self) -> Spectrum:
+        """What :func:`~mbauc.solvers.gcv.choose_l2` needs to know."""
+        values = np.maximum(self._values, 0.0)
+        return Spectrum(
+            values, np.ones_like(values), self._rotated**2, self._reduced.free, self._reduced.gain
+        )
 
     def solve(self, l2: float) -> Solution:
         """Solution with its certificate for one l2."""

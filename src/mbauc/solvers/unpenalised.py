@@ -22,18 +22,24 @@ class Reduced:
         The moments of the reduced problem; those given where every feature is penalised.
     factors : ndarray of shape (p,)
         Penalty factors of the penalised features.
+    free : int
+        Number of unpenalised features.
+    gain : float
+        μ'Σ⁻¹μ over the unpenalised features alone.
     """
 
     def __init__(self, sigma: Array, mu: Array, factors: Array) -> None:
         self._size = mu.size
         self._kept, self._free = np.flatnonzero(factors > 0), np.flatnonzero(factors == 0)
         self.sigma, self.mu, self.factors = sigma, mu, factors[self._kept]
+        self.free, self.gain = int(self._free.size), 0.0
         if self._free.size:
             values, vectors = eigh(sigma[np.ix_(self._free, self._free)], check_finite=False)
             inverse = (vectors * pseudo_inverse(values)) @ vectors.T
             coupling = sigma[np.ix_(self._free, self._kept)]
             self._response = inverse @ coupling
             self._alone = inverse @ mu[self._free]
+            self.gain = float(mu[self._free] @ self._alone)
             self.sigma = sigma[np.ix_(self._kept, self._kept)] - coupling.T @ self._response
             self.mu = mu[self._kept] - coupling.T @ self._alone
 
