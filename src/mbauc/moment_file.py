@@ -60,8 +60,10 @@ def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
 def load_moments(path: str | os.PathLike[str]) -> PairMoments:
     """Read moments from ``path``."""
     try:
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            return _read(arrays, path)
+        with open(path, "rb") as stream, zipfile.ZipFile(stream):
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as arrays:
+                return _read(arrays, path)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, ValueError, AttributeError) as error:
         if isinstance(error, MomentFileError | FileNotFoundError | PermissionError | IsADirectoryError):
             raise

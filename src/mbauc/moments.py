@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 _ROUNDING = 64 * np.finfo(np.float64).eps
 #: … and below this share it keeps fewer than six digits, which is worth a warning.
 _FEW_DIGITS = np.finfo(np.float64).eps * 1e6
+#: A mean this much smaller than the spread before the subtraction tells of values lost beside larger ones.
+_TINY = 1e-5
 
 
 @dataclass(frozen=True)
@@ -485,7 +487,7 @@ class PairMoments:
         ):
             rest, *outer = whole.without(piece)
             packed.add_outer(side, *outer)
-            self._clean(packed, side, self._packed.diagonal(side), empty=rest.weight == 0)
+            self._clean(packed, side, self._packed.diagonal(side), rest)
             sums.append(rest)
         pairs = self._pairs
         if pairs is not None and part._pairs is not None:
@@ -495,22 +497,26 @@ class PairMoments:
         return self._make(sums[0], sums[1], packed, pairs)
 
     @staticmethod
-    def _clean(packed: PackedScatters, side: Any, before: Array, empty: bool) -> None:
-        """Clear what is rounding error after a subtraction, and warn of what is nearly so."""
+    def _clean(packed: PackedScatters, side: Any, before: Array, rest: WeightedMean) -> None:
+        """Clear what is rounding error after a subtraction, and warn of what is nearly or may not be so."""
+        if rest.weight == 0:
+            packed.clear(side, np.arange(rest.mean.size))
+            return
         after = packed.diagonal(side)
-        gone = (after <= _ROUNDING * before) | empty
-        nearly = ~gone & (after < _FEW_DIGITS * before)
-        if nearly.any():
-            column = int(np.flatnonzero(nearly)[0])
+        gone = (after <= _ROUNDING * before) & (before > 0)
+        # a column that is constant in the rest is gone for good; tiny values beside huge ones are lost
+        lost = gone & (rest.mean != 0) & (np.abs(rest.mean) < _TINY * np.sqrt(before / rest.weight))
+        cancelled = lost | (~gone & (after < _FEW_DIGITS * before))
+        if cancelled.any():
+            column = int(np.flatnonzero(cancelled)[0])
             warnings.warn(
                 f"subtracting moments cancels: column {column} of the {side} class keeps "
-                f"{after[column] / before[column]:.1e} of its scatter, so fewer than 6 digits are right. "
-                "Accumulate the remaining rows directly instead.",
+                f"{max(after[column], 0.0) / before[column]:.1e} of its scatter, so fewer than 6 digits are "
+                "right. Accumulate the remaining rows directly instead.",
                 CancellationWarning,
                 stacklevel=3,
             )
-        if gone.any():
-            packed.clear(side, np.flatnonzero(gone & (before > 0)))
+        packed.clear(side, np.flatnonzero(gone))
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every row's weight multiplied by ``factor``: older rows count for less.

@@ -1,0 +1,21 @@
+import os
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=60, derandomize="CI" in os.environ)
+settings.load_profile("default")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def table(rng):
+    """600 rows, 6 correlated columns with an offset, 20% positive."""
+    X = rng.standard_normal((600, 6)) @ rng.standard_normal((6, 6)) + 3.0
+    y = (X[:, 0] - X[:, 1] + 4 * rng.standard_normal(600)) > np.quantile(X[:, 0] - X[:, 1], 0.85)
+    return X, y.astype(int)

@@ -1,0 +1,17 @@
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mbauc import MBAClassifier, MBAClassifierCV
+
+
+@pytest.mark.filterwarnings("ignore:The smaller class has")
+@parametrize_with_checks(
+    [
+        MBAClassifier(),
+        MBAClassifier(l1=0.01, l2=0.1, scale=True),
+        MBAClassifierCV(),
+        MBAClassifierCV(l1_grid=3, scoring="risk", one_standard_error=True),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,231 @@
+import numpy as np
+import pytest
+from scipy import sparse as sp
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, ShuffleSplit, TimeSeriesSplit
+
+import mbauc.moments
+from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
+from mbauc.errors import BinormalWarning
+
+GRID = [1e-3, 0.1, 10.0]
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.standard_normal((400, 8))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 2 * rng.standard_normal(400) > 1.2).astype(int)
+    return X, y
+
+
+def slow_scores(X, y, splits, grid, scoring, weight=None, **settings):
+    """Each grid point fitted and scored split by split from the rows themselves."""
+    weight = np.ones(len(y)) if weight is None else weight
+    table = []
+    for train, test in splits:
+        held_out = PairMoments.from_arrays(X[test], y[test], weight[test])
+        row = []
+        for l1, l2 in grid:
+            fitted = MBAClassifier(l1=l1, l2=l2, **settings).fit(X[train], y[train], weight[train])
+            w = fitted.coef_[0]
+            if scoring == "roc_auc":
+                row.append(roc_auc_score(y[test], X[test] @ w, sample_weight=weight[test]))
+            else:
+                row.append(held_out.binormal_auc(w) if scoring == "binormal_auc" else -held_out.risk(w))
+        table.append(row)
+    return np.array(table)
+
+
+def split_scores(results):
+    return np.array([results[f"split{k}_test_score"] for k in range(sum(key.startswith("split") for key in results))])
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "binormal_auc", "risk"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+def test_total_minus_fold_equals_fitting_each_training_set(data, rng, scoring, weighted, scale):
+    X, y = data
+    weight = rng.random(len(y)) + 0.2 if weighted else None
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    l1 = [0.0, 0.05, 0.2]
+    fitted = MBAClassifierCV(l1, GRID, cv=splits, scoring=scoring, scale=scale).fit(X, y, weight)
+    grid = [(a, b) for a in l1 for b in GRID]
+    want = slow_scores(X, y, splits, grid, scoring, weight, scale=scale)
+    np.testing.assert_allclose(split_scores(fitted.cv_results_), want, atol=1e-7)
+    results = fitted.cv_results_
+    np.testing.assert_allclose(results["mean_test_score"], want.mean(0), atol=1e-7)
+    np.testing.assert_allclose(results["std_test_score"], want.std(0), atol=1e-7)
+    best = grid[int(np.argmax(want.mean(0)))]
+    assert (fitted.l1_, fitted.l2_) == best
+    assert results["params"][fitted.best_index_] == {"l1": best[0], "l2": best[1]}
+    assert results["rank_test_score"][fitted.best_index_] == 1
+    whole = MBAClassifier(*best, scale=scale).fit(X, y, weight)
+    np.testing.assert_allclose(fitted.coef_, whole.coef_, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        TimeSeriesSplit(3),
+        ShuffleSplit(3, test_size=0.3, random_state=0),
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+        KFold(2),
+    ],
+    ids=lambda cv: type(cv).__name__,
+)
+def test_splitters(data, cv):
+    X, y = data
+    fitted = MBAClassifierCV(l2_grid=GRID, cv=cv).fit(X, y)
+    splits = list(cv.split(X, y))
+    want = slow_scores(X, y, splits, [(0.0, b) for b in GRID], "roc_auc")
+    np.testing.assert_allclose(split_scores(fitted.cv_results_), want, atol=1e-9)
+    assert fitted.n_splits_ == len(splits)
+    assert fitted.moments_.counts == (y.sum(), (1 - y).sum())
+
+
+def test_groups_stay_together(data):
+    X, y = data
+    groups = np.arange(len(y)) // 20
+    fitted = MBAClassifierCV(l2_grid=GRID, cv=GroupKFold(4)).fit(X, y, groups=groups)
+    want = slow_scores(X, y, GroupKFold(4).split(X, y, groups), [(0.0, b) for b in GRID], "roc_auc")
+    np.testing.assert_allclose(split_scores(fitted.cv_results_), want, atol=1e-9)
+
+
+@pytest.mark.parametrize(("cv", "passes"), [(5, 1), (KFold(5), 1), (TimeSeriesSplit(3), None)])
+def test_each_row_is_read_once(data, cv, passes, monkeypatch):
+    X, y = data
+    read = []
+    original = mbauc.moments.class_scatters
+
+    def counting(X, rows, weight, n_threads):
+        read.extend(np.concatenate(rows))
+        return original(X, rows, weight, n_threads)
+
+    monkeypatch.setattr(mbauc.moments, "class_scatters", counting)
+    MBAClassifierCV(l2_grid=GRID, cv=cv, scoring="risk", random_state=0).fit(X, y)
+    times = np.bincount(read, minlength=len(y))
+    if passes:
+        assert set(times) == {passes}
+    else:
+        assert times.max() > 1
+
+
+def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
+    X, y = data
+    fits = [MBAClassifierCV(l2_grid=GRID, cv=4, repeats=3, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(split_scores(fits[0].cv_results_), split_scores(fits[1].cv_results_))
+    assert (split_scores(fits[0].cv_results_) != split_scores(fits[2].cv_results_)).any()
+    scores = split_scores(fits[0].cv_results_)
+    assert scores.shape == (12, 3)
+    assert len({tuple(row) for row in scores}) == 12
+
+    from mbauc.estimators.folds import stratified_splits
+
+    (splits,) = stratified_splits(y == 1, 4, 1, np.random.default_rng(0))
+    counts = [y[split.test].sum() for split in splits]
+    assert max(counts) - min(counts) <= 1
+    np.testing.assert_array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(400))
+
+
+def test_sparse_equals_dense(rng):
+    X = sp.random(500, 30, density=0.1, random_state=0, format="csr")
+    y = (np.asarray(X.sum(axis=1)).ravel() + rng.random(500) > 2).astype(int)
+    dense, sparse = (MBAClassifierCV(cv=4, random_state=0).fit(form, y) for form in (X.toarray(), X))
+    np.testing.assert_allclose(split_scores(dense.cv_results_), split_scores(sparse.cv_results_), atol=1e-9)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-6, atol=1e-10)
+
+
+def test_default_grid_does_not_depend_on_units(data):
+    X, y = data
+    plain, scaled = (MBAClassifierCV(random_state=0).fit(c * X, y) for c in (1.0, 1e3))
+    np.testing.assert_allclose(scaled.l2_, 1e6 * plain.l2_)
+    np.testing.assert_allclose(plain.cv_results_["mean_test_score"], scaled.cv_results_["mean_test_score"])
+    assert len(plain.cv_results_["params"]) == 20
+
+
+def test_l1_grid_by_number(data):
+    X, y = data
+    fitted = MBAClassifierCV(l1_grid=4, l2_grid=[0.01], random_state=0).fit(X, y)
+    top = np.abs(fitted.moments_.mean_difference).max()
+    np.testing.assert_allclose(fitted.cv_results_["param_l1"], [0, 1e-3 * top, 1e-2 * top, 0.1 * top, top])
+    assert fitted.cv_results_["mean_test_score"][-1] == 0.5
+
+
+def test_one_standard_error_takes_the_simpler_model(data):
+    X, y = data
+    settings = {"l1_grid": 6, "random_state": 0}
+    best = MBAClassifierCV(**settings).fit(X, y)
+    simple = MBAClassifierCV(**settings, one_standard_error=True).fit(X, y)
+    assert simple.l1_ >= best.l1_
+    assert (simple.coef_ != 0).sum() <= (best.coef_ != 0).sum()
+    results = best.cv_results_
+    top = best.best_index_
+    bar = results["mean_test_score"][top] - results["std_test_score"][top] / np.sqrt(4)
+    assert simple.best_score_ >= bar
+    within = results["mean_test_score"] >= bar
+    assert simple.l1_ == results["param_l1"][within].max()
+
+
+def test_heavy_tails_are_reported(rng):
+    y = (rng.random(4000) < 0.3).astype(int)
+    X = rng.standard_t(1.2, size=(4000, 3)) + 2.0 * y[:, None]
+    with pytest.warns(BinormalWarning, match="heavy tails"):
+        MBAClassifierCV(random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("pairing", ["matched", "complete"])
+def test_sampled_pairs_are_shared_out_over_the_folds(data, pairing):
+    X, y = data
+    fitted = MBAClassifierCV(l2_grid=GRID, pairs=5000, pairing=pairing, random_state=0).fit(X, y)
+    assert sum(fitted.moments_.counts) == 10_000
+    exact = MBAClassifierCV(l2_grid=GRID, random_state=0).fit(X, y)
+    assert fitted.best_score_ == pytest.approx(exact.best_score_, abs=0.03)
+    np.testing.assert_allclose(fitted.moments_.weights, exact.moments_.weights)
+
+
+def test_few_rows_of_a_class_make_fewer_folds(rng):
+    X, y = rng.standard_normal((50, 2)), np.arange(50) < 3
+    with pytest.warns(UserWarning, match="using 3 folds"):
+        assert MBAClassifierCV().fit(X, y).n_splits_ == 3
+    with pytest.raises(ValueError, match="at least 2 rows of each class"):
+        MBAClassifierCV().fit(X, np.arange(50) < 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"scoring": "accuracy"}, "scoring must be"),
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"repeats": 0}, "repeats must be"),
+        ({"cv": KFold(2), "repeats": 2}, "repeats draws new folds"),
+        ({"l2_grid": []}, "l2_grid must be a sequence"),
+        ({"l2_grid": [-1.0]}, "l2 must be"),
+        ({"l1_grid": [[1.0]]}, "l1_grid must be"),
+        ({"l1_grid": 0}, "l1_grid must be"),
+        ({"cv": []}, "no splits"),
+        ({"cv": [([0, 1, 2], [2, 3])]}, "hold|both train and test"),
+        ({"cv": [(np.arange(300), np.arange(290, 400))]}, "both train and test"),
+        ({"cv": [(np.arange(300), [1000])]}, "outside the 400 rows"),
+        ({"cv": [(np.arange(300),)]}, "must be a pair"),
+    ],
+)
+def test_bad_settings_are_named(data, settings, message):
+    with pytest.raises(ValueError, match=message):
+        MBAClassifierCV(**settings).fit(*data)
+
+
+def test_a_split_with_one_class_is_named(data):
+    X, y = data
+    order = np.argsort(y)
+    with pytest.raises(ValueError, match="the test rows of split 0 hold 0 positives"):
+        MBAClassifierCV(cv=KFold(4)).fit(X[order], y[order])
+
+
+def test_a_failing_fit_changes_nothing(data):
+    X, y = data
+    fitted = MBAClassifierCV(random_state=0).fit(X, y)
+    coef = fitted.coef_.copy()
+    with pytest.raises(ValueError, match="one class only"):
+        fitted.fit(X[:, :3], np.ones(len(y)))
+    assert fitted.n_features_in_ == 8
+    np.testing.assert_array_equal(fitted.coef_, coef)

@@ -1,0 +1,35 @@
+"""Hypothesis strategies: small tables with two classes."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+NUMBERS = st.floats(-100, 100, width=32).map(lambda x: 0.0 if abs(x) < 1e-3 else x)
+
+
+@st.composite
+def tables(draw, max_rows=12, max_columns=4, weighted=True):
+    """(X, y, weight): both classes present; integer-valued, sparse-looking or general columns; weight may be None."""
+    n = draw(st.integers(2, max_rows))
+    d = draw(st.integers(1, max_columns))
+    kind = draw(st.sampled_from(["general", "counts", "binary", "sparse"]))
+    if kind == "general":
+        X = draw(hnp.arrays(np.float64, (n, d), elements=NUMBERS))
+    elif kind == "counts":
+        X = draw(hnp.arrays(np.int64, (n, d), elements=st.integers(-3, 3))).astype(float)
+    elif kind == "binary":
+        X = draw(hnp.arrays(np.bool_, (n, d))).astype(float)
+    else:
+        X = draw(hnp.arrays(np.float64, (n, d), elements=st.one_of(st.just(0.0), st.just(0.0), NUMBERS)))
+    y = np.array([False, True] + draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2)))
+    y = y[draw(st.permutations(range(n)))]
+    weight = None
+    if weighted and draw(st.booleans()):
+        weight = draw(hnp.arrays(np.float64, n, elements=st.floats(0.125, 8.0, width=32)))
+    return X, y, weight
+
+
+def close(actual, desired, X, power):
+    """Equal up to rounding at the scale of the data to some power."""
+    scale = max(float(np.abs(X).max(initial=0.0)), 1e-3) ** power
+    np.testing.assert_allclose(actual, desired, rtol=1e-9, atol=1e-11 * scale)

@@ -1,0 +1,35 @@
+import subprocess
+import sys
+
+import mbauc
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_public_names_exist():
+    assert all(hasattr(mbauc, name) for name in mbauc.__all__)
+    assert mbauc.__version__
+
+
+def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
+    loaded = run(
+        "import sys, numpy as np, mbauc; "
+        "X = np.arange(40.0).reshape(20, 2) % 7; y = np.arange(20) % 2; "
+        "mbauc.MBAClassifier().fit(X, y).predict_proba(X); "
+        "mbauc.MBAClassifierCV(cv=3, random_state=0).fit(X, y); "
+        "print([m for m in ('numba', 'llvmlite', 'matplotlib', 'pandas', 'tqdm') if m in sys.modules])"
+    )
+    assert loaded.strip() == "[]"
+
+
+def test_threads_follow_the_limits_of_blas():
+    from threadpoolctl import threadpool_limits
+
+    from mbauc.threads import thread_count
+
+    with threadpool_limits(1, user_api="blas"):
+        assert thread_count(None) == 1
+    assert thread_count(3) == 3
+    assert thread_count(-1) >= 1
