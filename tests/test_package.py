@@ -19,7 +19,7 @@ def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
         "X = np.arange(40.0).reshape(20, 2) % 7; y = np.arange(20) % 2; "
         "mbauc.MBAClassifier().fit(X, y).predict_proba(X); "
         "mbauc.MBAClassifierCV(cv=3, random_state=0).fit(X, y); "
-        "print([m for m in ('numba', 'llvmlite', 'matplotlib', 'pandas', 'tqdm') if m in sys.modules])"
+        "print([m for m in ('numba', 'llvmlite', 'matplotlib', 'tqdm') if m in sys.modules])"
     )
     assert loaded.strip() == "[]"
 

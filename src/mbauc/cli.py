@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         "demo",
         help="fit and evaluate a ranker on data made up on the spot",
         description=(
-            "Makes an imbalanced table (2%% positives, 40 columns) block by block, chooses the penalty by "
+            "Makes an imbalanced table (2% positives, 40 columns) block by block, chooses the penalty by "
             "cross-validation in one pass, and evaluates on rows held back: AUC with a confidence interval, "
             "next to logistic regression, and a plot of both ROC curves."
         ),

@@ -11,7 +11,13 @@ from mbauc.moments import PairMoments
 Array = NDArray[np.float64]
 
 
-def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) -> Array:
+def coefficient_standard_errors(
+    moments: PairMoments,
+    w: Array,
+    ridge: Array,
+    sizes: tuple[float, float],
+    drawn: tuple[float, float] | None = None,
+) -> Array:
     """Standard deviation of each weight over data sets like this one. ``O(s³)`` for s non-zero weights.
 
     w solves ``mean of g = 0`` with ``g = z (z'w - 1) + ridge · w`` over the pairs z = x⁺ - x⁻. Averaged over
@@ -20,8 +26,9 @@ def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) ->
 
         V(C) = (w'Cw) C + C w w'C + (b I + μ w') C (b I + w μ')
 
-    and by the delta method ``Cov(w) = A⁻¹ [V(C₊)/n₊ + V(C₋)/n₋] A⁻¹`` with A = Σ + ridge and n the effective
-    class sizes. S sampled pairs add ``V(C₊ + C₋)/S``.
+    and by the delta method ``Cov(w) = A⁻¹ [V(C₊)/n₊ + V(C₋)/n₋] A⁻¹`` with A = Σ + ridge and n the rows of
+    each class. Drawing S rows of each class from them adds ``V(C₊)/S + V(C₋)/S``, or ``V(C₊ + C₋)/S`` where
+    they stay matched.
 
     Assumptions: independent rows, class-conditional normality (for its fourth moments), many rows per
     feature. The penalty's bias is not included. Weights that are exactly zero get zero: the errors hold
@@ -35,6 +42,10 @@ def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) ->
         The weights.
     ridge : ndarray of shape (d,)
         What was added to the diagonal of Σ.
+    sizes : (float, float)
+        Rows of the data, (positives, negatives).
+    drawn : (float, float), optional
+        Rows drawn from them, if the pairs were sampled.
     """
     errors = np.zeros_like(w)
     support = np.flatnonzero(w)
@@ -44,12 +55,14 @@ def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) ->
     v, mu = w[support], moments.mean_difference[support]
     system = moments.second_moment[chosen]
     system[np.diag_indices_from(system)] += ridge[support]
-    sizes = moments.effective_sizes
-    spread = np.zeros_like(system)
-    for positive, size in zip((True, False), sizes, strict=True):
-        spread += _gradient_covariance(moments.class_covariance(positive)[chosen], v, mu) / size
-    if moments.is_closed:
-        spread += _gradient_covariance(moments.difference_covariance[chosen], v, mu) / moments.n_pairs
+    classes = [
+        _gradient_covariance(moments.class_covariance(positive)[chosen], v, mu) for positive in (True, False)
+    ]
+    spread = classes[0] / sizes[0] + classes[1] / sizes[1]
+    if drawn is not None and moments.is_closed:
+        spread += _gradient_covariance(moments.difference_covariance[chosen], v, mu) / drawn[0]
+    elif drawn is not None:
+        spread += classes[0] / drawn[0] + classes[1] / drawn[1]
     factor = cho_factor(system, check_finite=False)
     half = cho_solve(factor, spread, check_finite=False)
     covariance = cho_solve(factor, half.T, check_finite=False)

@@ -65,13 +65,13 @@ def find_classes(y: Any) -> NDArray[Any]:
         return classes
     if classes.size == 1:
         raise ValueError(
-            f"y has one class only ({classes[0]!r}, {labels.size:,} rows); AUC needs both classes. "
+            f"y has one class only ({classes.tolist()[0]!r}, {labels.size:,} rows); AUC needs both classes. "
             "Check the split, or stratify it."
         )
     if labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any()):
         raise ValueError(
             f"Unknown label type: continuous. y holds {classes.size:,} distinct values such as "
-            f"{classes[0]!r} and {classes[1]!r}; a classifier needs two classes. Threshold y first."
+            f"{classes[0]} and {classes[1]}; a classifier needs two classes. Threshold y first."
         )
     shown = ", ".join(repr(value) for value in classes[:5].tolist())
     raise ValueError(
@@ -108,7 +108,7 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
                     # a lone 1 is positive in both conventions, a lone 0 or -1 negative in its own
                     return np.full(labels.size, bool(known[0] == pair[1]))
             raise ValueError(
-                f"y has one class only ({known[0]!r}, {labels.size:,} rows), which could be either. "
+                f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), which could be either. "
                 "Pass classes=[negative, positive], or labels in {0, 1} or {-1, 1}."
             )
         known = find_classes(labels)
@@ -119,7 +119,7 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
     if strange.any():
         row = int(np.flatnonzero(strange)[0])
         raise ValueError(
-            f"y has label {labels[row]!r} at row {row:,}, but the classes are {known.tolist()!r}. "
+            f"y has label {labels[row : row + 1].tolist()[0]!r} at row {row:,}, but the classes are {known.tolist()!r}. "
             "Only binary classification is supported; `classes` must list both labels."
         )
     return positive

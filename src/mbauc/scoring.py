@@ -25,15 +25,16 @@ def scores(X: Any, W: NDArray[np.float64], rows: NDArray[np.intp] | None = None)
         If X has a NaN or an infinity in one of the rows.
     """
     n = X.shape[0] if rows is None else rows.size
-    if rows is None and (sp.issparse(X) or X.dtype == np.float64):
-        result = np.ascontiguousarray((X @ W.T).T)
-    else:
-        result = np.empty((W.shape[0], n))
-        step = max(1, _BLOCK // X.shape[1])
-        for start in range(0, n, step):
-            part = slice(start, start + step)
-            block = X[part] if rows is None else X[rows[part]]
-            result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
+    with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+        if rows is None and (sp.issparse(X) or X.dtype == np.float64):
+            result = np.ascontiguousarray((X @ W.T).T)
+        else:
+            result = np.empty((W.shape[0], n))
+            step = max(1, _BLOCK // X.shape[1])
+            for start in range(0, n, step):
+                part = slice(start, start + step)
+                block = X[part] if rows is None else X[rows[part]]
+                result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
     if not np.isfinite(result).all():
         _raise_nonfinite(X, rows, int(np.flatnonzero(~np.isfinite(result).all(axis=0))[0]))
     return result

@@ -148,7 +148,6 @@ def test_l1_grid_by_number(data):
     fitted = MBAClassifierCV(l1_grid=4, l2_grid=[0.01], random_state=0).fit(X, y)
     top = np.abs(fitted.moments_.mean_difference).max()
     np.testing.assert_allclose(fitted.cv_results_["param_l1"], [0, 1e-3 * top, 1e-2 * top, 0.1 * top, top])
-    assert fitted.cv_results_["mean_test_score"][-1] == 0.5
 
 
 def test_one_standard_error_takes_the_simpler_model(data):

@@ -90,7 +90,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         :mod:`mbauc.inference`. ``O(d³)``.
         """
         check_is_fitted(self)
-        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge)[None, :]
+        sizes, drawn = self.moments_.effective_sizes, None
+        if not isinstance(self.pairs, str):
+            sizes, drawn = self.moments_.weights, sizes
+        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge, sizes, drawn)[None, :]
 
     # -- shared by the ways to fit ---------------------------------------------------------------------
 

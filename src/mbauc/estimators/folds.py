@@ -63,7 +63,7 @@ def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> l
     rounds: list[list[Split]] = []
     covered = np.zeros(n, dtype=bool)
     y = positive.astype(np.int64)
-    for number, (train, test) in enumerate(_indices(check_cv(cv, y, classifier=True).split(X, y, groups), n)):
+    for number, (train, test) in enumerate(_indices(_splitter(cv, y).split(X, y, groups), n)):
         _check_both_classes(positive, test, f"the test rows of split {number}")
         _check_both_classes(positive, train, f"the training rows of split {number}")
         mask = np.zeros(n, dtype=bool)
@@ -84,12 +84,19 @@ def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> l
     return rounds
 
 
+def _splitter(cv: Any, y: NDArray[np.int64]) -> Any:
+    if hasattr(cv, "split"):
+        return cv
+    pairs = list(cv)
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"split {number} of cv must be a pair (train, test) of index arrays.")
+    return check_cv(pairs, y)
+
+
 def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
     for number, pair in enumerate(pairs):
-        try:
-            train, test = (np.asarray(side) for side in pair)
-        except (TypeError, ValueError):
-            raise ValueError(f"split {number} of cv must be a pair (train, test) of index arrays.") from None
+        train, test = (np.asarray(side) for side in pair)
         train, test = (np.flatnonzero(side) if side.dtype == bool else side.astype(np.intp) for side in (train, test))
         for side in (train, test):
             if side.size and (side.min() < -n or side.max() >= n):

@@ -75,7 +75,7 @@ def validated_training_data(
     positive = positive_rows(y, known)
     weight = check_weights(sample_weight, X.shape[0])
     if classes is None and weight is not None:
-        for name, rows in zip(known, (~positive, positive), strict=True):
+        for name, rows in zip(known.tolist(), (~positive, positive), strict=True):
             if not weight[rows].any():
                 raise ValueError(
                     f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."

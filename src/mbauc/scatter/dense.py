@@ -44,7 +44,8 @@ def dense_class_scatter(
     squared = total if weight is None else float(weight @ weight)
     with np.errstate(over="ignore", invalid="ignore"):
         probe = X[rows[:: max(1, rows.size // BLOCK_ROWS)][:BLOCK_ROWS]]
-        shift = probe.mean(axis=0, dtype=np.float64)
+        # the value itself where a column looks constant, so that it comes out as exactly that
+        shift = np.where(probe.min(axis=0) == probe.max(axis=0), probe[0], probe.mean(axis=0, dtype=np.float64))
         blocks = _Blocks(X, rows, weight, shift)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: Tolerances that coordinate descent is run to, one after the other, until the certificate is met.
 _DESCENT_TOLERANCES = (1e-4, 1e-7, 1e-10)
+#: Changes of the active set that may follow, and the violation (relative to max|μ|) that counts as none.
+_POLISH_STEPS, _EXACT = 100, 1e-12
 
 
 def solve_elastic_net(
@@ -52,8 +54,8 @@ def elastic_net_path(
     From l1 = max|μ| on the solution is exactly zero. ``O(d³/3)`` once, then ``O(d · support)`` a sweep.
 
     The quadratic is written as a least-squares problem in d rows through a root of Σ + l2, which is what
-    scikit-learn's ``enet_path`` with a Gram matrix solves. On the support it finds, the weights solve a
-    linear system, which takes them to full precision.
+    scikit-learn's ``enet_path`` with a Gram matrix solves. From the support it finds, a few exact steps on
+    active sets lead to full precision.
 
     Parameters
     ----------
@@ -172,21 +174,38 @@ class _Lasso:
             )
         return path[:, 0], int(sweeps[0])
 
-    def _polish(self, l1: float, v: Array) -> Array:
-        """Solve for the weights on the support of v with its signs; keep them if they are better."""
-        support = np.flatnonzero(v)
-        if not support.size:
-            return v
-        signs = np.sign(v[support])
-        try:
-            factor = cho_factor(self.matrix[np.ix_(support, support)], check_finite=False)
-        except LinAlgError:
-            return v
-        polished = np.zeros_like(v)
-        polished[support] = cho_solve(factor, self.mu[support] - l1 * signs, check_finite=False)
-        if (np.sign(polished[support]) != signs).any():
-            return v
-        return polished if self._violation(l1, polished) < self._violation(l1, v) else v
+    def _polish(self, l1: float, start: Array) -> Array:
+        """Walk from an approximate minimiser to the exact one; return the better of the two.
+
+        On a fixed set of active features with fixed signs the minimiser solves a linear system. Go there,
+        stopping where a weight would change its sign, which leaves the set; once there, let the feature
+        enter that violates optimality most. Each step lowers the objective, so no set comes twice.
+        """
+        v, signs = start.copy(), np.sign(start)
+        for _ in range(_POLISH_STEPS):
+            active = np.flatnonzero(signs)
+            if active.size:
+                try:
+                    factor = cho_factor(self.matrix[np.ix_(active, active)], check_finite=False)
+                except LinAlgError:
+                    break
+                goal = cho_solve(factor, self.mu[active] - l1 * signs[active], check_finite=False)
+                step = goal - v[active]
+                turning = goal * signs[active] < 0
+                if turning.any():
+                    shares = np.where(turning, -v[active] / np.where(step == 0.0, 1.0, step), np.inf)
+                    v[active] += shares.min() * step
+                    out = active[shares == shares.min()]
+                    v[out] = signs[out] = 0.0
+                    continue
+                v[active] = goal
+            pull = self.mu - self.matrix @ v
+            excess = np.where(signs == 0.0, np.abs(pull), 0.0) - l1
+            entering = int(np.argmax(excess))
+            if excess[entering] <= _EXACT * np.abs(self.mu).max():
+                break
+            signs[entering] = np.sign(pull[entering])
+        return v if self._violation(l1, v) < self._violation(l1, start) else start
 
     def _violation(self, l1: float, v: Array) -> float:
         penalty = Penalty(l1, 0.0, np.ones_like(v))
