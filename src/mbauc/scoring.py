@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.errors import NonFiniteError
+from mbauc.threads import run_threads, single_threaded_blas
 
-#: Numbers in a block that has to be copied or converted.
-_BLOCK = 1 << 20
+#: Numbers in a block.
+_BLOCK = 1 << 18
 
 
-def scores(X: Any, W: NDArray[np.float64], rows: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+def scores(
+    X: Any, W: NDArray[np.float64], rows: NDArray[np.intp] | None = None, n_threads: int = 1
+) -> NDArray[np.float64]:
     """``W X[rows]'``: one row of scores for each weight vector, shape (k, number of rows).
 
-    Memory beyond the result: a block of a million numbers.
+    Memory beyond the result: a block of 2 MB per thread.
 
     Raises
     ------
@@ -25,16 +29,17 @@ def scores(X: Any, W: NDArray[np.float64], rows: NDArray[np.intp] | None = None)
         If X has a NaN or an infinity in one of the rows.
     """
     n = X.shape[0] if rows is None else rows.size
-    with np.errstate(over="ignore", invalid="ignore"):  # looked for below
-        if rows is None and (sp.issparse(X) or X.dtype == np.float64):
-            result = np.ascontiguousarray((X @ W.T).T)
-        else:
-            result = np.empty((W.shape[0], n))
-            step = max(1, _BLOCK // X.shape[1])
-            for start in range(0, n, step):
-                part = slice(start, start + step)
-                block = X[part] if rows is None else X[rows[part]]
-                result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
+    result = np.empty((W.shape[0], n))
+    step = max(1, _BLOCK // X.shape[1])
+
+    def score(start: int) -> None:
+        part = slice(start, start + step)
+        block = X[part] if rows is None else X[rows[part]]
+        with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+            result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
+
+    with single_threaded_blas() if n_threads > 1 else nullcontext():
+        run_threads(score, range(0, n, step), n_threads)
     if not np.isfinite(result).all():
         _raise_nonfinite(X, rows, int(np.flatnonzero(~np.isfinite(result).all(axis=0))[0]))
     return result

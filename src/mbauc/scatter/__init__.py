@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.scatter.weighted_mean import WeightedMean
-from mbauc.scatter.dense import dense_class_scatter
+from mbauc.scatter.dense import OWN_SCATTER_COLUMNS, dense_class_scatter
 from mbauc.scatter.packed import PackedScatters
 from mbauc.scatter.sparse import canonical_csr, sparse_class_scatter
+from mbauc.threads import single_threaded_blas
 
 __all__ = ["WeightedMean", "PackedScatters", "class_scatters"]
 
@@ -53,8 +55,11 @@ def class_scatters(
         X, fill = canonical_csr(X), sparse_class_scatter
     else:
         fill = dense_class_scatter
-    sums = [
-        fill(X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads)
-        for class_rows, side in zip(rows, packed.sides, strict=True)
-    ]
+    # threads of BLAS would go on spinning for a while after each call and take the cores from ours
+    quiet = single_threaded_blas() if X.shape[1] <= OWN_SCATTER_COLUMNS else nullcontext()
+    with quiet:
+        sums = [
+            fill(X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads)
+            for class_rows, side in zip(rows, packed.sides, strict=True)
+        ]
     return (sums[0], sums[1]), packed

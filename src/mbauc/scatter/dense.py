@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from mbauc.errors import NonFiniteError
 from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.scatter.packed import PackedScatters, Side
-from mbauc.threads import run_threads, single_threaded_blas
+from mbauc.threads import run_threads
 
-#: Rows of a block. Enough for BLAS to run at speed, few enough to stay in cache while centred and scaled.
-BLOCK_ROWS = 1024
+#: Most rows of a block. Enough for BLAS to run at speed, few enough to stay in cache while centred and scaled.
+BLOCK_ROWS = 2048
 #: Below this many columns each thread works on blocks of its own with a single-threaded BLAS; above it one
 #: block at a time goes to a multi-threaded BLAS, because a d×d matrix per thread would cost too much memory.
 OWN_SCATTER_COLUMNS = 1024
 #: Below this many multiplications starting threads costs more than it saves.
 _MIN_PARALLEL_WORK = 2_000_000
+#: Columns whose squared mean is at most this many variances are accurate to 15 digits without a shift.
+_CENTRED = 4.0
 
 
 def dense_class_scatter(
@@ -31,11 +33,11 @@ def dense_class_scatter(
 ) -> WeightedMean:
     """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
 
-    Rows are shifted by a provisional mean (of rows spread over the class), so a common shift of any size
-    costs no digits, and are accumulated in float64 whatever the dtype of X.
+    Columns far from zero are shifted by a provisional mean (of rows spread over the class), so a common
+    shift of any size costs no digits. Sums are float64 whatever the dtype of X.
 
-    ``O(n d²)`` time. Memory: a block of 1,024 rows and up to two d×d matrices per thread below 1,024
-    columns; one block above.
+    ``O(n d²)`` time. Memory: a block of 2,048 rows and two d×d matrices per thread up to 1,024 columns;
+    one block above.
     """
     d = X.shape[1]
     if rows.size == 0:
@@ -43,17 +45,15 @@ def dense_class_scatter(
     total = float(rows.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
     with np.errstate(over="ignore", invalid="ignore"):
-        probe = X[rows[:: max(1, rows.size // BLOCK_ROWS)][:BLOCK_ROWS]]
-        # the value itself where a column looks constant, so that it comes out as exactly that
-        shift = np.where(probe.min(axis=0) == probe.max(axis=0), probe[0], probe.mean(axis=0, dtype=np.float64))
-        blocks = _Blocks(X, rows, weight, shift)
+        shift = _provisional_mean(X[rows[:: max(1, rows.size // 1000)]])
+        blocks = _Blocks(X, rows, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)
             for block in blocks.walk(0, 1):
                 sums += blocks.weighted_sum(block)
                 packed.add_gram(side, blocks.rows_of(block))
         else:
-            sums, scatter = _scatter_by_threads(blocks, n_threads)
+            sums, scatter = _scatter_by_threads(blocks)
             packed.add_full(side, scatter)
         mean = sums / total
         packed.add_outer(side, -total, mean)
@@ -61,7 +61,19 @@ def dense_class_scatter(
     if not (np.isfinite(diagonal).all() and np.isfinite(sums).all()):
         _raise_nonfinite(X, rows)
     np.maximum(diagonal, 0.0, out=diagonal)
-    return WeightedMean(int(rows.size), total, squared, shift + mean)
+    return WeightedMean(int(rows.size), total, squared, mean if shift is None else shift + mean)
+
+
+def _provisional_mean(probe: NDArray[Any]) -> NDArray[np.float64] | None:
+    """What to subtract from each column, from a sample of the rows; None if nothing is far from zero.
+
+    A column that looks constant is shifted by its very value, so that it comes out as exactly constant.
+    """
+    mean, variance = probe.mean(axis=0, dtype=np.float64), probe.var(axis=0, dtype=np.float64)
+    constant = probe.min(axis=0) == probe.max(axis=0)
+    if (mean**2 <= _CENTRED * variance).all():
+        return None
+    return np.where(constant, probe[0], mean)
 
 
 class _Blocks:
@@ -76,34 +88,41 @@ class _Blocks:
         X: NDArray[Any],
         rows: NDArray[np.intp],
         weight: NDArray[np.float64] | None,
-        shift: NDArray[np.float64],
+        shift: NDArray[np.float64] | None,
+        n_threads: int,
     ) -> None:
         self.X, self.rows, self.shift = X, rows, shift
         self.root = None if weight is None else np.sqrt(weight)
         self.by_column = X.flags.f_contiguous and not X.flags.c_contiguous
-        self.count = -(-rows.size // BLOCK_ROWS)
+        if rows.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
+            n_threads = 1
+        # equal blocks, the same number for each thread
+        per_thread = -(-rows.size // (BLOCK_ROWS * n_threads))
+        self.size = -(-rows.size // (per_thread * n_threads))
+        self.count = -(-rows.size // self.size)
+        self.n_threads = min(n_threads, self.count)
 
     def walk(self, first: int, step: int) -> Any:
         """Blocks number ``first``, ``first + step``, … through one buffer."""
         d = self.X.shape[1]
-        size = min(BLOCK_ROWS, self.rows.size) * d
-        buffer = np.empty(size)
-        copied = buffer if self.X.dtype == np.float64 else np.empty(size, dtype=self.X.dtype)
+        buffer = np.empty(self.size * d)
+        copied = buffer if self.X.dtype == np.float64 else np.empty(self.size * d, dtype=self.X.dtype)
         for number in range(first, self.count, step):
-            part = slice(number * BLOCK_ROWS, (number + 1) * BLOCK_ROWS)
+            part = slice(number * self.size, (number + 1) * self.size)
             index = self.rows[part]
             k = index.size
             shape = (d, k) if self.by_column else (k, d)
             taken, block = copied[: k * d].reshape(shape), buffer[: k * d].reshape(shape)
             if self.by_column:
                 np.take(self.X.T, index, axis=1, out=taken, mode="clip")
-                np.subtract(taken, self.shift[:, None], out=block)
+            elif self.X.flags.c_contiguous:
+                np.take(self.X, index, axis=0, out=taken, mode="clip")
             else:
-                if self.X.flags.c_contiguous:
-                    np.take(self.X, index, axis=0, out=taken, mode="clip")
-                else:
-                    taken[...] = self.X[index]
-                np.subtract(taken, self.shift, out=block)
+                taken[...] = self.X[index]
+            if self.shift is not None:
+                np.subtract(taken, self.shift[:, None] if self.by_column else self.shift, out=block)
+            elif taken.dtype != block.dtype:
+                block[...] = taken
             if self.root is not None:
                 block *= self.root[part] if self.by_column else self.root[part, None]
             yield number, block
@@ -112,7 +131,7 @@ class _Blocks:
         """Sum over the rows of a block of ``w (x - shift)``."""
         number, block = numbered
         k = block.shape[1] if self.by_column else block.shape[0]
-        start = number * BLOCK_ROWS
+        start = number * self.size
         root = np.ones(k) if self.root is None else self.root[start : start + k]
         return np.asarray(block @ root if self.by_column else root @ block)
 
@@ -130,14 +149,9 @@ class _Blocks:
         return numbered[1].T if self.by_column else numbered[1]
 
 
-def _scatter_by_threads(
-    blocks: _Blocks, n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and Gram matrix of all blocks; each thread walks every n_threads-th of them."""
-    d = blocks.X.shape[1]
-    if blocks.rows.size * d * d < _MIN_PARALLEL_WORK:
-        n_threads = 1
-    n_threads = min(n_threads, blocks.count)
+def _scatter_by_threads(blocks: _Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and Gram matrix of all blocks; of n threads each walks every n-th of them."""
+    d, n_threads = blocks.X.shape[1], blocks.n_threads
 
     def walk(first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sums, scatter, gram = np.zeros(d), np.zeros((d, d)), np.empty((d, d))
@@ -147,10 +161,7 @@ def _scatter_by_threads(
             scatter += gram
         return sums, scatter
 
-    if n_threads == 1:
-        return walk(0)
-    with single_threaded_blas():
-        parts = run_threads(walk, range(n_threads), n_threads)
+    parts = run_threads(walk, range(n_threads), n_threads)
     sums, scatter = parts[0]
     for more_sums, more_scatter in parts[1:]:
         sums += more_sums

@@ -1,0 +1,58 @@
+"""Dense fits against one dsyrk of the same matrix, logistic regression, and the memory of X."""
+
+import numpy as np
+from scipy.linalg.blas import dsyrk
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks.timing import interleaved, peak_megabytes, report
+from mbauc import MBAClassifier
+
+
+def table(n, d, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d), dtype=dtype)
+    y = (X[:, :5].sum(axis=1) + 3 * rng.standard_normal(n)) > 4
+    return X, y.astype(int)
+
+
+def run():
+    X, y = table(1_000_000, 100)
+    times = interleaved(
+        {
+            "dsyrk": lambda: dsyrk(1.0, X.T),
+            "fit": lambda: MBAClassifier().fit(X, y),
+            "fit, l2 given": lambda: MBAClassifier(l2=1e-3).fit(X, y),
+            "logistic": lambda: LogisticRegression().fit(X, y),
+        },
+        repeats=4,
+    )
+    memory = peak_megabytes(lambda: MBAClassifier().fit(X, y))
+    rows = [
+        ("1,000,000 × 100: dsyrk", f"{times['dsyrk']:.3f} s", ""),
+        ("fit / dsyrk", f"{times['fit'] / times['dsyrk']:.2f}", "at most 1.3"),
+        ("fit with l2 given / dsyrk", f"{times['fit, l2 given'] / times['dsyrk']:.2f}", "at most 1.3"),
+        ("LogisticRegression / fit", f"{times['logistic'] / times['fit']:.1f}", "at least 3"),
+        ("peak extra memory / X", f"{memory / (X.nbytes / 2**20):.1%}", "at most 10%"),
+    ]
+    X, y = table(60_000, 780)
+    narrow = X.astype(np.float32)
+    times = interleaved(
+        {
+            "dsyrk": lambda: dsyrk(1.0, X.T),
+            "fit": lambda: MBAClassifier().fit(X, y),
+            "fit32": lambda: MBAClassifier().fit(narrow, y),
+            "logistic": lambda: LogisticRegression().fit(X, y),
+        },
+        repeats=4,
+    )
+    rows += [
+        ("60,000 × 780: dsyrk", f"{times['dsyrk']:.3f} s", ""),
+        ("fit / dsyrk", f"{times['fit'] / times['dsyrk']:.2f}", "at most 1.4"),
+        ("float32 fit / float64 fit", f"{times['fit32'] / times['fit']:.2f}", "below 1"),
+        ("LogisticRegression / fit", f"{times['logistic'] / times['fit']:.1f}", ""),
+    ]
+    report("dense", rows)
+
+
+if __name__ == "__main__":
+    run()

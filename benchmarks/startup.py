@@ -1,0 +1,40 @@
+"""Waiting: import, first dense fit, first sparse fit of a new process, and a small fit."""
+
+import numpy as np
+
+from benchmarks.timing import in_new_process, report, seconds
+from mbauc import MBAClassifier
+
+_DATA = "import numpy as np; X = np.random.default_rng(0).standard_normal((2000, 20)); y = X[:, 0] > 0.5;"
+_SPARSE = _DATA + "from scipy import sparse as sp; X = sp.csr_matrix(X * (X > 0.5));"
+
+
+def run(repeats=5):
+    programs = {
+        "import": "import mbauc",
+        "sklearn": "import sklearn.linear_model",
+        "dense": _DATA + "from mbauc import MBAClassifier; MBAClassifier().fit(X, y)",
+        "sparse": _SPARSE + "from mbauc import MBAClassifier; MBAClassifier().fit(X, y)",
+    }
+    for code in programs.values():
+        in_new_process(code)
+    best = {name: np.inf for name in programs}
+    for _ in range(repeats):
+        for name, code in programs.items():
+            best[name] = min(best[name], in_new_process(code))
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 5)), rng.random(100) < 0.3
+    small = seconds(lambda: MBAClassifier().fit(X, y), repeats=50)
+    report(
+        "startup",
+        [
+            ("import mbauc / import sklearn.linear_model", f"{best['import'] / best['sklearn']:.2f}", "below 1.5"),
+            ("first dense fit of a process, beyond the import", f"{best['dense'] - best['import']:.2f} s", ""),
+            ("first sparse fit beyond first dense fit, kernels cached", f"{best['sparse'] - best['dense']:.2f} s", "at most 1 s"),
+            ("fit of 100 × 5", f"{1000 * small:.2f} ms", "below 5 ms"),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    run()
