@@ -419,8 +419,8 @@ def test_more_columns_than_16_bits_hold():
 
     columns = np.array([3, 66_000, 69_999], dtype=np.uint32)
     gram = np.zeros((1, 70_000))
-    first, last = np.array([0], dtype=np.int32), np.array([3], dtype=np.int32)
-    kernels.accumulate(columns, np.array([2.0, 3.0, 5.0]), np.array([0, 1]), first, last, False, 0, 1, gram)
+    runs = np.array([[0, 3]], dtype=np.int32)
+    kernels.accumulate(columns, np.array([2.0, 3.0, 5.0]), np.array([0, 1]), runs, False, 0, 1, gram)
     assert {int(j): gram[0, j] for j in np.flatnonzero(gram[0])} == {3: 4.0, 66_000: 6.0, 69_999: 10.0}
 
 

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy import sparse as sp
 from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.scatter.dense import OWN_SCATTER_COLUMNS, dense_class_scatter
 from mbauc.scatter.packed import PackedScatters
-from mbauc.scatter.sparse import canonical_csr, sparse_class_scatter
+from mbauc.scatter.sparse import all_ones, canonical_csr, sparse_class_scatter
 from mbauc.threads import single_threaded_blas
 
 __all__ = ["WeightedMean", "PackedScatters", "class_scatters"]
@@ -51,10 +53,10 @@ def class_scatters(
         At the first NaN or infinity among the rows.
     """
     packed = PackedScatters.zeros(X.shape[1])
+    fill: Callable[..., WeightedMean] = dense_class_scatter
     if sp.issparse(X):
-        X, fill = canonical_csr(X), sparse_class_scatter
-    else:
-        fill = dense_class_scatter
+        X = canonical_csr(X)
+        fill = partial(sparse_class_scatter, ones=all_ones(X, n_threads))
     # threads of BLAS would go on spinning for a while after each call and take the cores from ours
     quiet = single_threaded_blas() if X.shape[1] <= OWN_SCATTER_COLUMNS else nullcontext()
     with quiet:

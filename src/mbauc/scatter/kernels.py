@@ -1,7 +1,7 @@
 """Compiled loops of the sparse Gram matrix; importing this module imports numba.
 
-Index arrays are unsigned, so that the compiler need not allow for negative ones. ``values`` is None for
-data of ones: the compiler then drops the multiplications.
+Places are unsigned, so that the compiler need not allow for negative ones. ``values`` is None for data of
+ones: the compiler then drops the multiplications.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 #: How many visits ahead of its use a row is called into cache.
-_AHEAD = 8
+_AHEAD = 32
 
 
 @intrinsic
@@ -49,45 +49,50 @@ def inspect(data):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def count_columns(indptr, indices, rows, counts):  # type: ignore[no-untyped-def]
     """Add to ``counts[j]`` the number of entries that the rows have in column j."""
+    one = np.uintp(1)
     for row in rows:
-        for p in range(indptr[row], indptr[row + 1]):
-            counts[indices[p]] += 1
+        p, stop = np.uintp(indptr[row]), np.uintp(indptr[row + 1])
+        while p < stop:
+            counts[np.uintp(indices[p])] += 1
+            p += one
 
 
 @njit(nogil=True, cache=True)
 def fill_chunk(  # type: ignore[no-untyped-def]
-    indptr, indices, data, rows, root, shift, start, cursor, lower, columns, values, first, last, sums
+    indptr, indices, data, rows, root, shift, start, cursor, lower, columns, values, runs, sums
 ):
     """Copy rows into a compact chunk and list, per column, the runs of entries it pairs with.
 
     The entry of column j at place p of a row pairs with the columns up to and including j (``lower``) or
-    from j on. ``cursor[j]`` is where the next run of column j goes in ``first`` and ``last``.
+    from j on: a run from ``runs[slot, 0]`` up to ``runs[slot, 1]``. ``cursor[j]`` is the next slot of column j.
     """
-    place = start
+    one = np.uintp(1)
+    place = np.uintp(start)
     for i in range(rows.size):
-        row = rows[i]
-        begin = place
-        end = place + (indptr[row + 1] - indptr[row])
-        for p in range(indptr[row], indptr[row + 1]):
-            j = indices[p]
+        row = np.uintp(rows[i])
+        p, stop = np.uintp(indptr[row]), np.uintp(indptr[row + one])
+        begin, end = np.int32(place), np.int32(place + stop - p)
+        while p < stop:
+            j = np.uintp(indices[p])
             columns[place] = j
             if values is not None:
                 value = (data[p] - shift[j]) * root[i]
                 values[place] = value
                 sums[j] += value * root[i]
-            slot = cursor[j]
-            cursor[j] = slot + 1
+            slot = np.uintp(cursor[j])
+            cursor[j] = slot + one
             if lower:
-                first[slot] = begin
-                last[slot] = place + 1
+                runs[slot, 0] = begin
+                runs[slot, 1] = np.int32(place + one)
             else:
-                first[slot] = place
-                last[slot] = end
-            place += 1
+                runs[slot, 0] = np.int32(place)
+                runs[slot, 1] = end
+            place += one
+            p += one
 
 
 @njit(nogil=True, cache=True)
-def accumulate(columns, values, offsets, first, last, lower, begin, end, gram):  # type: ignore[no-untyped-def]
+def accumulate(columns, values, offsets, runs, lower, begin, end, gram):  # type: ignore[no-untyped-def]
     """Add the products of rows ``begin`` to ``end`` of the Gram matrix, one row at a time.
 
     A row of the matrix stays in cache while all its runs are visited; the runs themselves are scattered
@@ -95,48 +100,50 @@ def accumulate(columns, values, offsets, first, last, lower, begin, end, gram): 
     cells may be read before the first is written.
     """
     columns_at = columns.ctypes.data
-    column_size = columns.itemsize
+    column_size = np.uintp(columns.itemsize)
+    one, two, three, four, eight = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4), np.uintp(8)
+    ahead = np.uintp(_AHEAD)
     if values is not None:
         values_at = values.ctypes.data
     for a in range(begin, end):
         cells = gram[a]
-        stop = offsets[a + 1]
-        for visit in range(offsets[a], stop):
-            if visit + _AHEAD < stop:
-                front = np.uintp(first[visit + _AHEAD])
-                back = np.uintp(last[visit + _AHEAD]) - np.uintp(1)
-                _prefetch(columns_at + front * np.uintp(column_size))
-                _prefetch(columns_at + back * np.uintp(column_size))
+        visit, stop = np.uintp(offsets[a]), np.uintp(offsets[a + 1])
+        while visit < stop:
+            if visit + ahead < stop:
+                front = np.uintp(runs[visit + ahead, 0])
+                back = np.uintp(runs[visit + ahead, 1]) - one
+                _prefetch(columns_at + front * column_size)
+                _prefetch(columns_at + back * column_size)
                 if values is not None:
                     line = front
-                    while line <= back:
-                        _prefetch(values_at + line * np.uintp(8))
-                        line += np.uintp(8)
-                    _prefetch(values_at + back * np.uintp(8))
-            p = np.int64(first[visit])
-            z = np.int64(last[visit])
+                    while line < back:
+                        _prefetch(values_at + line * eight)
+                        line += eight
+                    _prefetch(values_at + back * eight)
+            p, z = np.uintp(runs[visit, 0]), np.uintp(runs[visit, 1])
             if values is None:
-                while p + 4 <= z:
-                    i, j, k, m = columns[p], columns[p + 1], columns[p + 2], columns[p + 3]
+                while p + four <= z:
+                    i, j, k, m = columns[p], columns[p + one], columns[p + two], columns[p + three]
                     at_i, at_j, at_k, at_m = cells[i], cells[j], cells[k], cells[m]
                     cells[i] = at_i + 1.0
                     cells[j] = at_j + 1.0
                     cells[k] = at_k + 1.0
                     cells[m] = at_m + 1.0
-                    p += 4
+                    p += four
                 while p < z:
                     cells[columns[p]] += 1.0
-                    p += 1
+                    p += one
             else:
-                value = values[z - 1] if lower else values[p]
-                while p + 4 <= z:
-                    i, j, k, m = columns[p], columns[p + 1], columns[p + 2], columns[p + 3]
+                value = values[z - one] if lower else values[p]
+                while p + four <= z:
+                    i, j, k, m = columns[p], columns[p + one], columns[p + two], columns[p + three]
                     at_i, at_j, at_k, at_m = cells[i], cells[j], cells[k], cells[m]
                     cells[i] = at_i + value * values[p]
-                    cells[j] = at_j + value * values[p + 1]
-                    cells[k] = at_k + value * values[p + 2]
-                    cells[m] = at_m + value * values[p + 3]
-                    p += 4
+                    cells[j] = at_j + value * values[p + one]
+                    cells[k] = at_k + value * values[p + two]
+                    cells[m] = at_m + value * values[p + three]
+                    p += four
                 while p < z:
                     cells[columns[p]] += value * values[p]
-                    p += 1
+                    p += one
+            visit += one

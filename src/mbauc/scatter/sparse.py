@@ -6,7 +6,6 @@ in cache; the mean is taken off afterwards as one rank-one update.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from mbauc.scatter.packed import PackedScatters, Side
 from mbauc.threads import run_threads
 
 #: A chunk of rows takes at most this share of the memory of the scatter itself …
-_CHUNK_SHARE = 0.08
+_CHUNK_SHARE = 0.07
 #: … within these numbers of entries: fewer waste time on bookkeeping, more fall out of cache.
 _MIN_CHUNK, _MAX_CHUNK = 1_000_000, 6_000_000
 #: Pieces of work per thread, so that a thread with light columns takes over from one with heavy ones.
@@ -39,6 +38,17 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
+def all_ones(X: Any, n_threads: int) -> bool:
+    """Whether every stored value of a CSR matrix is 1; raises if one is not finite."""
+    from mbauc.scatter import kernels
+
+    pieces = np.array_split(X.data, n_threads)
+    found = run_threads(kernels.inspect, pieces, n_threads)
+    if not all(finite for _, finite in found):
+        _raise_nonfinite(X)
+    return all(ones for ones, _ in found)
+
+
 def sparse_class_scatter(
     X: Any,
     rows: NDArray[np.intp],
@@ -46,28 +56,24 @@ def sparse_class_scatter(
     packed: PackedScatters,
     side: Side,
     n_threads: int,
+    ones: bool,
 ) -> WeightedMean:
     """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
 
-    ``O(Σ k²)`` time over rows with k entries; memory for a chunk of rows, at most 8% of the scatter's
-    or 20 MB. Values that are all one take a faster loop.
+    ``O(Σ k²)`` time over rows with k entries; memory for a chunk of rows, at most 7% of the scatter's
+    or 20 MB. Values that are all one (``ones``) take a faster loop.
 
     A column with an entry in every row is shifted by the first of them. Other columns need no shift: with
     a zero among n values the variance is at least the squared mean over n, and no more than log10(n)
     digits can be lost.
     """
-    from mbauc.scatter import kernels
-
     d = X.shape[1]
     if rows.size == 0:
         return WeightedMean.empty(d)
-    ones, finite = kernels.inspect(X.data)
-    if not finite:
-        _raise_nonfinite(X)
     unit = ones and weight is None
     total = float(rows.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
-    root = np.ones(rows.size) if weight is None else np.sqrt(weight)
+    root = None if unit else np.sqrt(weight) if weight is not None else np.ones(rows.size)
 
     shift = np.zeros(d) if unit else _shift_of_full_columns(X, rows)
     sums = np.zeros(d)
@@ -77,7 +83,7 @@ def sparse_class_scatter(
     chunk = int(np.clip(_CHUNK_SHARE * packed.buffer.nbytes / entry_bytes, _MIN_CHUNK, _MAX_CHUNK))
     for part in _chunks(X.indptr, rows, chunk):
         sums += _add_chunk(
-            X, rows[part], None if unit else root[part], shift, square, side == "positive", n_threads
+            X, rows[part], None if root is None else root[part], shift, square, side == "positive", n_threads
         )
     mean = sums / total
     packed.add_outer(side, -total, mean)
@@ -91,15 +97,17 @@ def sparse_class_scatter(
     return WeightedMean(int(rows.size), total, squared, shift + mean)
 
 
-def _chunks(indptr: NDArray[Any], rows: NDArray[np.intp], entries: int) -> Iterator[slice]:
+def _chunks(indptr: NDArray[Any], rows: NDArray[np.intp], entries: int) -> list[slice]:
     """Slices of ``rows`` with about ``entries`` stored values each."""
-    stored = np.cumsum(indptr[rows + 1] - indptr[rows], dtype=np.int64)
+    stored = np.cumsum(np.diff(indptr)[rows], dtype=np.int64)
+    chunks: list[slice] = []
     start = 0
     while start < rows.size:
         before = stored[start - 1] if start else 0
         stop = max(int(np.searchsorted(stored, before + entries, side="right")), start + 1)
-        yield slice(start, stop)
+        chunks.append(slice(start, stop))
         start = stop
+    return chunks
 
 
 def _add_chunk(
@@ -134,7 +142,7 @@ def _add_chunk(
 
     columns = np.empty(entries, dtype=np.uint16 if d <= 1 << 16 else np.uint32)
     values = None if root is None else np.empty(entries)
-    first, last = np.empty(entries, dtype=np.int32), np.empty(entries, dtype=np.int32)
+    runs = np.empty((entries, 2), dtype=np.int32)
     sums = np.zeros((n_threads, d))
     run_threads(
         lambda t: kernels.fill_chunk(
@@ -149,8 +157,7 @@ def _add_chunk(
             lower,
             columns,
             values,
-            first,
-            last,
+            runs,
             sums[t],
         ),
         range(n_threads),
@@ -162,7 +169,7 @@ def _add_chunk(
     bounds = np.concatenate([[0], cuts, [d]])
     run_threads(
         lambda i: kernels.accumulate(
-            columns, values, offsets, first, last, lower, bounds[i], bounds[i + 1], square
+            columns, values, offsets, runs, lower, bounds[i], bounds[i + 1], square
         ),
         range(pieces),
         n_threads,
