@@ -25,10 +25,10 @@ def run():
         ("scored by binormal AUC / one fit", f"{times['binormal'] / times['fit']:.2f}", "at most 3"),
         ("scored by true AUC / one fit", f"{times['auc'] / times['fit']:.2f}", "at most 6"),
     ]
+    grid = np.logspace(-4, 4, 50)
     for d in (200, 1000):
         A = np.random.default_rng(0).standard_normal((2 * d, d))
         sigma, mu = A.T @ A / (2 * d), A.mean(axis=0)
-        grid = np.logspace(-4, 4, 50)
         times = interleaved(
             {
                 "eigh": lambda s=sigma: eigh(s),

@@ -65,7 +65,9 @@ def load_all():
         train, test = _svmlight(data / f"{name}.bz2", columns), _svmlight(data / f"{name}.t.bz2", columns)
         yield _densified(name, train[0], train[1] > 0, test[0], test[1] > 0)
     train, test = _svmlight(data / "usps.bz2", 256), _svmlight(data / "usps.t.bz2", 256)
-    yield _densified("usps", train[0], np.isin(train[1] - 1, list(digits)), test[0], np.isin(test[1] - 1, list(digits)))
+    yield _densified(
+        "usps", train[0], np.isin(train[1] - 1, list(digits)), test[0], np.isin(test[1] - 1, list(digits))
+    )
     X, y = _svmlight(data / "german.numer.bz2")
     yield _halves("german", X, y > 0)
     X, y = _svmlight(data / "mushrooms.bz2")
@@ -80,7 +82,13 @@ def load_all():
     yield _halves("news20-4096", _fold(X, 4096), y == 1)
     parts = [_svmlight(data / f"criteo60k.part{k}.bz2", 1 << 20) for k in (1, 2, 3)]
     X = sp.vstack([_fold(part[0], 4096) for part in parts[:2]]).tocsr()
-    yield DataSet("criteo-4096", X, np.concatenate([part[1] for part in parts[:2]]) > 0, _fold(parts[2][0], 4096), parts[2][1] > 0)
+    yield DataSet(
+        "criteo-4096",
+        X,
+        np.concatenate([part[1] for part in parts[:2]]) > 0,
+        _fold(parts[2][0], 4096),
+        parts[2][1] > 0,
+    )
 
 
 def _bank(path: Path):

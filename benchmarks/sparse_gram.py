@@ -18,7 +18,8 @@ def click_rows(n=1_000_000, fields=39, width=10_000, seed=0):
         columns[:, field] = ((value * 2654435761 + field * 40503 * 65537 + 12345) % 4294967291) % width
     columns.sort(axis=1)
     X = sp.csr_matrix(
-        (np.ones(n * fields), columns.ravel(), np.arange(0, n * fields + 1, fields, dtype=np.int32)), shape=(n, width)
+        (np.ones(n * fields), columns.ravel(), np.arange(0, n * fields + 1, fields, dtype=np.int32)),
+        shape=(n, width),
     )
     X.sum_duplicates()
     X.data[:] = 1.0
@@ -53,7 +54,9 @@ def run(n=1_000_000):
             ("peak extra memory / one d×d matrix", f"{memory / square:.3f}", "at most 1.10"),
             ("the same, general values", f"{memory_valued / square:.3f}", "at most 1.10"),
         ],
-        notes=["the moments hold both classes' scatters, each centred; tabmat and scipy make one uncentred Gram matrix"],
+        notes=[
+            "the moments hold both classes' centred scatters; tabmat and scipy make one uncentred Gram matrix"
+        ],
     )
 
 

@@ -70,7 +70,11 @@ def in_new_process(code):
 
 def machine():
     model = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
         platform.processor(),
     )
     names = ("mbauc", "numpy", "scipy", "scikit-learn", "numba")

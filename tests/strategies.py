@@ -9,7 +9,7 @@ NUMBERS = st.floats(-100, 100, width=32).map(lambda x: 0.0 if abs(x) < 1e-3 else
 
 @st.composite
 def tables(draw, max_rows=12, max_columns=4, weighted=True):
-    """(X, y, weight): both classes present; integer-valued, sparse-looking or general columns; weight may be None."""
+    """(X, y, weight or None): both classes; general, whole, binary or sparse columns."""
     n = draw(st.integers(2, max_rows))
     d = draw(st.integers(1, max_columns))
     kind = draw(st.sampled_from(["general", "counts", "binary", "sparse"]))
@@ -21,7 +21,7 @@ def tables(draw, max_rows=12, max_columns=4, weighted=True):
         X = draw(hnp.arrays(np.bool_, (n, d))).astype(float)
     else:
         X = draw(hnp.arrays(np.float64, (n, d), elements=st.one_of(st.just(0.0), st.just(0.0), NUMBERS)))
-    y = np.array([False, True] + draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2)))
+    y = np.array([False, True, *draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2))])
     y = y[draw(st.permutations(range(n)))]
     weight = None
     if weighted and draw(st.booleans()):

@@ -43,5 +43,7 @@ def test_an_unwritable_folder_is_an_error_message(tmp_path, capsys):
 
 
 def test_the_command_is_installed():
-    done = subprocess.run([sys.executable, "-m", "mbauc", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mbauc", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith("mbauc ")

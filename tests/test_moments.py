@@ -62,14 +62,25 @@ class TestInvariances:
     @given(table=tables(), factor=st.floats(1e-3, 1e3))
     def test_scale(self, form, table, factor):
         X, y, w = table
-        scaled, plain = PairMoments.from_arrays(FORMS[form](X * factor), y, w), PairMoments.from_arrays(X, y, w)
+        scaled, plain = (
+            PairMoments.from_arrays(FORMS[form](X * factor), y, w),
+            PairMoments.from_arrays(X, y, w),
+        )
         close(scaled.mean_difference / factor, plain.mean_difference, X, 1)
         close(scaled.second_moment / factor**2, plain.second_moment, X, 2)
 
     @given(table=tables(max_columns=3), data=st.data())
     def test_linear_map(self, form, table, data):
         X, y, w = table
-        A = np.array(data.draw(st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=X.shape[1], max_size=X.shape[1])))
+        A = np.array(
+            data.draw(
+                st.lists(
+                    st.lists(st.integers(-2, 2), min_size=2, max_size=2),
+                    min_size=X.shape[1],
+                    max_size=X.shape[1],
+                )
+            )
+        )
         mapped, plain = PairMoments.from_arrays(FORMS[form](X @ A), y, w), PairMoments.from_arrays(X, y, w)
         close(mapped.mean_difference, plain.mean_difference @ A, np.append(X, 1) * 6, 1)
         close(mapped.second_moment, A.T @ plain.second_moment @ A, np.append(X, 1) * 6, 2)
@@ -113,7 +124,9 @@ class TestInvariances:
         X, y, w = table
         side = np.array(data.draw(st.lists(st.booleans(), min_size=len(y), max_size=len(y))))
         parts = [
-            PairMoments.from_arrays(FORMS[form](X[rows]), y[rows], None if w is None else w[rows], classes=[0, 1])
+            PairMoments.from_arrays(
+                FORMS[form](X[rows]), y[rows], None if w is None else w[rows], classes=[0, 1]
+            )
             if rows.any()
             else PairMoments(X.shape[1])
             for rows in (side, ~side)
@@ -139,9 +152,7 @@ def test_a_common_shift_of_1e8_does_not_hurt(form, weighted, rng):
     np.testing.assert_allclose(shifted.mean_difference, exact.mean_difference, atol=1e-7)
     np.testing.assert_allclose(shifted.second_moment, exact.second_moment, atol=1e-6)
     halves = PairMoments.from_arrays(X[:250] + 1e8, y[:250]) + PairMoments.from_arrays(X[250:] + 1e8, y[250:])
-    np.testing.assert_allclose(
-        halves.second_moment, PairMoments.from_arrays(X, y).second_moment, atol=1e-6
-    )
+    np.testing.assert_allclose(halves.second_moment, PairMoments.from_arrays(X, y).second_moment, atol=1e-6)
 
 
 def test_float32_is_accumulated_in_float64(rng):
@@ -178,7 +189,9 @@ def test_index_types_and_read_only_input(rng):
 
 
 def test_duplicate_and_unsorted_entries_are_summed_and_the_input_kept():
-    X = sp.csr_matrix((np.array([1.0, 2.0, 5.0, 3.0]), np.array([1, 1, 1, 0]), np.array([0, 2, 4])), shape=(2, 2))
+    X = sp.csr_matrix(
+        (np.array([1.0, 2.0, 5.0, 3.0]), np.array([1, 1, 1, 0]), np.array([0, 2, 4])), shape=(2, 2)
+    )
     y = np.array([0, 1])
     before = X.data.copy()
     moments = PairMoments.from_arrays(X, y)
@@ -306,7 +319,9 @@ class TestSubtraction:
         rest = PairMoments.from_arrays(X, y) - PairMoments.from_arrays(X[:100], y[:100])
         assert not rest.second_moment[:20].any()
         assert not rest.mean_difference[:20].any()
-        np.testing.assert_allclose(rest.second_moment, PairMoments.from_arrays(X[100:], y[100:]).second_moment, atol=1e-14)
+        np.testing.assert_allclose(
+            rest.second_moment, PairMoments.from_arrays(X[100:], y[100:]).second_moment, atol=1e-14
+        )
 
     def test_the_whole_minus_itself_is_empty(self, table):
         moments = PairMoments.from_arrays(*table)
@@ -393,7 +408,9 @@ def test_wide_dense_rows_take_the_blas_path(rng):
     centred = [X[rows] - X[rows].mean(0) for rows in (y, ~y)]
     want = sum(part.T @ part / len(part) for part in centred)
     np.testing.assert_allclose(moments.difference_covariance, want, atol=1e-10)
-    np.testing.assert_allclose(PairMoments.from_arrays(np.asfortranarray(X), y).difference_covariance, want, atol=1e-10)
+    np.testing.assert_allclose(
+        PairMoments.from_arrays(np.asfortranarray(X), y).difference_covariance, want, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("values", ["ones", "general"])

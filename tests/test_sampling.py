@@ -74,7 +74,9 @@ def test_converges_to_the_exact_moments_like_one_over_root_s(data, pairing):
     exact = PairMoments.from_arrays(X, y)
 
     def mean_error(pairs):
-        return np.mean([error(sample_pairs(X, y, pairs, pairing=pairing, random_state=k), exact) for k in range(12)])
+        return np.mean(
+            [error(sample_pairs(X, y, pairs, pairing=pairing, random_state=k), exact) for k in range(12)]
+        )
 
     few, many = mean_error(250), mean_error(16_000)
     # 64 times the pairs: an eighth of the error

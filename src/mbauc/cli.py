@@ -49,7 +49,11 @@ def _parser() -> argparse.ArgumentParser:
         "--rows", type=_count, default=400_000, metavar="N", help="rows to train on (default: %(default)s)"
     )
     demo.add_argument(
-        "--out", type=Path, default=Path("mbauc-demo"), metavar="DIR", help="folder for the plot (default: %(default)s)"
+        "--out",
+        type=Path,
+        default=Path("mbauc-demo"),
+        metavar="DIR",
+        help="folder for the plot (default: %(default)s)",
     )
     demo.add_argument("--seed", type=int, default=0, help="seed of the data (default: %(default)s)")
     demo.set_defaults(run=_run_demo)

@@ -76,6 +76,4 @@ def _gradient_covariance(C: Array, w: Array, mu: Array) -> Array:
     Cw = C @ w
     quadratic = float(w @ Cw)
     mixed = b * np.outer(mu, Cw)
-    return (
-        (quadratic + b**2) * C + np.outer(Cw, Cw) + mixed + mixed.T + quadratic * np.outer(mu, mu)
-    )
+    return (quadratic + b**2) * C + np.outer(Cw, Cw) + mixed + mixed.T + quadratic * np.outer(mu, mu)

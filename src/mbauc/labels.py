@@ -27,7 +27,7 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as_labels(y: Any) -> NDArray[Any]:
-    """y as a one-dimensional array without missing values."""
+    """Y as a one-dimensional array without missing values."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -43,9 +43,7 @@ def _as_labels(y: Any) -> NDArray[Any]:
         missing = np.array([value is None or value != value for value in labels])
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
-            raise ValueError(
-                f"Input y contains NaN or None at row {row:,}; drop the rows without a label."
-            )
+            raise ValueError(f"Input y contains NaN or None at row {row:,}; drop the rows without a label.")
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold labels, not complex numbers.")
     return labels
@@ -118,8 +116,9 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
     strange = ~(positive | np.asarray(labels == known[0]))
     if strange.any():
         row = int(np.flatnonzero(strange)[0])
+        label = labels[row : row + 1].tolist()[0]
         raise ValueError(
-            f"y has label {labels[row : row + 1].tolist()[0]!r} at row {row:,}, but the classes are {known.tolist()!r}. "
+            f"y has label {label!r} at row {row:,}, but the classes are {known.tolist()!r}. "
             "Only binary classification is supported; `classes` must list both labels."
         )
     return positive

@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array."""
+    return bool(sp.issparse(X))
+
+
 def as_matrix(X: Any) -> Any:
     """X as a two-dimensional real array, or as CSR or CSC; nothing is copied where it is one already."""
-    if sp.issparse(X):
+    if is_sparse(X):
         matrix = X if X.format in ("csr", "csc") else X.tocsr()
     else:
         matrix = np.asarray(X)

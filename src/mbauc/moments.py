@@ -206,6 +206,8 @@ class PairMoments:
         ----------
         X_pos, X_neg : array or sparse matrix of shape (pairs, d)
             Row i of one is paired with row i of the other.
+        n_jobs : int, optional
+            As for :meth:`from_arrays`.
         """
         X_pos, X_neg = as_matrix(X_pos), as_matrix(X_neg)
         if X_pos.shape != X_neg.shape:
@@ -438,18 +440,16 @@ class PairMoments:
 
     def _copy(self) -> PairMoments:
         pairs = self._pairs and _ClosedPairs(self._pairs.differences, self._pairs.scatter.copy())
-        return self._make(
-            self._positive, self._negative, PackedScatters(self._packed.buffer.copy()), pairs
-        )
+        return self._make(self._positive, self._negative, PackedScatters(self._packed.buffer.copy()), pairs)
 
     def _absorb(self, other: PairMoments) -> None:
         """Merge other moments into these, in place; for moments that nobody else holds yet."""
         self._check_other(other, "add")
         self._packed.buffer[...] += other._packed.buffer
-        self._positive, *outer = self._positive.merged(other._positive)
-        self._packed.add_outer("positive", *outer)
-        self._negative, *outer = self._negative.merged(other._negative)
-        self._packed.add_outer("negative", *outer)
+        self._positive, factor, delta = self._positive.merged(other._positive)
+        self._packed.add_outer("positive", factor, delta)
+        self._negative, factor, delta = self._negative.merged(other._negative)
+        self._packed.add_outer("negative", factor, delta)
         if other._pairs is not None:
             if self._pairs is None:
                 self._pairs = _ClosedPairs(other._pairs.differences, other._pairs.scatter.copy())
@@ -469,24 +469,19 @@ class PairMoments:
         if not isinstance(part, PairMoments):
             return NotImplemented
         self._check_other(part, "subtract")
-        for name, whole, piece in (
-            ("positives", self._positive, part._positive),
-            ("negatives", self._negative, part._negative),
-        ):
+        classes = (self._positive, part._positive), (self._negative, part._negative)
+        for side, (whole, piece) in zip(self._packed.sides, classes, strict=True):
             too_much = piece.weight > whole.weight * (1 + 1e-9)
             if piece.count > whole.count or too_much:
                 raise ValueError(
-                    f"cannot take {piece.count:,} {name} of weight {piece.weight:g} out of "
+                    f"cannot take {piece.count:,} {side} rows of weight {piece.weight:g} out of "
                     f"{whole.count:,} of weight {whole.weight:g}; the part must come from the whole."
                 )
         packed = PackedScatters(self._packed.buffer - part._packed.buffer)
         sums = []
-        for side, whole, piece in (
-            ("positive", self._positive, part._positive),
-            ("negative", self._negative, part._negative),
-        ):
-            rest, *outer = whole.without(piece)
-            packed.add_outer(side, *outer)
+        for side, (whole, piece) in zip(packed.sides, classes, strict=True):
+            rest, factor, delta = whole.without(piece)
+            packed.add_outer(side, factor, delta)
             self._clean(packed, side, self._packed.diagonal(side), rest)
             sums.append(rest)
         pairs = self._pairs
@@ -550,9 +545,7 @@ class PairMoments:
             squared = self._positive.squared_weight * self._negative.squared_weight
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
-        return self._make(
-            self._positive, self._negative, self._packed, _ClosedPairs(differences, scatter)
-        )
+        return self._make(self._positive, self._negative, self._packed, _ClosedPairs(differences, scatter))
 
     def _reweighted(self, positive: float, negative: float) -> PairMoments:
         """The same means and covariances under other total class weights (those of the data sampled from)."""

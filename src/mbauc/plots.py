@@ -16,7 +16,9 @@ from mbauc.metrics.roc_auc import check_scores
 _POINTS = 2000
 
 
-def roc_plot(y: ArrayLike, scores: Mapping[str, ArrayLike], path: str | os.PathLike[str], title: str = "") -> None:
+def roc_plot(
+    y: ArrayLike, scores: Mapping[str, ArrayLike], path: str | os.PathLike[str], title: str = ""
+) -> None:
     """Write the ROC curves of some scorers to a PNG file, each with its AUC and 95% interval.
 
     Parameters
@@ -53,4 +55,5 @@ def _curve(y: ArrayLike, s: ArrayLike) -> tuple[Any, Any]:
     levels = np.linspace(0, 1, _POINTS // 2)
     thresholds = np.unique(np.concatenate([np.quantile(plus, levels), np.quantile(minus, levels)]))[::-1]
     rates = [1 - np.searchsorted(part, thresholds, side="left") / part.size for part in (minus, plus)]
-    return tuple(np.concatenate([[0.0], rate, [1.0]]) for rate in rates)
+    false_alarm, detection = (np.concatenate([[0.0], rate, [1.0]]) for rate in rates)
+    return false_alarm, detection

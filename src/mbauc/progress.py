@@ -20,8 +20,6 @@ def progress(
         except ImportError:
             pass
         else:
-            yield from tqdm(
-                items, desc=what, total=total, unit=unit, delay=_DELAY, disable=None, leave=False
-            )
+            yield from tqdm(items, desc=what, total=total, unit=unit, delay=_DELAY, disable=None, leave=False)
             return
     yield from items

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.labels import positive_rows
-from mbauc.matrix import as_matrix, check_weights
+from mbauc.matrix import as_matrix, check_weights, is_sparse
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.scatter.sparse import canonical_csr
@@ -132,7 +132,7 @@ def _draw(
 ) -> Iterator[PairMoments]:
     """Check the settings at once, then return the rounds."""
     check_sampling(pairs, batch_size, pairing)
-    if X.ndim == 2 and hasattr(X, "format"):
+    if is_sparse(X):
         X = canonical_csr(X)
     plus, minus = (
         _Drawer(np.flatnonzero(rows if weight is None else rows & (weight > 0)), weight, stream)
@@ -196,6 +196,6 @@ class _Drawer:
 
     def draw(self, size: int) -> NDArray[np.intp]:
         if self.upper is None:
-            return self.rows[self.stream.integers(self.rows.size, size=size)]
+            return np.asarray(self.rows[self.stream.integers(self.rows.size, size=size)])
         place = np.searchsorted(self.upper, self.stream.random(size) * self.upper[-1], side="right")
-        return self.rows[np.minimum(place, self.rows.size - 1)]
+        return np.asarray(self.rows[np.minimum(place, self.rows.size - 1)])

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from mbauc.errors import NonFiniteError
+from mbauc.matrix import is_sparse
 from mbauc.threads import run_threads, single_threaded_blas
 
 #: Numbers in a block.
@@ -47,7 +47,7 @@ def scores(
 
 def _raise_nonfinite(X: Any, rows: NDArray[np.intp] | None, place: int) -> None:
     row = place if rows is None else int(rows[place])
-    values = X[[row]].toarray()[0] if sp.issparse(X) else np.asarray(X[row])
+    values = X[[row]].toarray()[0] if is_sparse(X) else np.asarray(X[row])
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         raise NonFiniteError(row, int(bad[0]), float(values[bad[0]]))

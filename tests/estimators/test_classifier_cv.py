@@ -37,7 +37,9 @@ def slow_scores(X, y, splits, grid, scoring, weight=None, **settings):
 
 
 def split_scores(results):
-    return np.array([results[f"split{k}_test_score"] for k in range(sum(key.startswith("split") for key in results))])
+    return np.array(
+        [results[f"split{k}_test_score"] for k in range(sum(key.startswith("split") for key in results))]
+    )
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "binormal_auc", "risk"])

@@ -10,7 +10,7 @@ from mbauc.metrics import roc_auc, roc_auc_interval
 @st.composite
 def scored(draw):
     n = draw(st.integers(2, 15))
-    y = np.array([True, False] + draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2)))
+    y = np.array([True, False, *draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2))])
     s = np.array(draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n)), dtype=float)
     w = np.array(draw(st.lists(st.floats(0.1, 5), min_size=n, max_size=n)))
     return y, s, w

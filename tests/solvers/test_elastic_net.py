@@ -30,7 +30,10 @@ def test_equals_textbook_coordinate_descent(seed, d, share, l2, data):
     assert solution.objective <= best + 1e-8 * (1 + abs(best))
     assert solution.optimality <= 1e-6
     np.testing.assert_allclose(
-        solution.objective, reference.objective(sigma, mu, solution.coef, l1, l2, factors), rtol=1e-9, atol=1e-12
+        solution.objective,
+        reference.objective(sigma, mu, solution.coef, l1, l2, factors),
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 
@@ -57,9 +60,13 @@ def test_matches_independent_solvers_in_objective(rng):
     def smooth(ab):
         w = ab[:12] - ab[12:]
         gradient = sigma @ w - mu + l2 * w
-        return 0.5 * w @ sigma @ w - w @ mu + l2 / 2 * w @ w + l1 * ab.sum(), np.r_[gradient + l1, -gradient + l1]
+        return 0.5 * w @ sigma @ w - w @ mu + l2 / 2 * w @ w + l1 * ab.sum(), np.r_[
+            gradient + l1, -gradient + l1
+        ]
 
-    bounded = minimize(smooth, np.zeros(24), jac=True, bounds=[(0, None)] * 24, options={"maxiter": 10_000, "ftol": 1e-15})
+    bounded = minimize(
+        smooth, np.zeros(24), jac=True, bounds=[(0, None)] * 24, options={"maxiter": 10_000, "ftol": 1e-15}
+    )
     assert value == pytest.approx(bounded.fun, abs=1e-6)
 
     # weighted least squares with n + 1 rows has the same normal equations
@@ -70,7 +77,9 @@ def test_matches_independent_solvers_in_objective(rng):
     np.testing.assert_allclose(rows.T @ rows, sigma, atol=1e-10)
     np.testing.assert_allclose(rows.T @ target, mu, atol=1e-12)
     n = len(target)
-    net = ElasticNet(alpha=(l1 + l2) / n, l1_ratio=l1 / (l1 + l2), fit_intercept=False, tol=1e-12, max_iter=100_000)
+    net = ElasticNet(
+        alpha=(l1 + l2) / n, l1_ratio=l1 / (l1 + l2), fit_intercept=False, tol=1e-12, max_iter=100_000
+    )
     assert value == pytest.approx(reference.objective(sigma, mu, net.fit(rows, target).coef_, l1, l2), abs=1e-6)
 
 

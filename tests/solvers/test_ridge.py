@@ -23,7 +23,12 @@ def test_minimises_the_objective_with_any_penalty_factors(seed, d, l2, data):
     factors = np.array(data.draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=d, max_size=d)))
     penalty = Penalty(0.0, l2, factors)
     solution = solve_ridge(sigma, mu, penalty)
-    np.testing.assert_allclose(solution.objective, reference.objective(sigma, mu, solution.coef, 0.0, l2, factors), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        solution.objective,
+        reference.objective(sigma, mu, solution.coef, 0.0, l2, factors),
+        rtol=1e-9,
+        atol=1e-12,
+    )
     gradient = sigma @ solution.coef - mu + l2 * factors * solution.coef
     assert np.abs(gradient).max() < 1e-7 * (1 + np.abs(mu).max())
     assert solution.optimality < 1e-7

@@ -48,6 +48,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
+            Rows to score, with the columns of the training data.
 
         Returns
         -------

@@ -248,22 +248,21 @@ class MBAClassifier(LinearRanker):
     def _check_settings(self) -> None:
         super()._check_settings()
         check_l1(self.l1)
-        if not (isinstance(self.l2, str) and self.l2 == "auto"):
-            if isinstance(self.l2, str):
-                raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
+        if not isinstance(self.l2, str):
             check_l2(self.l2)
+        elif str(self.l2) != "auto":
+            raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
         check_number("decay", self.decay, low=0.0, high=1.0, open_low=True)
 
     def _solve(self, moments: PairMoments) -> None:
-        problem = Problem.of(
-            moments, check_factors(self.penalty_factors, moments.n_features), scale=self.scale
-        )
-        l1, accuracy = float(self.l1), {"tol": self.tol, "max_iter": int(self.max_iter)}
+        problem = Problem.of(moments, check_factors(self.penalty_factors, moments.n_features), scale=self.scale)
+        l1, tol, max_iter = float(self.l1), self.tol, int(self.max_iter)
         if isinstance(self.l2, str):
-            solution, l2 = problem.solve_auto(l1, self._class_sizes(moments), **accuracy)
+            sizes = self._class_sizes(moments)
+            solution, l2 = problem.solve_auto(l1, sizes, tol=tol, max_iter=max_iter)
         else:
             l2 = float(self.l2)
-            solution = problem.solve(l1, l2, **accuracy)
+            solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         self._settle(moments, problem, solution, l1, l2)
 
     def _class_sizes(self, moments: PairMoments) -> tuple[float, float]:

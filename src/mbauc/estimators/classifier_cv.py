@@ -227,9 +227,7 @@ class MBAClassifierCV(LinearRanker):
 
         total: PairMoments | None = None
         parts: list[tuple[PairMoments, PairMoments]] = []
-        bar = progress(
-            rounds, "cross-validation", total=len(rounds), show=bool(self.verbose), unit="repeat"
-        )
+        bar = progress(rounds, "cross-validation", total=len(rounds), show=bool(self.verbose), unit="repeat")
         for splits in bar:
             tests = [of(split.test) for split in splits]
             whole = total
@@ -253,9 +251,7 @@ class MBAClassifierCV(LinearRanker):
         else:
             l1 = _values("l1_grid", self.l1_grid, check_l1)
         l2 = (
-            list(L2_GRID * problem.size)
-            if self.l2_grid is None
-            else _values("l2_grid", self.l2_grid, check_l2)
+            list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid, check_l2)
         )
         return l1, [float(value) for value in l2]
 
@@ -319,9 +315,7 @@ class MBAClassifierCV(LinearRanker):
 class _Truth:
     """AUC of held-out rows, by definition."""
 
-    def __init__(
-        self, X: Any, positive: NDArray[np.bool_], weight: Array | None, n_threads: int
-    ) -> None:
+    def __init__(self, X: Any, positive: NDArray[np.bool_], weight: Array | None, n_threads: int) -> None:
         self.X, self.positive, self.weight, self.n_threads = X, positive, weight, n_threads
 
     def auc(self, rows: NDArray[np.intp], W: Array) -> Array:

@@ -97,7 +97,9 @@ def _splitter(cv: Any, y: NDArray[np.int64]) -> Any:
 def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
     for number, pair in enumerate(pairs):
         train, test = (np.asarray(side) for side in pair)
-        train, test = (np.flatnonzero(side) if side.dtype == bool else side.astype(np.intp) for side in (train, test))
+        train, test = (
+            np.flatnonzero(side) if side.dtype == bool else side.astype(np.intp) for side in (train, test)
+        )
         for side in (train, test):
             if side.size and (side.min() < -n or side.max() >= n):
                 raise ValueError(f"split {number} of cv names a row outside the {n:,} rows of X.")

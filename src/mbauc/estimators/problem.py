@@ -97,7 +97,13 @@ class Problem:
         if sparse:
             for j, value in enumerate(l2):
                 path = elastic_net_path(
-                    self.sigma, self.mu, [l1[i] for i in sparse], value, self.factors, tol=tol, max_iter=max_iter
+                    self.sigma,
+                    self.mu,
+                    [l1[i] for i in sparse],
+                    value,
+                    self.factors,
+                    tol=tol,
+                    max_iter=max_iter,
                 )
                 for i, solution in zip(sparse, path, strict=True):
                     weights[i, j] = solution.coef

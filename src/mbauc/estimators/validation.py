@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from mbauc.errors import NonFiniteError
 from mbauc.labels import check_classes, find_classes, positive_rows
-from mbauc.matrix import as_matrix, check_weights
+from mbauc.matrix import as_matrix, check_weights, is_sparse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -52,7 +51,7 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
             ensure_all_finite=False,
         )
     except ValueError as error:
-        if not sp.issparse(X) and "could not convert" in str(error):
+        if not is_sparse(X) and "could not convert" in str(error):
             as_matrix(np.asarray(X, dtype=object))  # names the row and column
         raise
 
@@ -65,9 +64,7 @@ def validated_training_data(
     Without ``classes`` both classes must be present with positive weight.
     """
     if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-        )
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     X = validated_matrix(estimator, X, reset=reset)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
@@ -85,13 +82,13 @@ def validated_training_data(
 
 def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
     """A finite real number within bounds, or an error that names the parameter."""
-    within = isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
-    if not within or (open_low and value == low) or not np.isfinite(float(value)):
+    number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not (np.isfinite(number) and low <= number <= high) or (open_low and number == low):
         bounds = f"{'greater than' if open_low else 'at least'} {low:g}"
         if np.isfinite(high):
             bounds += f" and at most {high:g}"
         raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:

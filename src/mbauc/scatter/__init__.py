@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
-from mbauc.scatter.weighted_mean import WeightedMean
+from mbauc.matrix import is_sparse
 from mbauc.scatter.dense import OWN_SCATTER_COLUMNS, dense_class_scatter
 from mbauc.scatter.packed import PackedScatters
 from mbauc.scatter.sparse import all_ones, canonical_csr, sparse_class_scatter
+from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.threads import single_threaded_blas
 
-__all__ = ["WeightedMean", "PackedScatters", "class_scatters"]
+__all__ = ["PackedScatters", "WeightedMean", "class_scatters"]
 
 
 def class_scatters(
@@ -54,7 +54,7 @@ def class_scatters(
     """
     packed = PackedScatters.zeros(X.shape[1])
     fill: Callable[..., WeightedMean] = dense_class_scatter
-    if sp.issparse(X):
+    if is_sparse(X):
         X = canonical_csr(X)
         fill = partial(sparse_class_scatter, ones=all_ones(X, n_threads))
     # threads of BLAS would go on spinning for a while after each call and take the cores from ours

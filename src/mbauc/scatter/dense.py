@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
-from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.scatter.packed import PackedScatters, Side
+from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.threads import run_threads
 
 #: Most rows of a block. Enough for BLAS to run at speed, few enough to stay in cache while centred and scaled.
@@ -73,7 +73,7 @@ def _provisional_mean(probe: NDArray[Any]) -> NDArray[np.float64] | None:
     constant = probe.min(axis=0) == probe.max(axis=0)
     if (mean**2 <= _CENTRED * variance).all():
         return None
-    return np.where(constant, probe[0], mean)
+    return np.asarray(np.where(constant, probe[0], mean))
 
 
 class _Blocks:

@@ -92,9 +92,7 @@ class PackedScatters:
 
     def product(self, side: Side, W: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scatter of one class times the columns of W, shape (d, k)."""
-        return np.asarray(
-            dsymm(1.0, self.square(side).T, np.asfortranarray(W), lower=side == "negative")
-        )
+        return np.asarray(dsymm(1.0, self.square(side).T, np.asfortranarray(W), lower=side == "negative"))
 
     def combined(self, positive: float, negative: float) -> NDArray[np.float64]:
         """Full symmetric matrix ``positive · S₊ + negative · S₋``; the one new d×d array is returned."""

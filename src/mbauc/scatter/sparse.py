@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
-from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.scatter.packed import PackedScatters, Side
+from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.threads import run_threads
 
 #: A chunk of rows takes at most this share of the memory of the scatter itself …
@@ -135,9 +135,7 @@ def _add_chunk(
     )
     totals = counts.sum(axis=0)
     offsets = np.concatenate([[0], np.cumsum(totals)])
-    cursors = offsets[:-1] + np.concatenate(
-        [np.zeros((1, d), dtype=np.int64), np.cumsum(counts, axis=0)[:-1]]
-    )
+    cursors = offsets[:-1] + np.concatenate([np.zeros((1, d), dtype=np.int64), np.cumsum(counts, axis=0)[:-1]])
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
 
     columns = np.empty(entries, dtype=np.uint16 if d <= 1 << 16 else np.uint32)
@@ -168,9 +166,7 @@ def _add_chunk(
     cuts = np.searchsorted(offsets, np.linspace(0, entries, pieces + 1)[1:-1])
     bounds = np.concatenate([[0], cuts, [d]])
     run_threads(
-        lambda i: kernels.accumulate(
-            columns, values, offsets, runs, lower, bounds[i], bounds[i + 1], square
-        ),
+        lambda i: kernels.accumulate(columns, values, offsets, runs, lower, bounds[i], bounds[i + 1], square),
         range(pieces),
         n_threads,
     )

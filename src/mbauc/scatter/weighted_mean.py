@@ -50,9 +50,7 @@ class WeightedMean:
         else:
             mean = self.mean + direction * (other.weight / weight)
             coefficient = self.weight * other.weight / weight
-        sums = WeightedMean(
-            self.count + other.count, weight, self.squared_weight + other.squared_weight, mean
-        )
+        sums = WeightedMean(self.count + other.count, weight, self.squared_weight + other.squared_weight, mean)
         return sums, coefficient, direction
 
     def without(self, part: WeightedMean) -> tuple[WeightedMean, float, NDArray[np.float64]]:

@@ -34,9 +34,7 @@ def solve_elastic_net(
     >>> solve_elastic_net(np.eye(2), np.array([1.0, 0.2]), Penalty(0.5, 1.0, np.ones(2))).coef
     array([0.25, 0.  ])
     """
-    return elastic_net_path(
-        sigma, mu, [penalty.l1], penalty.l2, penalty.factors, tol=tol, max_iter=max_iter
-    )[0]
+    return elastic_net_path(sigma, mu, [penalty.l1], penalty.l2, penalty.factors, tol=tol, max_iter=max_iter)[0]
 
 
 def elastic_net_path(

@@ -46,9 +46,7 @@ class Spectrum:
 
     def degrees_of_freedom(self, l2: Array) -> Array:
         """Effective number of features that the ridge solution uses, tr Σ(Σ + l2)⁻¹, for each l2."""
-        return np.asarray(
-            self.free + (self.multiplicity * self.nodes / (self.nodes + l2[:, None])).sum(axis=1)
-        )
+        return np.asarray(self.free + (self.multiplicity * self.nodes / (self.nodes + l2[:, None])).sum(axis=1))
 
 
 def estimated_spectrum(sigma: Array, mu: Array) -> Spectrum:

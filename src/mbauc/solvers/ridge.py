@@ -97,9 +97,7 @@ class RidgePath:
     def spectrum(self) -> Spectrum:
         """What :func:`~mbauc.solvers.gcv.choose_l2` needs to know."""
         values = np.maximum(self._values, 0.0)
-        return Spectrum(
-            values, np.ones_like(values), self._rotated**2, self._reduced.free, self._reduced.gain
-        )
+        return Spectrum(values, np.ones_like(values), self._rotated**2, self._reduced.free, self._reduced.gain)
 
     def solve(self, l2: float) -> Solution:
         """Solution with its certificate for one l2."""
