@@ -97,7 +97,7 @@ class MBAClassifierCV(LinearRanker):
     >>> X, y = make_classification(2000, n_features=50, weights=[0.9], random_state=0)
     >>> ranker = MBAClassifierCV(random_state=0).fit(X, y)
     >>> round(ranker.best_score_, 3)
-    0.931
+    0.986
     >>> ranker.cv_results_["mean_test_score"].shape
     (20,)
     """

@@ -1,0 +1,44 @@
+"""Run all benchmarks (``make bench``) and write their tables into the docs."""
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.timing import RESULTS
+
+NAMES = ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "defaults")
+PLACES = {"docs/speed.md": NAMES[:-1], "docs/defaults.md": NAMES[-1:]}
+
+
+def table(name):
+    record = json.loads((RESULTS / f"{name}.json").read_text())
+    rows = record["rows"]
+    if name == "defaults":
+        lines = [f"| {what} | {cells} |" for what, cells, _ in rows]
+        lines.insert(1, "|---" * (rows[0][1].count("|") + 2) + "|")
+    else:
+        lines = ["| what | measured | target |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
+    machine = record["machine"]
+    versions = ", ".join(f"{key} {value}" for key, value in machine["versions"].items())
+    lines += ["", f"{machine['cpu']}, {machine['cores']} cores; Python {machine['python']}, {versions}."]
+    return "\n".join(lines + [f"*{note}*" for note in record["notes"]])
+
+
+def render():
+    for path, names in PLACES.items():
+        text = Path(path).read_text(encoding="utf-8")
+        for name in names:
+            if not (RESULTS / f"{name}.json").exists():
+                continue
+            start, end = f"<!-- {name} -->", f"<!-- end {name} -->"
+            before, rest = text.split(start)
+            text = before + f"{start}\n\n{table(name)}\n\n{end}" + rest.split(end)[1]
+        Path(path).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or NAMES:
+        if name != "render":
+            import_module(f"benchmarks.{name}").run()
+    render()

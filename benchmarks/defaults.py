@@ -1,0 +1,73 @@
+"""Which l2 needs no tuning, and which score to cross-validate by: test AUC on public data sets.
+
+Each set twice: the training rows as they come, and a sample of 300 negatives with at least 30 positives.
+"""
+
+import warnings
+
+import numpy as np
+
+from benchmarks.datasets import load_all
+from benchmarks.timing import report
+from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
+from mbauc.estimators.problem import Problem
+from mbauc.metrics import roc_auc
+from mbauc.scoring import scores
+
+_SHARES = np.logspace(-6, 3, 28)
+_FIXED = (1e-3, 0.1, 1.0)
+
+
+def cases():
+    for data in load_all():
+        yield data.name, data.X, data.y, data
+        if len(data.y) >= 1000:
+            rng = np.random.default_rng(0)
+            plus, minus = np.flatnonzero(data.y), np.flatnonzero(~data.y)
+            few = min(max(30, int(300 * data.y.mean())), plus.size)
+            rows = np.concatenate([rng.choice(plus, few, False), rng.choice(minus, 300, False)])
+            yield f"{data.name}, few rows", data.X[rows], data.y[rows], data
+
+
+def run():
+    warnings.simplefilter("ignore")
+    names = ["auto", *(f"{share:g}" for share in _FIXED)]
+    loss = {name: [] for name in names}
+    scoring = {name: [] for name in ("roc_auc", "binormal_auc", "risk")}
+    rows = []
+    for name, X, y, data in cases():
+        problem = Problem.of(PairMoments.from_arrays(X, y), np.ones(X.shape[1]), scale=False)
+        grid = list(_SHARES * problem.size)
+        fixed = [share * problem.size for share in _FIXED]
+        W = problem.grid([0.0], grid + fixed, tol=1e-6, max_iter=1000)[0]
+        auc = np.array([100 * roc_auc(data.y_test, s) for s in scores(data.X_test, W)])
+        best = auc.max()
+        fitted = MBAClassifier().fit(X, y)
+        found = [100 * roc_auc(data.y_test, fitted.decision_function(data.X_test)), *auc[len(grid) :]]
+        for key, value in zip(names, found, strict=True):
+            loss[key].append(best - value)
+        chosen = []
+        if X.shape[1] <= 1000:
+            for how in scoring:
+                ranker = MBAClassifierCV(scoring=how, random_state=0).fit(X, y)
+                chosen.append(100 * roc_auc(data.y_test, ranker.decision_function(data.X_test)))
+                scoring[how].append(best - chosen[-1])
+        cells = [f"{best:.2f}", *(f"{value:.2f}" for value in [*found, *chosen])]
+        rows.append((f"{name} ({X.shape[0]:,} × {X.shape[1]:,})", " | ".join(cells), ""))
+    for label, pick in (("mean loss", np.mean), ("worst loss", np.max)):
+        cells = [
+            "0.00",
+            *(f"{pick(loss[key]):.2f}" for key in names),
+            *(f"{pick(scoring[k]):.2f}" for k in scoring),
+        ]
+        rows.append((label, " | ".join(cells), ""))
+    head = " | ".join(["best l2", *(f"l2 {key}" for key in names), *(f"CV {key}" for key in scoring)])
+    report(
+        "defaults",
+        [("data set", head, ""), *rows],
+        notes=["test AUC in percent; l2 in units of the mean diagonal of Σ"],
+    )
+
+
+if __name__ == "__main__":
+    run()
