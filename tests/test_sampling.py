@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse as sp
 
 import reference
 from mbauc import PairMoments, sample_batches, sample_pairs
+from strategies import close, tables
 
 
 @pytest.fixture
@@ -53,6 +56,52 @@ def test_a_round_is_the_matched_loop_over_rows_of_the_right_class(data):
     np.testing.assert_allclose(complete.mean_difference, mu)
     np.testing.assert_allclose(complete.second_moment, sigma)
     assert complete.n_pairs == 900
+
+
+@pytest.mark.parametrize("pairing", ["matched", "complete"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+class TestInvariancesUnderOneSeed:
+    """The rows drawn depend on the labels and the seed alone, so the moments must move with the data."""
+
+    @staticmethod
+    def of(form, pairing, X, y, w=None):
+        return sample_pairs(form(X), y, 40, batch_size=16, pairing=pairing, sample_weight=w, random_state=5)
+
+    @given(table=tables())
+    def test_equals_the_loop_over_the_rows_drawn(self, form, pairing, table):
+        X, y, w = table
+        streams = np.random.default_rng(5).spawn(2)
+        drawn = []
+        for rows, stream in zip((np.flatnonzero(y), np.flatnonzero(~y)), streams, strict=True):
+            if w is None:
+                drawn.append(X[rows[stream.integers(rows.size, size=40)]])
+            else:
+                upper = np.cumsum(w[rows])
+                drawn.append(X[rows[[int((upper <= u * upper[-1]).sum()) for u in stream.random(40)]]])
+        if pairing == "matched":
+            mu, sigma = reference.matched_moments(*drawn)
+        else:
+            mu, sigma = reference.pair_moments(np.vstack(drawn), np.repeat([True, False], 40))
+        moments = self.of(form, pairing, X, y, w)
+        close(moments.mean_difference, mu, X, 1)
+        close(moments.second_moment, sigma, X, 2)
+
+    @given(table=tables(), shift=st.floats(-50, 50), factor=st.floats(1e-3, 1e3))
+    def test_shift_and_scale(self, form, pairing, table, shift, factor):
+        X, y, w = table
+        plain, moved = self.of(form, pairing, X, y, w), self.of(form, pairing, factor * (X + shift), y, w)
+        size = np.append(X, [shift, 1.0])
+        close(moved.mean_difference / factor, plain.mean_difference, size, 1)
+        close(moved.second_moment / factor**2, plain.second_moment, size, 2)
+
+    @given(table=tables(max_columns=3), seed=st.integers(0, 1000))
+    def test_linear_map(self, form, pairing, table, seed):
+        X, y, w = table
+        A = np.random.default_rng(seed).integers(-2, 3, size=(X.shape[1], 2))
+        plain, mapped = self.of(form, pairing, X, y, w), self.of(form, pairing, X @ A, y, w)
+        size = np.append(X, 1) * 6
+        close(mapped.mean_difference, plain.mean_difference @ A, size, 1)
+        close(mapped.second_moment, A.T @ plain.second_moment @ A, size, 2)
 
 
 def test_rounds_add_up(data):

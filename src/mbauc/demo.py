@@ -26,13 +26,14 @@ def imbalanced_table(rows: int, seed: int, *, verbose: bool = False) -> tuple[Ar
     shift = np.zeros(_COLUMNS)
     shift[:_INFORMATIVE] = shape_rng.uniform(0.2, 0.6, _INFORMATIVE)
     X, y = np.empty((rows, _COLUMNS)), np.empty(rows, dtype=np.int64)
-    starts = range(0, rows, _BLOCK)
-    for start in progress(starts, "making data", total=len(starts), show=verbose):
-        part = slice(start, min(start + _BLOCK, rows))
-        rng = np.random.default_rng([seed, 1, start])
-        y[part] = rng.random(part.stop - part.start) < _POSITIVE
-        noise = rng.standard_t(8, size=(part.stop - part.start, _COLUMNS))
-        X[part] = (noise + y[part, None] * shift) @ mixing
+    with progress(rows, "making data", show=verbose, delay=0.0) as advance:
+        for start in range(0, rows, _BLOCK):
+            part = slice(start, min(start + _BLOCK, rows))
+            rng = np.random.default_rng([seed, 1, start])
+            y[part] = rng.random(part.stop - part.start) < _POSITIVE
+            noise = rng.standard_t(8, size=(part.stop - part.start, _COLUMNS))
+            X[part] = (noise + y[part, None] * shift) @ mixing
+            advance(part.stop - part.start)
     return X, y
 
 

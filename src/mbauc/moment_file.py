@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mbauc.atomic import atomic_write
+from mbauc.closed_pairs import ClosedPairs
 from mbauc.errors import MomentFileError
-from mbauc.moments import PairMoments, _ClosedPairs
+from mbauc.moments import PairMoments
 from mbauc.scatter import PackedScatters, WeightedMean
 
 FORMAT = "mbauc pair moments"
@@ -94,6 +95,6 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
         scatter = np.asarray(arrays["pairs_scatter"], dtype=np.float64)
         if scatter.shape != (d, d):
             raise ValueError(f"pairs_scatter has shape {scatter.shape}, expected {(d, d)}")
-        pairs = _ClosedPairs(_unpack("pairs", arrays, d), scatter)
+        pairs = ClosedPairs(_unpack("pairs", arrays, d), scatter)
     plus, minus = (_unpack(name, arrays, d) for name in _SUMS)
     return PairMoments._make(plus, minus, PackedScatters(buffer), pairs)

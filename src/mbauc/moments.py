@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from mbauc.errors import CancellationWarning
-from mbauc.labels import positive_rows
-from mbauc.matrix import as_matrix, check_weights
-from mbauc.progress import progress
+from mbauc.cancellation import clear_rounding
+from mbauc.closed_pairs import ClosedPairs
+from mbauc.matrix import as_matrix
+from mbauc.progress import Advance, progress, silent
+from mbauc.rows import Rows, checked_rows
 from mbauc.scatter import PackedScatters, WeightedMean, class_scatters
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
-
-#: What is left of a scatter below this share is taken for rounding error and set to zero …
-_ROUNDING = 64 * np.finfo(np.float64).eps
-#: … and below this share it keeps fewer than six digits, which is worth a warning.
-_FEW_DIGITS = np.finfo(np.float64).eps * 1e6
-#: A mean this much smaller than the spread before the subtraction tells of values lost beside larger ones.
-_TINY = 1e-5
-
-
-@dataclass(frozen=True)
-class _ClosedPairs:
-    """A set of pairs that is not "every positive with every negative": weight, mean, scatter of x⁺ - x⁻."""
-
-    differences: WeightedMean
-    scatter: Array
 
 
 class PairMoments:
@@ -81,7 +65,7 @@ class PairMoments:
         self._positive = WeightedMean.empty(n_features)
         self._negative = WeightedMean.empty(n_features)
         self._packed = PackedScatters.zeros(n_features)
-        self._pairs: _ClosedPairs | None = None
+        self._pairs: ClosedPairs | None = None
 
     @classmethod
     def _make(
@@ -89,7 +73,7 @@ class PairMoments:
         positive: WeightedMean,
         negative: WeightedMean,
         packed: PackedScatters,
-        pairs: _ClosedPairs | None = None,
+        pairs: ClosedPairs | None = None,
     ) -> PairMoments:
         moments = object.__new__(cls)
         moments._positive, moments._negative = positive, negative
@@ -107,6 +91,7 @@ class PairMoments:
         *,
         classes: ArrayLike | None = None,
         n_jobs: int | None = None,
+        verbose: bool = False,
     ) -> PairMoments:
         """Exact moments of all pairs in one pass over X.
 
@@ -125,36 +110,24 @@ class PairMoments:
             Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
         n_jobs : int, optional
             Threads; by default as many as BLAS may use.
+        verbose : bool
+            Show a progress bar on a terminal.
         """
-        X = as_matrix(X)
-        positive = positive_rows(y, classes)
-        if positive.size != X.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same "
-                "number. Found input variables with inconsistent numbers of samples."
-            )
-        return cls._of_rows(X, positive, check_weights(sample_weight, X.shape[0]), thread_count(n_jobs))
+        rows = checked_rows(X, y, sample_weight, classes)
+        with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
+            return cls._of_rows(rows, thread_count(n_jobs), advance=advance)
 
     @classmethod
     def _of_rows(
         cls,
-        X: Any,
-        positive: NDArray[np.bool_],
-        weight: Array | None,
+        rows: Rows,
         n_threads: int,
         subset: NDArray[np.intp] | None = None,
+        advance: Advance = silent,
     ) -> PairMoments:
-        """Moments of checked input, of all rows or of a subset of them."""
-        if subset is None:
-            used = positive if weight is None else positive & (weight > 0)
-            others = ~positive if weight is None else ~positive & (weight > 0)
-            rows = np.flatnonzero(used), np.flatnonzero(others)
-        else:
-            if weight is not None:
-                subset = subset[weight[subset] > 0]
-            among = positive[subset]
-            rows = subset[among], subset[~among]
-        (plus, minus), packed = class_scatters(X, rows, weight, n_threads)
+        """Moments of checked rows, of all or of some of them."""
+        by_class = rows.of_class(True, subset), rows.of_class(False, subset)
+        (plus, minus), packed = class_scatters(rows.X, by_class, rows.weight, n_threads, advance)
         return cls._make(plus, minus, packed)
 
     @classmethod
@@ -180,18 +153,20 @@ class PairMoments:
             Show a progress bar on a terminal.
         """
         total: PairMoments | None = None
-        for number, block in enumerate(progress(blocks, "pair moments", show=verbose), start=1):
-            if not isinstance(block, tuple) or len(block) not in (2, 3):
-                raise ValueError(
-                    f"block {number} must be a tuple (X, y) or (X, y, sample_weight), "
-                    f"got {type(block).__name__}."
-                )
-            X, y, weight = block if len(block) == 3 else (*block, None)
-            part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
-            if total is None:
-                total = part
-            else:
-                total._absorb(part)
+        with progress(None, "pair moments", show=verbose) as advance:
+            for number, block in enumerate(blocks, start=1):
+                if not isinstance(block, tuple) or len(block) not in (2, 3):
+                    raise ValueError(
+                        f"block {number} must be a tuple (X, y) or (X, y, sample_weight), "
+                        f"got {type(block).__name__}."
+                    )
+                X, y, weight = block if len(block) == 3 else (*block, None)
+                part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
+                if total is None:
+                    total = part
+                else:
+                    total._absorb(part)
+                advance(sum(part.counts))
         if total is None:
             raise ValueError("blocks is empty; at least one block of rows is needed.")
         return total
@@ -220,7 +195,7 @@ class PairMoments:
         if X_pos.dtype != np.float64:
             X_pos = X_pos.astype(np.float64)
         (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
-        return cls._make(plus, minus, packed, _ClosedPairs(differences, scatter.combined(1.0, 0.0)))
+        return cls._make(plus, minus, packed, ClosedPairs(differences, scatter.combined(1.0, 0.0)))
 
     # -- what they say -------------------------------------------------------------------------------
 
@@ -439,7 +414,7 @@ class PairMoments:
         return self if other == 0 else NotImplemented
 
     def _copy(self) -> PairMoments:
-        pairs = self._pairs and _ClosedPairs(self._pairs.differences, self._pairs.scatter.copy())
+        pairs = self._pairs and self._pairs.copy()
         return self._make(self._positive, self._negative, PackedScatters(self._packed.buffer.copy()), pairs)
 
     def _absorb(self, other: PairMoments) -> None:
@@ -451,14 +426,7 @@ class PairMoments:
         self._negative, factor, delta = self._negative.merged(other._negative)
         self._packed.add_outer("negative", factor, delta)
         if other._pairs is not None:
-            if self._pairs is None:
-                self._pairs = _ClosedPairs(other._pairs.differences, other._pairs.scatter.copy())
-            else:
-                differences, factor, delta = self._pairs.differences.merged(other._pairs.differences)
-                scatter = self._pairs.scatter
-                scatter += other._pairs.scatter
-                scatter += factor * np.outer(delta, delta)
-                self._pairs = _ClosedPairs(differences, scatter)
+            self._pairs = other._pairs.copy() if self._pairs is None else self._pairs.merged(other._pairs)
 
     def __sub__(self, part: PairMoments) -> PairMoments:
         """Moments of the rows that are left when those of ``part`` are taken out.
@@ -482,36 +450,12 @@ class PairMoments:
         for side, (whole, piece) in zip(packed.sides, classes, strict=True):
             rest, factor, delta = whole.without(piece)
             packed.add_outer(side, factor, delta)
-            self._clean(packed, side, self._packed.diagonal(side), rest)
+            clear_rounding(packed, side, self._packed.diagonal(side), rest)
             sums.append(rest)
         pairs = self._pairs
         if pairs is not None and part._pairs is not None:
-            differences, factor, delta = pairs.differences.without(part._pairs.differences)
-            scatter = pairs.scatter - part._pairs.scatter + factor * np.outer(delta, delta)
-            pairs = _ClosedPairs(differences, scatter)
+            pairs = pairs.without(part._pairs)
         return self._make(sums[0], sums[1], packed, pairs)
-
-    @staticmethod
-    def _clean(packed: PackedScatters, side: Any, before: Array, rest: WeightedMean) -> None:
-        """Clear what is rounding error after a subtraction, and warn of what is nearly or may not be so."""
-        if rest.weight == 0:
-            packed.clear(side, np.arange(rest.mean.size))
-            return
-        after = packed.diagonal(side)
-        gone = (after <= _ROUNDING * before) & (before > 0)
-        # a column that is constant in the rest is gone for good; tiny values beside huge ones are lost
-        lost = gone & (rest.mean != 0) & (np.abs(rest.mean) < _TINY * np.sqrt(before / rest.weight))
-        cancelled = lost | (~gone & (after < _FEW_DIGITS * before))
-        if cancelled.any():
-            column = int(np.flatnonzero(cancelled)[0])
-            warnings.warn(
-                f"subtracting moments cancels: column {column} of the {side} class keeps "
-                f"{max(after[column], 0.0) / before[column]:.1e} of its scatter, so fewer than 6 digits are "
-                "right. Accumulate the remaining rows directly instead.",
-                CancellationWarning,
-                stacklevel=3,
-            )
-        packed.clear(side, np.flatnonzero(gone))
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every row's weight multiplied by ``factor``: older rows count for less.
@@ -520,9 +464,7 @@ class PairMoments:
         """
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
-        pairs = self._pairs and _ClosedPairs(
-            self._pairs.differences.decayed(factor), self._pairs.scatter * factor
-        )
+        pairs = self._pairs and self._pairs.decayed(factor)
         return self._make(
             self._positive.decayed(factor),
             self._negative.decayed(factor),
@@ -545,7 +487,7 @@ class PairMoments:
             squared = self._positive.squared_weight * self._negative.squared_weight
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
-        return self._make(self._positive, self._negative, self._packed, _ClosedPairs(differences, scatter))
+        return self._make(self._positive, self._negative, self._packed, ClosedPairs(differences, scatter))
 
     def _reweighted(self, positive: float, negative: float) -> PairMoments:
         """The same means and covariances under other total class weights (those of the data sampled from)."""

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-Item = TypeVar("Item")
+Advance = Callable[[int], object]
 
 _DELAY = 2.0
 
 
+def silent(_: int) -> None:
+    """Progress that nobody looks at."""
+
+
+@contextmanager
 def progress(
-    items: Iterable[Item], what: str, *, total: int | None = None, show: bool = True, unit: str = "block"
-) -> Iterator[Item]:
-    """The items, with a bar while they go by. Without tqdm, or off a terminal, just the items."""
+    total: int | None, what: str, *, unit: str = "row", show: bool = True, delay: float = _DELAY
+) -> Iterator[Advance]:
+    """A bar for the duration of a block; call what it yields with the number of units just done.
+
+    Without tqdm, without a terminal, or with ``show=False`` there is none.
+    """
     if show:
         try:
             from tqdm import tqdm
         except ImportError:
             pass
         else:
-            yield from tqdm(items, desc=what, total=total, unit=unit, delay=_DELAY, disable=None, leave=False)
+            with tqdm(
+                total=total, desc=what, unit=unit, unit_scale=True, delay=delay, disable=None, leave=False
+            ) as bar:
+                yield bar.update
             return
-    yield from items
+    yield silent

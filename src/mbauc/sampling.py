@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.labels import positive_rows
-from mbauc.matrix import as_matrix, check_weights, is_sparse
+from mbauc.matrix import is_sparse
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
+from mbauc.rows import Rows, checked_rows
 from mbauc.scatter.sparse import canonical_csr
 from mbauc.threads import thread_count
 
@@ -66,26 +66,34 @@ def sample_pairs(
     >>> sample_pairs(X, y, 500, random_state=0)
     PairMoments(3 features, 500 positives × 500 negatives, closed set of 500 pairs)
     """
-    n_threads = thread_count(n_jobs)
-    X = as_matrix(X)
-    positive = positive_rows(y, classes)
-    weight = check_weights(sample_weight, X.shape[0])
-    if positive.size != X.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
-        )
-    rounds = _draw(X, positive, weight, pairs, batch_size, pairing, random_state, n_threads)
-    n_rounds = -(-pairs // batch_size) if pairs >= 1 <= batch_size else 0
+    check_sampling(pairs, batch_size, pairing)
+    rows = checked_rows(X, y, sample_weight, classes)
+    return draw_moments(rows, pairs, batch_size, pairing, random_state, thread_count(n_jobs), verbose=verbose)
+
+
+def draw_moments(
+    rows: Rows,
+    pairs: int,
+    batch_size: int,
+    pairing: Pairing,
+    random_state: Any,
+    n_threads: int,
+    *,
+    subset: NDArray[np.intp] | None = None,
+    verbose: bool = False,
+) -> PairMoments:
+    """Moments of pairs drawn from checked rows, of all or of some of them, with the data's class weights."""
     total: PairMoments | None = None
-    for part in progress(rounds, "sampling pairs", total=n_rounds, show=verbose, unit="round"):
-        if total is None:
-            total = part
-        else:
-            total._absorb(part)
+    with progress(pairs, "sampling pairs", unit="pair", show=verbose) as advance:
+        for part in _rounds(rows, pairs, batch_size, pairing, random_state, n_threads, subset):
+            if total is None:
+                total = part
+            else:
+                total._absorb(part)
+            advance(part.counts[0])
     if total is None:
         raise ValueError("no pairs were drawn.")
-    weight = np.ones(X.shape[0]) if weight is None else weight
-    return total._reweighted(float(weight[positive].sum()), float(weight[~positive].sum()))
+    return total._reweighted(rows.class_weight(True, subset), rows.class_weight(False, subset))
 
 
 def sample_batches(
@@ -114,56 +122,38 @@ def sample_batches(
     >>> [batch.n_pairs for batch in sample_batches(X, y, 500, batch_size=200, pairing="complete")]
     [40000, 40000, 10000]
     """
-    X = as_matrix(X)
-    positive = positive_rows(y, classes)
-    weight = check_weights(sample_weight, X.shape[0])
-    return _draw(X, positive, weight, pairs, batch_size, pairing, random_state, thread_count(n_jobs))
+    check_sampling(pairs, batch_size, pairing)
+    rows = checked_rows(X, y, sample_weight, classes)
+    return _rounds(rows, pairs, batch_size, pairing, random_state, thread_count(n_jobs))
 
 
-def _draw(
-    X: Any,
-    positive: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None,
+def _rounds(
+    rows: Rows,
     pairs: int,
     batch_size: int,
     pairing: Pairing,
     random_state: Any,
     n_threads: int,
+    subset: NDArray[np.intp] | None = None,
 ) -> Iterator[PairMoments]:
-    """Check the settings at once, then return the rounds."""
-    check_sampling(pairs, batch_size, pairing)
-    if is_sparse(X):
-        X = canonical_csr(X)
+    """Check that there is something to draw from, then return the rounds."""
+    if is_sparse(rows.X):
+        rows = rows._replace(X=canonical_csr(rows.X))
     plus, minus = (
-        _Drawer(np.flatnonzero(rows if weight is None else rows & (weight > 0)), weight, stream)
-        for rows, stream in zip((positive, ~positive), _streams(random_state), strict=True)
+        _Drawer(rows.of_class(positive, subset), rows.weight, stream)
+        for positive, stream in zip((True, False), _streams(random_state), strict=True)
     )
     if plus.rows.size == 0 or minus.rows.size == 0:
         missing = "positive" if plus.rows.size == 0 else "negative"
         raise ValueError(f"there are no {missing} rows to draw from; pairs need both classes.")
-    if pairing == "matched":
 
-        def moments(i: NDArray[np.intp], j: NDArray[np.intp]) -> PairMoments:
-            return PairMoments.from_pairs(X[i], X[j], n_jobs=n_threads)
+    def moments(size: int) -> PairMoments:
+        i, j = plus.draw(size), minus.draw(size)
+        if pairing == "matched":
+            return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=n_threads)
+        return PairMoments._of_rows(rows._replace(weight=None), n_threads, subset=np.concatenate([i, j]))
 
-    else:
-
-        def moments(i: NDArray[np.intp], j: NDArray[np.intp]) -> PairMoments:
-            return PairMoments._of_rows(X, positive, None, n_threads, subset=np.concatenate([i, j]))
-
-    return _rounds(plus, minus, pairs, batch_size, moments)
-
-
-def _rounds(
-    plus: _Drawer,
-    minus: _Drawer,
-    pairs: int,
-    batch_size: int,
-    moments: Callable[[NDArray[np.intp], NDArray[np.intp]], PairMoments],
-) -> Iterator[PairMoments]:
-    for start in range(0, pairs, batch_size):
-        size = min(batch_size, pairs - start)
-        yield moments(plus.draw(size), minus.draw(size))
+    return (moments(min(batch_size, pairs - start)) for start in range(0, pairs, batch_size))
 
 
 def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:

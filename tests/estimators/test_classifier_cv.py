@@ -99,9 +99,9 @@ def test_each_row_is_read_once(data, cv, passes, monkeypatch):
     read = []
     original = mbauc.moments.class_scatters
 
-    def counting(X, rows, weight, n_threads):
+    def counting(X, rows, *settings):
         read.extend(np.concatenate(rows))
-        return original(X, rows, weight, n_threads)
+        return original(X, rows, *settings)
 
     monkeypatch.setattr(mbauc.moments, "class_scatters", counting)
     MBAClassifierCV(l2_grid=GRID, cv=cv, scoring="risk", random_state=0).fit(X, y)

@@ -15,7 +15,9 @@ from mbauc.estimators.validation import check_number, keeps_state_on_failure, va
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
 from mbauc.probability import ScoreModel
-from mbauc.sampling import check_sampling, sample_pairs
+from mbauc.progress import Advance, silent
+from mbauc.rows import Rows
+from mbauc.sampling import check_sampling, draw_moments
 from mbauc.scoring import scores
 from mbauc.solvers import Solution
 from mbauc.threads import thread_count
@@ -110,33 +112,28 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
 
     def _moments_of(
         self,
-        X: Any,
-        positive: NDArray[np.bool_],
-        weight: Array | None,
+        rows: Rows,
         random_state: Any,
-        rows: NDArray[np.intp] | None = None,
+        subset: NDArray[np.intp] | None = None,
+        advance: Advance = silent,
     ) -> PairMoments:
         """Exact or sampled moments, as the settings say, of all rows or some."""
+        n_threads = thread_count(self.n_jobs)
         exact = isinstance(self.pairs, str)
-        if exact or not (0 < positive.sum() < positive.size):
-            moments = PairMoments._of_rows(X, positive, weight, thread_count(self.n_jobs), rows)
+        used = rows.positive if subset is None else rows.positive[subset]
+        if exact or used.all() or not used.any():
+            moments = PairMoments._of_rows(rows, n_threads, subset, advance)
             # a block of one class has no pair to sample; matched pairs stay a set of their own
             return moments if exact or self.pairing == "complete" else moments.closed()
-        pairs = self.pairs
-        if rows is not None:
-            pairs = max(1, round(pairs * rows.size / X.shape[0]))
-            X, positive, weight = X[rows], positive[rows], None if weight is None else weight[rows]
-        return sample_pairs(
-            X,
-            positive,
-            pairs,
-            batch_size=self.batch_size,
-            pairing=self.pairing,
-            sample_weight=weight,
-            classes=[False, True],
-            random_state=random_state,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
+        return draw_moments(
+            rows,
+            max(1, round(self.pairs * used.size / rows.positive.size)),
+            self.batch_size,
+            self.pairing,
+            random_state,
+            n_threads,
+            subset=subset,
+            verbose=bool(self.verbose) and subset is None,
         )
 
     def _settle(self, moments: PairMoments, problem: Problem, solution: Solution, l1: float, l2: float) -> None:

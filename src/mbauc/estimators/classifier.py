@@ -18,6 +18,7 @@ from mbauc.estimators.validation import (
 )
 from mbauc.labels import check_classes, find_classes
 from mbauc.moments import PairMoments
+from mbauc.progress import progress
 
 
 class MBAClassifier(LinearRanker):
@@ -176,8 +177,9 @@ class MBAClassifier(LinearRanker):
         self
         """
         self._check_settings()
-        X, classes, positive, weight = validated_training_data(self, X, y, sample_weight, reset=True)
-        moments = self._moments_of(X, positive, weight, self.random_state)
+        rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
+        with progress(rows.positive.size, "pair moments", show=bool(self.verbose)) as advance:
+            moments = self._moments_of(rows, self.random_state, advance=advance)
         self._solve(moments.closed() if self.within_block else moments)
         self.classes_ = classes
         return self
@@ -209,14 +211,12 @@ class MBAClassifier(LinearRanker):
         self._check_settings()
         first = not hasattr(self, "moments_")
         known = self._known_classes(y, classes, first)
-        X, known, positive, weight = validated_training_data(
-            self, X, y, sample_weight, reset=first, classes=known
-        )
+        rows, known = validated_training_data(self, X, y, sample_weight, reset=first, classes=known)
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
-        moments = self._moments_of(X, positive, weight, seed)
+        moments = self._moments_of(rows, seed)
         if self.within_block:
             moments = moments.closed()
         if not first:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.errors import BinormalWarning
 from mbauc.estimators.base import LinearRanker, check_l1, check_l2
 from mbauc.estimators.folds import Split, given_splits, stratified_splits
+from mbauc.estimators.held_out import HeldOut
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
@@ -18,11 +17,10 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
-from mbauc.scoring import scores
-from mbauc.threads import run_threads, thread_count
+from mbauc.rows import Rows
+from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -32,10 +30,6 @@ Scoring = Literal["roc_auc", "binormal_auc", "risk"]
 L2_GRID = np.logspace(-6, 3, 20)
 #: Default grid of l1 where only their number is given, in units of max|μ|.
 _L1_SMALLEST = 1e-3
-#: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
-_DISAGREEMENT = 0.02
-#: Rows of a class in a split that are looked at for it, if scores come from moments otherwise.
-_CHECKED_ROWS = 10_000
 
 
 class MBAClassifierCV(LinearRanker):
@@ -159,16 +153,16 @@ class MBAClassifierCV(LinearRanker):
         self
         """
         self._check_settings()
-        X, classes, positive, weight = validated_training_data(self, X, y, sample_weight, reset=True)
-        factors = check_factors(self.penalty_factors, X.shape[1])
+        rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
+        factors = check_factors(self.penalty_factors, rows.X.shape[1])
         rng = _generator(self.random_state)
-        rounds = self._rounds(X, positive, groups, rng)
+        rounds = self._rounds(rows, groups, rng)
 
-        total, parts = self._accumulate(X, positive, weight, rounds, rng)
+        total, parts = self._accumulate(rows, rounds, rng)
         problem = Problem.of(total, factors, scale=self.scale)
         l1, l2 = self._grids(problem)
         held_out = [split.test for splits in rounds for split in splits]
-        truth = _Truth(X, positive, weight, thread_count(self.n_jobs))
+        truth = HeldOut(rows, thread_count(self.n_jobs))
         results = self._score(parts, held_out, truth, factors, l1, l2)
         best = self._choose(results)
 
@@ -198,48 +192,43 @@ class MBAClassifierCV(LinearRanker):
         if self.l2_grid is not None:
             _values("l2_grid", self.l2_grid, check_l2)
 
-    def _rounds(
-        self, X: Any, positive: NDArray[np.bool_], groups: Any, rng: np.random.Generator
-    ) -> list[list[Split]]:
+    def _rounds(self, rows: Rows, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            return stratified_splits(positive, int(self.cv or 5), int(self.repeats), rng)
+            return stratified_splits(rows.positive, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
-        return given_splits(self.cv, X, positive, groups)
+        return given_splits(self.cv, rows.X, rows.positive, groups)
 
     def _accumulate(
-        self,
-        X: Any,
-        positive: NDArray[np.bool_],
-        weight: Array | None,
-        rounds: list[list[Split]],
-        rng: np.random.Generator,
+        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
     ) -> tuple[PairMoments, list[tuple[PairMoments, PairMoments]]]:
         """Moments of all rows, and of the training and test rows of each split."""
-
-        def of(rows: NDArray[np.intp] | None) -> PairMoments:
-            moments = self._moments_of(X, positive, weight, rng, rows)
-            if not moments.has_pairs:
-                raise ValueError(
-                    "a split is left with one class once rows of zero weight are dropped; AUC needs both."
-                )
-            return moments
-
         total: PairMoments | None = None
         parts: list[tuple[PairMoments, PairMoments]] = []
-        bar = progress(rounds, "cross-validation", total=len(rounds), show=bool(self.verbose), unit="repeat")
-        for splits in bar:
-            tests = [of(split.test) for split in splits]
-            whole = total
-            if splits[0].train is None and sum(split.test.size for split in splits) == positive.size:
-                # the folds of this round are all rows once: no pass of its own for the total
-                whole = sum(tests[1:], tests[0])
-            elif total is None:
-                whole = of(None)
-            total = total or whole
-            for split, test in zip(splits, tests, strict=True):
-                train = of(split.train) if split.train is not None else whole - test  # type: ignore[operator]
-                parts.append((train, test))
+        n = rows.positive.size
+        with progress(n * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
+
+            def of(subset: NDArray[np.intp] | None) -> PairMoments:
+                moments = self._moments_of(rows, rng, subset, advance)
+                if not moments.has_pairs:
+                    raise ValueError(
+                        "a split is left with one class once rows of zero weight are dropped; "
+                        "AUC needs both classes."
+                    )
+                return moments
+
+            for splits in rounds:
+                tests = [of(split.test) for split in splits]
+                whole = total
+                if splits[0].train is None and sum(split.test.size for split in splits) == n:
+                    # the folds of this round are all rows once: no pass of its own for the total
+                    whole = sum(tests[1:], tests[0])
+                elif total is None:
+                    whole = of(None)
+                total = total or whole
+                for split, test in zip(splits, tests, strict=True):
+                    train = of(split.train) if split.train is not None else whole - test  # type: ignore[operator]
+                    parts.append((train, test))
         return total, parts  # type: ignore[return-value]
 
     def _grids(self, problem: Problem) -> tuple[list[float], list[float]]:
@@ -259,7 +248,7 @@ class MBAClassifierCV(LinearRanker):
         self,
         parts: list[tuple[PairMoments, PairMoments]],
         held_out: list[NDArray[np.intp]],
-        truth: _Truth,
+        truth: HeldOut,
         factors: Array,
         l1: list[float],
         l2: list[float],
@@ -310,51 +299,6 @@ class MBAClassifierCV(LinearRanker):
         good = np.flatnonzero(mean >= mean[best] - error)
         # the largest l1 first, among those the largest l2
         return int(good[np.lexsort((results["param_l2"][good], results["param_l1"][good]))[-1]])
-
-
-class _Truth:
-    """AUC of held-out rows, by definition."""
-
-    def __init__(self, X: Any, positive: NDArray[np.bool_], weight: Array | None, n_threads: int) -> None:
-        self.X, self.positive, self.weight, self.n_threads = X, positive, weight, n_threads
-
-    def auc(self, rows: NDArray[np.intp], W: Array) -> Array:
-        """AUC on the rows for each weight vector."""
-        plus, minus = rows[self.positive[rows]], rows[~self.positive[rows]]
-        n_threads = self.n_threads if rows.size > 10_000 else 1
-        high, low = scores(self.X, W, plus, n_threads), scores(self.X, W, minus, n_threads)
-
-        def one(k: int) -> float:
-            return self._auc(plus, minus, high[k], low[k])
-
-        return np.array(run_threads(one, range(len(W)), n_threads))
-
-    def _auc(self, plus: NDArray[np.intp], minus: NDArray[np.intp], high: Array, low: Array) -> float:
-        """AUC of the scores of these positive and negative rows."""
-        if self.weight is None:
-            return auc_of_classes(np.sort(high), np.sort(low))
-        return weighted_auc_of_classes(high, low, self.weight[plus], self.weight[minus])
-
-    def mean_auc(self, held_out: list[NDArray[np.intp]], weights: list[Array]) -> float:
-        """Mean over the splits of the AUC on held-out rows, some of them where there are many."""
-        values = []
-        for rows, w in zip(held_out, weights, strict=True):
-            classes = rows[self.positive[rows]], rows[~self.positive[rows]]
-            some = np.concatenate([part[:: -(-part.size // _CHECKED_ROWS)] for part in classes])
-            values.append(self.auc(some, w[None, :])[0])
-        return float(np.mean(values))
-
-    def compare(self, actual: float, binormal: float) -> None:
-        """Warn if moments and rows disagree about the AUC by more than chance."""
-        smaller = min(int(self.positive.sum()), int((~self.positive).sum()), _CHECKED_ROWS)
-        noise = 3 * np.sqrt(actual * (1 - actual) / smaller)
-        if abs(actual - binormal) > _DISAGREEMENT + noise:
-            warnings.warn(
-                f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
-                "several modes. Keep scoring='roc_auc' here, and look for outliers or transform the features.",
-                BinormalWarning,
-                stacklevel=4,
-            )
 
 
 def _generator(random_state: Any) -> np.random.Generator:

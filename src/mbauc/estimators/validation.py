@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 from mbauc.errors import NonFiniteError
 from mbauc.labels import check_classes, find_classes, positive_rows
 from mbauc.matrix import as_matrix, check_weights, is_sparse
+from mbauc.rows import Rows
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -58,8 +59,8 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def validated_training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
-) -> tuple[Any, NDArray[Any], NDArray[np.bool_], NDArray[np.float64] | None]:
-    """X, classes, mask of the positive rows, and weights.
+) -> tuple[Rows, NDArray[Any]]:
+    """The rows and the two classes, negative first.
 
     Without ``classes`` both classes must be present with positive weight.
     """
@@ -77,7 +78,7 @@ def validated_training_data(
                 raise ValueError(
                     f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
                 )
-    return X, known, positive, weight
+    return Rows(X, positive, weight), known
 
 
 def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:

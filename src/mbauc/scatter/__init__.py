@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.matrix import is_sparse
+from mbauc.progress import Advance, silent
 from mbauc.scatter.dense import OWN_SCATTER_COLUMNS, dense_class_scatter
 from mbauc.scatter.packed import PackedScatters
 from mbauc.scatter.sparse import all_ones, canonical_csr, sparse_class_scatter
@@ -28,6 +29,7 @@ def class_scatters(
     rows: tuple[NDArray[np.intp], NDArray[np.intp]],
     weight: NDArray[np.float64] | None,
     n_threads: int,
+    advance: Advance = silent,
 ) -> tuple[tuple[WeightedMean, WeightedMean], PackedScatters]:
     """Weight, mean and scatter of the rows of each class.
 
@@ -41,6 +43,8 @@ def class_scatters(
         Weight of each row of X; ones if absent.
     n_threads : int
         Threads to use.
+    advance : callable
+        Told how many rows were just done.
 
     Returns
     -------
@@ -61,7 +65,9 @@ def class_scatters(
     quiet = single_threaded_blas() if X.shape[1] <= OWN_SCATTER_COLUMNS else nullcontext()
     with quiet:
         sums = [
-            fill(X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads)
+            fill(
+                X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads, advance
+            )
             for class_rows, side in zip(rows, packed.sides, strict=True)
         ]
     return (sums[0], sums[1]), packed

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
+from mbauc.progress import Advance
 from mbauc.scatter.packed import PackedScatters, Side
 from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.threads import run_threads
@@ -30,6 +31,7 @@ def dense_class_scatter(
     packed: PackedScatters,
     side: Side,
     n_threads: int,
+    advance: Advance,
 ) -> WeightedMean:
     """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
 
@@ -52,8 +54,9 @@ def dense_class_scatter(
             for block in blocks.walk(0, 1):
                 sums += blocks.weighted_sum(block)
                 packed.add_gram(side, blocks.rows_of(block))
+                advance(blocks.size)
         else:
-            sums, scatter = _scatter_by_threads(blocks)
+            sums, scatter = _scatter_by_threads(blocks, advance)
             packed.add_full(side, scatter)
         mean = sums / total
         packed.add_outer(side, -total, mean)
@@ -149,7 +152,7 @@ class _Blocks:
         return numbered[1].T if self.by_column else numbered[1]
 
 
-def _scatter_by_threads(blocks: _Blocks) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _scatter_by_threads(blocks: _Blocks, advance: Advance) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum and Gram matrix of all blocks; of n threads each walks every n-th of them."""
     d, n_threads = blocks.X.shape[1], blocks.n_threads
 
@@ -159,6 +162,7 @@ def _scatter_by_threads(blocks: _Blocks) -> tuple[NDArray[np.float64], NDArray[n
             sums += blocks.weighted_sum(block)
             blocks.gram(block, gram)
             scatter += gram
+            advance(blocks.size)
         return sums, scatter
 
     parts = run_threads(walk, range(n_threads), n_threads)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
+from mbauc.progress import Advance
 from mbauc.scatter.packed import PackedScatters, Side
 from mbauc.scatter.weighted_mean import WeightedMean
 from mbauc.threads import run_threads
@@ -56,6 +57,7 @@ def sparse_class_scatter(
     packed: PackedScatters,
     side: Side,
     n_threads: int,
+    advance: Advance,
     ones: bool,
 ) -> WeightedMean:
     """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
@@ -85,6 +87,7 @@ def sparse_class_scatter(
         sums += _add_chunk(
             X, rows[part], None if root is None else root[part], shift, square, side == "positive", n_threads
         )
+        advance(part.stop - part.start)
     mean = sums / total
     packed.add_outer(side, -total, mean)
     diagonal = packed.diagonal(side)
