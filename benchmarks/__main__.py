@@ -38,6 +38,9 @@ def render():
 
 
 if __name__ == "__main__":
+    unknown = set(sys.argv[1:]) - {*NAMES, "render"}
+    if unknown:
+        sys.exit(f"usage: python -m benchmarks [{' | '.join(NAMES)} | render] …")
     for name in sys.argv[1:] or NAMES:
         if name != "render":
             import_module(f"benchmarks.{name}").run()

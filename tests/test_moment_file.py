@@ -95,3 +95,47 @@ def test_an_unknown_version_is_refused(table, tmp_path, monkeypatch):
 def test_a_missing_file_stays_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         PairMoments.load(tmp_path / "nothing.npz")
+
+
+def test_counts_beyond_64_bits(table, tmp_path):
+    moments = PairMoments.from_arrays(*table).closed()
+    for _ in range(60):
+        moments = moments + moments
+    moments.save(tmp_path / "many.npz")
+    assert PairMoments.load(tmp_path / "many.npz").n_pairs == moments.n_pairs > 2**64
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"positive_count": np.str_("-1")},
+        {"positive_weight": np.float64("nan")},
+        {"negative_mean": np.full(6, np.inf)},
+        {"scatters": np.full((7, 6), np.nan)},
+        {"scatters": np.zeros((6, 6))},
+        {"version": np.array([1, 2])},
+    ],
+    ids=str,
+)
+def test_impossible_contents_are_refused(table, tmp_path, fields):
+    path = tmp_path / "moments.npz"
+    PairMoments.from_arrays(*table).save(path)
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    np.savez(path, **(content | fields))
+    with pytest.raises(MomentFileError):
+        PairMoments.load(path)
+
+
+def test_links_and_permissions_are_kept(table, tmp_path):
+    moments = PairMoments.from_arrays(*table)
+    target, link = tmp_path / "real.npz", tmp_path / "link.npz"
+    moments.save(target)
+    target.chmod(0o640)
+    link.symlink_to(target)
+    (moments + moments).save(link)
+    assert link.is_symlink()
+    assert PairMoments.load(target).counts[0] == 2 * moments.counts[0]
+    assert target.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(OSError, match="not a regular file"):
+        moments.save(tmp_path)

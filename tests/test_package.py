@@ -33,3 +33,18 @@ def test_threads_follow_the_limits_of_blas():
         assert thread_count(None) == 1
     assert thread_count(3) == 3
     assert thread_count(-1) >= 1
+
+
+def test_overlapping_limits_of_blas_are_put_back():
+    from threadpoolctl import threadpool_limits
+
+    from mbauc.threads import single_threaded_blas, thread_count
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = single_threaded_blas(), single_threaded_blas()
+        first.__enter__()
+        second.__enter__()
+        assert thread_count(None) == 2
+        first.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        assert thread_count(None) == 2

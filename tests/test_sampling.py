@@ -161,7 +161,9 @@ def test_class_weights_are_those_of_the_data(data):
     X, y = data
     sample = sample_pairs(X, y, 1000, random_state=0)
     assert sample.weights == (y.sum(), (~y).sum())
-    np.testing.assert_allclose(sample.effective_sizes, (1000, 1000))
+    sizes = np.array([y.sum(), (~y).sum()])
+    np.testing.assert_allclose(sample.effective_sizes, 1 / (1 / sizes + 1 / 1000))
+    assert sample.is_sampled
 
 
 def test_proposition_2_population_moments(rng):

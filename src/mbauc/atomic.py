@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,22 +15,23 @@ from typing import IO
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Write to a temporary file beside ``path`` and rename it there when all of it is on disk.
 
-    If anything goes wrong the temporary file is removed and what stood at ``path`` stays.
+    If anything goes wrong the temporary file is removed and what stood at ``path`` stays. Links are followed,
+    and a file that is replaced hands on its permissions.
     """
-    target = Path(path)
+    target = Path(os.fsdecode(path)).resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(f"cannot write {target}: the folder {target.parent} does not exist.")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    if target.exists() and not target.is_file():
+        raise OSError(f"cannot write {target}: it is not a regular file.")
+    name = target.with_name(f".mbauc-{secrets.token_hex(8)}.part")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with open(name, "xb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes private files; give this one the permissions any new file gets
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
+        if target.exists():
+            name.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(name, target)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise

@@ -19,7 +19,13 @@ _FEW_DIGITS = np.finfo(np.float64).eps * 1e6
 _TINY = 1e-5
 
 
-def clear_rounding(packed: PackedScatters, side: Side, before: NDArray[np.float64], rest: WeightedMean) -> None:
+def clear_rounding(
+    packed: PackedScatters,
+    side: Side,
+    before: NDArray[np.float64],
+    whole: WeightedMean,
+    rest: WeightedMean,
+) -> None:
     """Clear what is rounding error in a scatter that was subtracted from, and warn of real losses.
 
     Parameters
@@ -28,12 +34,19 @@ def clear_rounding(packed: PackedScatters, side: Side, before: NDArray[np.float6
         The scatter after the subtraction; changed in place.
     before : ndarray of shape (d,)
         Its diagonal before.
-    rest : WeightedMean
-        The rows that are left.
+    whole, rest : WeightedMean
+        All rows, and those that are left.
     """
     if rest.weight == 0:
         packed.clear(side, np.arange(rest.mean.size))
         return
+    if rest.weight < _FEW_DIGITS * whole.weight:
+        warnings.warn(
+            f"subtracting moments cancels: the {side} rows left have {rest.weight / whole.weight:.1e} of the "
+            "weight, so fewer than 6 digits are right. Accumulate the remaining rows directly instead.",
+            CancellationWarning,
+            stacklevel=4,
+        )
     after = packed.diagonal(side)
     gone = (after <= _ROUNDING * before) & (before > 0)
     # a column that is constant in the rest is gone for good; tiny values beside huge ones are lost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         return int(options.run(options))
-    except (ValueError, OSError) as error:
+    except BrokenPipeError:
+        # whoever read our output has seen enough; leave nothing for the interpreter to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except (ValueError, OSError, MemoryError) as error:
         sys.stderr.write(f"mbauc: {error}\n")
         return 1
     except KeyboardInterrupt:
@@ -46,7 +51,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog="example: mbauc demo --rows 1000000 --out /tmp/demo",
     )
     demo.add_argument(
-        "--rows", type=_count, default=400_000, metavar="N", help="rows to train on (default: %(default)s)"
+        "--rows",
+        type=_count,
+        default=400_000,
+        metavar="N",
+        help="rows to train on, at least 1000 (default: %(default)s)",
     )
     demo.add_argument(
         "--out",
@@ -55,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder for the plot (default: %(default)s)",
     )
-    demo.add_argument("--seed", type=int, default=0, help="seed of the data (default: %(default)s)")
+    demo.add_argument("--seed", type=_seed, default=0, help="seed of the data (default: %(default)s)")
     demo.set_defaults(run=_run_demo)
     return parser
 
@@ -68,6 +77,12 @@ def _count(text: str) -> int:
     if value < 1000:
         raise argparse.ArgumentTypeError(f"expected at least 1000 rows, got {value}")
     return value
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+    return int(text)
 
 
 def _run_demo(options: argparse.Namespace) -> int:

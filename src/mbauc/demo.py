@@ -41,6 +41,7 @@ def run(rows: int, folder: Path, seed: int) -> Iterator[str]:
     """Fit, evaluate and plot; yields what to tell the user, line by line."""
     from sklearn.linear_model import LogisticRegression
 
+    folder.mkdir(parents=True, exist_ok=True)
     test_rows = max(rows // 4, 1000)
     yield f"A table of {rows:,} rows to train on and {test_rows:,} to test on, {_COLUMNS} columns, 2% positive."
     X, y = imbalanced_table(rows + test_rows, seed, verbose=True)
@@ -64,7 +65,6 @@ def run(rows: int, folder: Path, seed: int) -> Iterator[str]:
     }
     for name, s in scored.items():
         yield f"test AUC {roc_auc_interval(y[test], s)}  {name}"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "roc.png"
     try:
         from mbauc.plots import roc_plot

@@ -10,16 +10,22 @@ class NonFiniteError(ValueError):
         Where the first one stands, counted from 0.
     value : float
         What stands there.
+    name : str or None
+        Name of the column, if it has one.
     """
 
     def __init__(self, row: int, column: int, value: float, name: str | None = None) -> None:
-        self.row, self.column, self.value = row, column, value
+        self.row, self.column, self.value, self.name = row, column, value, name
         label = f" ({name!r})" if name is not None else ""
         what = "NaN" if value != value else ("inf" if value > 0 else "-inf (infinity)")
         super().__init__(
             f"X contains {what} at row {row:,}, column {column:,}{label}; every value must be finite. "
-            "Impute it (sklearn.impute.SimpleImputer) or drop the row."
+            + ("Impute it (sklearn.impute.SimpleImputer)" if value != value else "Clip it")
+            + " or drop the row."
         )
+
+    def __reduce__(self) -> tuple[type, tuple[int, int, float, str | None]]:
+        return type(self), (self.row, self.column, self.value, self.name)
 
 
 class MomentFileError(ValueError):

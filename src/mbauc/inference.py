@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, pinvh
 
 from mbauc.moments import PairMoments
 
@@ -12,11 +12,7 @@ Array = NDArray[np.float64]
 
 
 def coefficient_standard_errors(
-    moments: PairMoments,
-    w: Array,
-    ridge: Array,
-    sizes: tuple[float, float],
-    drawn: tuple[float, float] | None = None,
+    moments: PairMoments, w: Array, ridge: Array, sizes: tuple[float, float]
 ) -> Array:
     """Standard deviation of each weight over data sets like this one. ``O(s³)`` for s non-zero weights.
 
@@ -26,9 +22,9 @@ def coefficient_standard_errors(
 
         V(C) = (w'Cw) C + C w w'C + (b I + μ w') C (b I + w μ')
 
-    and by the delta method ``Cov(w) = A⁻¹ [V(C₊)/n₊ + V(C₋)/n₋] A⁻¹`` with A = Σ + ridge and n the rows of
-    each class. Drawing S rows of each class from them adds ``V(C₊)/S + V(C₋)/S``, or ``V(C₊ + C₋)/S`` where
-    they stay matched.
+    and by the delta method ``Cov(w) = A⁻¹ [V(C₊)/n₊ + V(C₋)/n₋] A⁻¹`` with A = Σ + ridge and n the rows that
+    each class counts for; S rows drawn from n count for 1/(1/n + 1/S). Pairs that stay matched vary a
+    little more, by ``[V(C₊ + C₋) - V(C₊) - V(C₋)]`` over their number.
 
     Assumptions: independent rows, class-conditional normality (for its fourth moments), many rows per
     feature. The penalty's bias is not included. Weights that are exactly zero get zero: the errors hold
@@ -43,9 +39,7 @@ def coefficient_standard_errors(
     ridge : ndarray of shape (d,)
         What was added to the diagonal of Σ.
     sizes : (float, float)
-        Rows of the data, (positives, negatives).
-    drawn : (float, float), optional
-        Rows drawn from them, if the pairs were sampled.
+        Rows that each class counts for, (positives, negatives).
     """
     errors = np.zeros_like(w)
     support = np.flatnonzero(w)
@@ -59,13 +53,17 @@ def coefficient_standard_errors(
         _gradient_covariance(moments.class_covariance(positive)[chosen], v, mu) for positive in (True, False)
     ]
     spread = classes[0] / sizes[0] + classes[1] / sizes[1]
-    if drawn is not None and moments.is_closed:
-        spread += _gradient_covariance(moments.difference_covariance[chosen], v, mu) / drawn[0]
-    elif drawn is not None:
-        spread += classes[0] / drawn[0] + classes[1] / drawn[1]
-    factor = cho_factor(system, check_finite=False)
-    half = cho_solve(factor, spread, check_finite=False)
-    covariance = cho_solve(factor, half.T, check_finite=False)
+    if moments.is_closed:
+        joint = _gradient_covariance(moments.difference_covariance[chosen], v, mu)
+        spread += (joint - classes[0] - classes[1]) / moments.n_pairs
+    try:
+        factor = cho_factor(system, check_finite=False)
+    except LinAlgError:
+        inverse = pinvh(system, check_finite=False)
+        covariance = inverse @ spread @ inverse
+    else:
+        half = cho_solve(factor, spread, check_finite=False)
+        covariance = cho_solve(factor, half.T, check_finite=False)
     errors[support] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     return errors
 

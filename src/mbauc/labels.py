@@ -26,6 +26,13 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
         ) from None
 
 
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor not
+        return True
+
+
 def _as_labels(y: Any) -> NDArray[Any]:
     """Y as a one-dimensional array without missing values."""
     labels = np.asarray(y)
@@ -40,7 +47,7 @@ def _as_labels(y: Any) -> NDArray[Any]:
         what = "NaN" if np.isnan(labels[row]) else "infinity (inf)"
         raise ValueError(f"Input y contains {what} at row {row:,}; drop the rows without a label.")
     if labels.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in labels])
+        missing = np.array([_is_missing(value) for value in labels])
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
             raise ValueError(f"Input y contains NaN or None at row {row:,}; drop the rows without a label.")
@@ -107,7 +114,7 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
                     return np.full(labels.size, bool(known[0] == pair[1]))
             raise ValueError(
                 f"y has one class only ({known.tolist()[0]!r}, {labels.size:,} rows), which could be either. "
-                "Pass classes=[negative, positive], or labels in {0, 1} or {-1, 1}."
+                "Pass both labels as classes (the larger counts as positive), or labels in {0, 1} or {-1, 1}."
             )
         known = find_classes(labels)
     else:
@@ -122,3 +129,32 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
             "Only binary classification is supported; `classes` must list both labels."
         )
     return positive
+
+
+class BlockLabels:
+    """Sees to it that a label means the same in every block.
+
+    A block of one class tells what its label means only by convention, which a later block may contradict.
+    """
+
+    def __init__(self, classes: Any) -> None:
+        self._classes = classes
+        self._meaning: dict[Any, bool] = {}
+
+    def check(self, y: Any, number: int) -> None:
+        """Raise if the labels of block ``number`` contradict those of earlier blocks."""
+        labels = _as_labels(y)
+        positive = positive_rows(labels, self._classes)
+        for label in _distinct(labels):
+            key = label.item() if hasattr(label, "item") else label
+            meaning = bool(positive[labels == label][0])
+            if self._meaning.setdefault(key, meaning) != meaning:
+                raise ValueError(
+                    f"label {key!r} is {'positive' if meaning else 'negative'} in block {number}, but was the "
+                    "other in an earlier block of one class. Pass both labels as classes."
+                )
+        if len(self._meaning) > 2:
+            raise ValueError(
+                f"blocks up to {number} hold {len(self._meaning)} labels ({list(self._meaning)!r}); "
+                "only two classes are supported. Pass both labels as classes."
+            )

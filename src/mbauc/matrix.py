@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+#: Larger weights, and those smaller than its reciprocal, would overflow when squared and summed.
+_LARGEST_WEIGHT = 1e100
+
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
@@ -27,6 +30,8 @@ def as_matrix(X: Any) -> Any:
             f"X must be two-dimensional (rows × columns), got shape {matrix.shape}. "
             "Reshape one feature with X.reshape(-1, 1), one row with X.reshape(1, -1)."
         )
+    if matrix.shape[1] == 0:
+        raise ValueError(f"X has no columns, got shape {matrix.shape}; at least one feature is required.")
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}; encode its columns first.")
     return matrix
@@ -53,7 +58,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     """``sample_weight`` as a float64 array of one finite, non-negative weight a row; None stays None."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each row.") from None
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
@@ -70,6 +78,13 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(
             f"sample_weight has {weight[row]} at row {row:,}; weights must be finite and not negative."
+        )
+    extreme = (weight > _LARGEST_WEIGHT) | ((weight > 0) & (weight < 1 / _LARGEST_WEIGHT))
+    if extreme.any():
+        row = int(np.flatnonzero(extreme)[0])
+        raise ValueError(
+            f"sample_weight has {weight[row]} at row {row:,}; weights must lie between "
+            f"{1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}, or be 0. Multiply all by one number."
         )
     if n_rows and not weight.any():
         raise ValueError("sample_weight is zero for all rows; at least one must be positive.")

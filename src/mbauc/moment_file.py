@@ -18,12 +18,10 @@ from mbauc.scatter import PackedScatters, WeightedMean
 FORMAT = "mbauc pair moments"
 VERSION = 1
 
-_SUMS = ("positive", "negative")
-
 
 def _pack(name: str, sums: WeightedMean) -> dict[str, Any]:
     return {
-        f"{name}_count": np.int64(sums.count),
+        f"{name}_count": np.str_(sums.count),  # may exceed 64 bits
         f"{name}_weight": np.float64(sums.weight),
         f"{name}_squared_weight": np.float64(sums.squared_weight),
         f"{name}_mean": sums.mean,
@@ -34,12 +32,15 @@ def _unpack(name: str, arrays: Any, n_features: int) -> WeightedMean:
     mean = arrays[f"{name}_mean"]
     if mean.shape != (n_features,):
         raise ValueError(f"{name}_mean has shape {mean.shape}, expected {(n_features,)}")
-    return WeightedMean(
-        int(arrays[f"{name}_count"]),
+    sums = WeightedMean(
+        int(str(arrays[f"{name}_count"])),
         float(arrays[f"{name}_weight"]),
         float(arrays[f"{name}_squared_weight"]),
         np.asarray(mean, dtype=np.float64),
     )
+    if sums.count < 0 or not (0 <= sums.weight < np.inf and np.isfinite(mean).all()):
+        raise ValueError(f"the {name} rows have a count, weight or mean that no data can have")
+    return sums
 
 
 def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
@@ -47,6 +48,7 @@ def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
     arrays = {
         "format": np.str_(FORMAT),
         "version": np.int64(VERSION),
+        "sampled": np.bool_(moments._sampled),
         "scatters": moments._packed.buffer,
         **_pack("positive", moments._positive),
         **_pack("negative", moments._negative),
@@ -65,7 +67,20 @@ def load_moments(path: str | os.PathLike[str]) -> PairMoments:
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as arrays:
                 return _read(arrays, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, KeyError, ValueError, AttributeError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ArithmeticError,
+        AttributeError,
+        EOFError,
+        KeyError,
+        MemoryError,
+        NotImplementedError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
         if isinstance(error, MomentFileError | FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         raise MomentFileError(
@@ -89,6 +104,8 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
     buffer = np.ascontiguousarray(arrays["scatters"], dtype=np.float64)
     if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] + 1:
         raise ValueError(f"scatters has shape {buffer.shape}, expected (d + 1, d)")
+    if buffer.shape[1] < 1 or not np.isfinite(buffer).all():
+        raise ValueError("the scatters are empty or not finite")
     d = buffer.shape[1]
     pairs = None
     if "pairs_scatter" in arrays:
@@ -96,5 +113,5 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
         if scatter.shape != (d, d):
             raise ValueError(f"pairs_scatter has shape {scatter.shape}, expected {(d, d)}")
         pairs = ClosedPairs(_unpack("pairs", arrays, d), scatter)
-    plus, minus = (_unpack(name, arrays, d) for name in _SUMS)
-    return PairMoments._make(plus, minus, PackedScatters(buffer), pairs)
+    plus, minus = (_unpack(name, arrays, d) for name in ("positive", "negative"))
+    return PairMoments._make(plus, minus, PackedScatters(buffer), pairs, bool(arrays["sampled"]))

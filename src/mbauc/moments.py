@@ -12,7 +12,8 @@ from scipy.special import ndtr
 
 from mbauc.cancellation import clear_rounding
 from mbauc.closed_pairs import ClosedPairs
-from mbauc.matrix import as_matrix
+from mbauc.labels import BlockLabels
+from mbauc.matrix import as_matrix, is_sparse
 from mbauc.progress import Advance, progress, silent
 from mbauc.rows import Rows, checked_rows
 from mbauc.scatter import PackedScatters, WeightedMean, class_scatters
@@ -56,7 +57,7 @@ class PairMoments:
     True
     """
 
-    __slots__ = ("_negative", "_packed", "_pairs", "_positive")
+    __slots__ = ("_negative", "_packed", "_pairs", "_positive", "_sampled")
 
     def __init__(self, n_features: int) -> None:
         """Moments of no rows at all; adding them to others changes nothing."""
@@ -66,6 +67,7 @@ class PairMoments:
         self._negative = WeightedMean.empty(n_features)
         self._packed = PackedScatters.zeros(n_features)
         self._pairs: ClosedPairs | None = None
+        self._sampled = False
 
     @classmethod
     def _make(
@@ -74,10 +76,11 @@ class PairMoments:
         negative: WeightedMean,
         packed: PackedScatters,
         pairs: ClosedPairs | None = None,
+        sampled: bool = False,
     ) -> PairMoments:
         moments = object.__new__(cls)
         moments._positive, moments._negative = positive, negative
-        moments._packed, moments._pairs = packed, pairs
+        moments._packed, moments._pairs, moments._sampled = packed, pairs, sampled
         return moments
 
     # -- ways to make them ---------------------------------------------------------------------------
@@ -153,6 +156,7 @@ class PairMoments:
             Show a progress bar on a terminal.
         """
         total: PairMoments | None = None
+        labels = BlockLabels(classes)
         with progress(None, "pair moments", show=verbose) as advance:
             for number, block in enumerate(blocks, start=1):
                 if not isinstance(block, tuple) or len(block) not in (2, 3):
@@ -161,6 +165,7 @@ class PairMoments:
                         f"got {type(block).__name__}."
                     )
                 X, y, weight = block if len(block) == 3 else (*block, None)
+                labels.check(y, number)
                 part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
                 if total is None:
                     total = part
@@ -187,6 +192,8 @@ class PairMoments:
         X_pos, X_neg = as_matrix(X_pos), as_matrix(X_neg)
         if X_pos.shape != X_neg.shape:
             raise ValueError(f"X_pos and X_neg must have one shape, got {X_pos.shape} and {X_neg.shape}.")
+        if is_sparse(X_pos) != is_sparse(X_neg):
+            raise ValueError("X_pos and X_neg must both be dense or both be sparse; convert one of them.")
         n_threads = thread_count(n_jobs)
         rows, none = np.arange(X_pos.shape[0]), np.arange(0)
         (plus, _), packed = class_scatters(X_pos, (rows, none), None, n_threads)
@@ -216,7 +223,10 @@ class PairMoments:
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
-        """Effective number of rows (Σw)²/Σw², (positives, negatives); less than the counts after decay."""
+        """Effective number of rows (Σw)²/Σw², (positives, negatives); less than the counts after decay.
+
+        S rows drawn from n count for 1/(1/n + 1/S): what their mean varies by.
+        """
         return self._positive.effective_size, self._negative.effective_size
 
     @property
@@ -230,6 +240,11 @@ class PairMoments:
     def is_closed(self) -> bool:
         """Whether the pairs are a set of their own (matched, or within blocks) instead of all pairs."""
         return self._pairs is not None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some of the rows were drawn from others, whose class weights these moments carry."""
+        return self._sampled
 
     @property
     def has_pairs(self) -> bool:
@@ -284,19 +299,6 @@ class PairMoments:
         return sigma
 
     @property
-    def second_moment_diagonal(self) -> Array:
-        """Diagonal of Σ without the rest of it. ``O(d)``."""
-        self._require_pairs()
-        if self._pairs is not None:
-            variance = np.diagonal(self._pairs.scatter) / self._pairs.differences.weight
-        else:
-            variance = (
-                self._packed.diagonal("positive") / self._positive.weight
-                + self._packed.diagonal("negative") / self._negative.weight
-            )
-        return np.asarray(variance + self.mean_difference**2)
-
-    @property
     def cross_scatter(self) -> Array | None:
         """Symmetric part (K + K')/2 of the cross-scatter of matched pairs, divided by their weight.
 
@@ -348,6 +350,12 @@ class PairMoments:
             quadratic = np.einsum("ij,ij->j", W, self._packed.product(side, W))
             variances.append(np.maximum(quadratic, 0.0) / sums.weight if sums.weight > 0 else quadratic)
         return self._result(variances[0], single), self._result(variances[1], single)
+
+    def score_difference(self, w: ArrayLike) -> tuple[Any, Any]:
+        """Mean and variance over the pairs of the difference w'(x⁺ - x⁻); arrays for several w."""
+        W, single = self._columns(w)
+        mean, variance = self._difference_moments(W)
+        return self._result(mean, single), self._result(variance, single)
 
     def _difference_moments(self, W: Array) -> tuple[Array, Array]:
         """Mean and variance over the pairs of the score difference, for each column of W."""
@@ -415,18 +423,24 @@ class PairMoments:
 
     def _copy(self) -> PairMoments:
         pairs = self._pairs and self._pairs.copy()
-        return self._make(self._positive, self._negative, PackedScatters(self._packed.buffer.copy()), pairs)
+        packed = PackedScatters(self._packed.buffer.copy())
+        return self._make(self._positive, self._negative, packed, pairs, self._sampled)
 
     def _absorb(self, other: PairMoments) -> None:
         """Merge other moments into these, in place; for moments that nobody else holds yet."""
         self._check_other(other, "add")
+        if not any(other.counts):
+            return
+        if not any(self.counts):
+            self._pairs = other._pairs and other._pairs.copy()
+        elif self._pairs is not None and other._pairs is not None:
+            self._pairs = self._pairs.merged(other._pairs)
+        self._sampled |= other._sampled
         self._packed.buffer[...] += other._packed.buffer
         self._positive, factor, delta = self._positive.merged(other._positive)
         self._packed.add_outer("positive", factor, delta)
         self._negative, factor, delta = self._negative.merged(other._negative)
         self._packed.add_outer("negative", factor, delta)
-        if other._pairs is not None:
-            self._pairs = other._pairs.copy() if self._pairs is None else self._pairs.merged(other._pairs)
 
     def __sub__(self, part: PairMoments) -> PairMoments:
         """Moments of the rows that are left when those of ``part`` are taken out.
@@ -450,27 +464,29 @@ class PairMoments:
         for side, (whole, piece) in zip(packed.sides, classes, strict=True):
             rest, factor, delta = whole.without(piece)
             packed.add_outer(side, factor, delta)
-            clear_rounding(packed, side, self._packed.diagonal(side), rest)
+            clear_rounding(packed, side, self._packed.diagonal(side), whole, rest)
             sums.append(rest)
         pairs = self._pairs
         if pairs is not None and part._pairs is not None:
             pairs = pairs.without(part._pairs)
-        return self._make(sums[0], sums[1], packed, pairs)
+        return self._make(sums[0], sums[1], packed, pairs, self._sampled)
 
     def decayed(self, factor: float) -> PairMoments:
-        """The same moments with every row's weight multiplied by ``factor``: older rows count for less.
+        """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
 
-        μ and Σ stay as they are; what is added later counts for more.
+        μ and Σ stay as they are; what is added later counts for more. Of a closed set each pair's weight
+        is multiplied once.
         """
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
-        pairs = self._pairs and self._pairs.decayed(factor)
-        return self._make(
-            self._positive.decayed(factor),
-            self._negative.decayed(factor),
-            PackedScatters(self._packed.buffer * factor),
-            pairs,
-        )
+        packed = PackedScatters(self._packed.buffer.copy())
+        sums = []
+        for side, whole in zip(packed.sides, (self._positive, self._negative), strict=True):
+            share = whole.decay_share(factor)
+            packed.scale(side, share)
+            sums.append(whole.decayed(share))
+        pairs = self._pairs and self._pairs.decayed(self._pairs.differences.decay_share(factor))
+        return self._make(sums[0], sums[1], packed, pairs, self._sampled)
 
     def closed(self) -> PairMoments:
         """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
@@ -487,23 +503,24 @@ class PairMoments:
             squared = self._positive.squared_weight * self._negative.squared_weight
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
-        return self._make(self._positive, self._negative, self._packed, ClosedPairs(differences, scatter))
+        pairs = ClosedPairs(differences, scatter)
+        return self._make(self._positive, self._negative, self._packed, pairs, self._sampled)
 
-    def _reweighted(self, positive: float, negative: float) -> PairMoments:
-        """The same means and covariances under other total class weights (those of the data sampled from)."""
-        factors = [
-            target / sums.weight if sums.weight > 0 else 0.0
-            for target, sums in ((positive, self._positive), (negative, self._negative))
-        ]
-        buffer = self._packed.buffer.copy()
-        packed = PackedScatters(buffer)
-        d = self.n_features
-        for i in range(d):
-            packed.square("positive")[i, : i + 1] *= factors[0]
-            packed.square("negative")[i, i:] *= factors[1]
-        return self._make(
-            self._positive.decayed(factors[0]), self._negative.decayed(factors[1]), packed, self._pairs
-        )
+    def _standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
+        """The same means and covariances as those of the data that the rows were drawn from.
+
+        Class weights become those of the data; each of its pairs within a closed set counts alike.
+        """
+        packed = PackedScatters(self._packed.buffer.copy())
+        sums = []
+        for side, drawn, weight, size in zip(
+            packed.sides, (self._positive, self._negative), weights, sizes, strict=True
+        ):
+            packed.scale(side, weight / drawn.weight)
+            squared = weight**2 * (1 / size + 1 / drawn.effective_size)
+            sums.append(WeightedMean(drawn.count, weight, squared, drawn.mean))
+        pairs = self._pairs and self._pairs.decayed(weights[0] * weights[1] / self._pairs.differences.weight)
+        return self._make(sums[0], sums[1], packed, pairs, sampled=True)
 
     # -- housekeeping --------------------------------------------------------------------------------
 

@@ -26,33 +26,25 @@ class ScoreModel:
     threshold: float
 
     @classmethod
-    def fit(
-        cls,
-        means: tuple[float, float],
-        variances: tuple[float, float],
-        prior_odds: float,
-        shares: tuple[float, float],
-    ) -> ScoreModel:
-        """Match class means and variances of the score, (positives, negatives).
+    def fit(cls, gap: float, middle: float, variance: float, prior_odds: float) -> ScoreModel:
+        """Match the moments of the score.
 
-        With means m₊, m₋ and the pooled variance v, the log-odds at s are
+        With class means m₊, m₋ and a common variance v, the log-odds at s are
         ``(m₊ - m₋)/v · (s - (m₊ + m₋)/2) + log prior_odds``.
 
         Parameters
         ----------
-        means, variances : pairs of float
-            Of the score, (positives, negatives).
+        gap, middle : float
+            m₊ - m₋, not negative, and (m₊ + m₋)/2.
+        variance : float
+            v.
         prior_odds : float
             P(positive)/P(negative) before the score is seen.
-        shares : pair of float
-            How much each class variance counts in the pooled one; they sum to 1.
         """
-        gap = means[0] - means[1]
-        middle = (means[0] + means[1]) / 2
         log_prior = float(np.log(prior_odds))
-        if gap == 0.0:
+        spread = max(variance, gap**2 / (2 * _MAX_LOG_ODDS))
+        if gap <= 0.0 or spread == 0.0:
             # a score that says nothing: the prior decides, at every score
             return cls(1.0, middle - log_prior)
-        pooled = shares[0] * variances[0] + shares[1] * variances[1]
-        slope = gap / max(pooled, gap**2 / (2 * _MAX_LOG_ODDS))
+        slope = gap / spread
         return cls(slope, middle - log_prior / slope)

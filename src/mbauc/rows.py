@@ -26,10 +26,17 @@ class Rows(NamedTuple):
             return subset if self.weight is None else subset[self.weight[subset] > 0]
         return np.flatnonzero(mask if self.weight is None else mask & (self.weight > 0))
 
-    def class_weight(self, positive: bool, subset: NDArray[np.intp] | None = None) -> float:
-        """Sum of the weights of one class, of all rows or of some."""
+    def class_weight(self, positive: bool, subset: NDArray[np.intp] | None = None) -> tuple[float, float]:
+        """Sum of the weights of one class and the rows it counts for, of all rows or of some.
+
+        The latter is the sum again (weights are frequencies), or the effective number if that is larger.
+        """
         rows = self.of_class(positive, subset)
-        return float(rows.size) if self.weight is None else float(self.weight[rows].sum())
+        if self.weight is None:
+            return float(rows.size), float(rows.size)
+        weight = self.weight[rows]
+        total = float(weight.sum())
+        return total, max(total, total**2 / float(weight @ weight))
 
 
 def checked_rows(X: Any, y: Any, sample_weight: Any, classes: Any) -> Rows:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.errors import NonFiniteError
 from mbauc.matrix import is_sparse
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
@@ -33,7 +34,7 @@ def sample_pairs(
 ) -> PairMoments:
     """Moments estimated from sampled pairs: all rounds of :func:`sample_batches` together (Eq. 17).
 
-    Which rows are drawn depends on ``random_state`` and ``pairs`` alone; ``batch_size`` bounds the memory.
+    Which rows are drawn depends on ``random_state`` alone; ``batch_size`` bounds the memory.
 
     Parameters
     ----------
@@ -83,17 +84,13 @@ def draw_moments(
     verbose: bool = False,
 ) -> PairMoments:
     """Moments of pairs drawn from checked rows, of all or of some of them, with the data's class weights."""
-    total: PairMoments | None = None
+    total = PairMoments(rows.X.shape[1])
     with progress(pairs, "sampling pairs", unit="pair", show=verbose) as advance:
         for part in _rounds(rows, pairs, batch_size, pairing, random_state, n_threads, subset):
-            if total is None:
-                total = part
-            else:
-                total._absorb(part)
+            total._absorb(part)
             advance(part.counts[0])
-    if total is None:
-        raise ValueError("no pairs were drawn.")
-    return total._reweighted(rows.class_weight(True, subset), rows.class_weight(False, subset))
+    plus, minus = rows.class_weight(True, subset), rows.class_weight(False, subset)
+    return total._standing_for((plus[0], minus[0]), (plus[1], minus[1]))
 
 
 def sample_batches(
@@ -124,7 +121,7 @@ def sample_batches(
     """
     check_sampling(pairs, batch_size, pairing)
     rows = checked_rows(X, y, sample_weight, classes)
-    return _rounds(rows, pairs, batch_size, pairing, random_state, thread_count(n_jobs))
+    return _rounds(rows, int(pairs), int(batch_size), pairing, random_state, thread_count(n_jobs))
 
 
 def _rounds(
@@ -137,6 +134,7 @@ def _rounds(
     subset: NDArray[np.intp] | None = None,
 ) -> Iterator[PairMoments]:
     """Check that there is something to draw from, then return the rounds."""
+    pairs, batch_size = int(pairs), int(batch_size)
     if is_sparse(rows.X):
         rows = rows._replace(X=canonical_csr(rows.X))
     plus, minus = (
@@ -150,7 +148,10 @@ def _rounds(
     def moments(size: int) -> PairMoments:
         i, j = plus.draw(size), minus.draw(size)
         if pairing == "matched":
-            return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=n_threads)
+            try:
+                return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=n_threads)
+            except NonFiniteError:
+                pass  # found again below, under its own row number
         return PairMoments._of_rows(rows._replace(weight=None), n_threads, subset=np.concatenate([i, j]))
 
     return (moments(min(batch_size, pairs - start)) for start in range(0, pairs, batch_size))
@@ -159,7 +160,7 @@ def _rounds(
 def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
     """Raise for settings that Algorithm 1 does not know."""
     if not isinstance(pairs, int | np.integer) or isinstance(pairs, bool) or pairs < 1:
-        raise ValueError(f"pairs must be 'all' or a whole number of at least 1, got {pairs!r}.")
+        raise ValueError(f"pairs must be a whole number of at least 1, got {pairs!r}.")
     if not isinstance(batch_size, int | np.integer) or isinstance(batch_size, bool) or batch_size < 1:
         raise ValueError(f"batch_size must be a whole number of at least 1, got {batch_size!r}.")
     if pairing not in ("matched", "complete"):

@@ -30,7 +30,11 @@ def scores(
     """
     n = X.shape[0] if rows is None else rows.size
     result = np.empty((W.shape[0], n))
-    step = max(1, _BLOCK // X.shape[1])
+    if is_sparse(X):
+        X = X.tocsr()
+        step = max(1, _BLOCK // (1 + X.nnz // max(1, X.shape[0])))
+    else:
+        step = max(1, _BLOCK // X.shape[1])
 
     def score(start: int) -> None:
         part = slice(start, start + step)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -29,26 +31,68 @@ def thread_count(n_jobs: int | None) -> int:
     number of cores: -1 is all of them.
     """
     if n_jobs is None:
-        limits = [library["num_threads"] for library in _blas().info()]
-        return max(limits, default=os.cpu_count() or 1)
-    if n_jobs == 0:
+        return _quiet.blas_threads()
+    try:
+        wanted = operator.index(n_jobs)
+    except TypeError:
+        raise ValueError(f"n_jobs must be a whole number or None, got {n_jobs!r}.") from None
+    if wanted == 0:
         raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all cores, or None.")
-    if n_jobs < 0:
-        return max(1, (os.cpu_count() or 1) + 1 + n_jobs)
-    return n_jobs
+    return wanted if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + wanted)
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Within this block each BLAS call stays on the thread that made it."""
-    with _blas().limit(limits=1):
-        yield
+class _QuietBlas:
+    """BLAS on one thread while anybody needs it so.
+
+    The limit belongs to the whole process: the first to need it sets it, the last to leave puts back what
+    was there, in whatever order they come and go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before = 1
+        self._limiter: Any = None
+
+    def blas_threads(self) -> int:
+        """Threads that BLAS may use, apart from the limit set here."""
+        with self._lock:
+            if self._users:
+                return self._before
+            limits = [library["num_threads"] for library in _blas().info()]
+            return max(limits, default=os.cpu_count() or 1)
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        before = self.blas_threads()
+        with self._lock:
+            if self._users == 0:
+                self._before = before
+                self._limiter = _blas().limit(limits=1)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._limiter.restore_original_limits()
 
 
-def run_threads(task: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
+_quiet = _QuietBlas()
+single_threaded_blas = _quiet.limited
+
+
+def run_threads(
+    task: Callable[[Item], Result],
+    items: Iterable[Item],
+    n_threads: int,
+    stop: Callable[[], object] = lambda: None,
+) -> list[Result]:
     """Results of ``task`` over ``items``, in order, on ``n_threads`` threads.
 
-    The first error stops what has not started and is raised here.
+    The first error, an interruption included, stops what has not started and is raised here; ``stop`` is
+    called before, so that long tasks can be told to end.
     """
     if n_threads == 1:
         return [task(item) for item in items]
@@ -57,5 +101,6 @@ def run_threads(task: Callable[[Item], Result], items: Iterable[Item], n_threads
         try:
             return [future.result() for future in futures]
         except BaseException:
+            stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise

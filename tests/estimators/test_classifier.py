@@ -17,7 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import reference
 from mbauc import MBAClassifier, PairMoments
-from mbauc.errors import NonFiniteError
+from mbauc.errors import NonFiniteError, SingularWarning
 from mbauc.metrics import roc_auc
 
 
@@ -153,7 +153,9 @@ class TestInputs:
             ({"l1": "0"}, "l1 must be"),
             ({"l2": -0.1}, "l2 must be"),
             ({"l2": "big"}, "l2 must be a number of at least 0 or 'auto'"),
-            ({"pairs": 0}, "pairs must be 'all' or"),
+            ({"pairs": 0}, "pairs must be a whole number"),
+            ({"scale": "no"}, "scale must be True or False"),
+            ({"n_jobs": "2"}, "n_jobs must be a whole number"),
             ({"pairs": "some"}, "pairs must be 'all' or"),
             ({"pairing": "odd"}, "pairing must be"),
             ({"batch_size": 0}, "batch_size must be"),
@@ -244,7 +246,7 @@ class TestPartialFit:
 
     def test_the_first_call_must_know_both_classes(self, table):
         X, y = table
-        with pytest.raises(ValueError, match=r"pass classes=\[negative, positive\]"):
+        with pytest.raises(ValueError, match="pass both labels as classes"):
             MBAClassifier().partial_fit(X[y == 0], y[y == 0])
         stream = MBAClassifier().partial_fit(X, y)
         with pytest.raises(ValueError, match="they must stay the same"):
@@ -463,3 +465,147 @@ def test_sampling_is_reproducible_and_converges(table):
         np.testing.assert_array_equal(one.coef_, two.coef_)
         np.testing.assert_allclose(one.coef_, exact.coef_, atol=0.1 * np.abs(exact.coef_).max())
         assert MBAClassifier(pairs=10, batch_size=3, random_state=0).fit(X, y).moments_.n_pairs == 10
+
+
+class TestSampledPairs:
+    def test_the_default_l2_does_not_take_draws_for_new_rows(self, rng):
+        X = rng.standard_normal((300, 120))
+        y = np.arange(300) % 2
+        X[y == 1, :10] += 0.3
+        exact = MBAClassifier().fit(X, y)
+        for pairing in ("matched", "complete"):
+            many = MBAClassifier(pairs=50_000, pairing=pairing, random_state=0).fit(X, y)
+            assert 0.3 < many.l2_ / exact.l2_ < 3
+
+    @pytest.mark.parametrize("pairing", ["matched", "complete"])
+    def test_blocks_count_by_their_rows(self, rng, pairing):
+        X, y = rng.standard_normal((4000, 2)), np.arange(4000) % 2
+        X[y == 1, 0] += 1.0
+        stream = MBAClassifier(pairs=1000, pairing=pairing, random_state=0).partial_fit(X, y)
+        few = rng.standard_normal((20, 2)) + 5.0 * (np.arange(20) % 2)[:, None] * [0, 1]
+        stream.partial_fit(few, np.arange(20) % 2)
+        np.testing.assert_allclose(stream.moments_.mean_difference, [1.0, 0.0], atol=0.2)
+
+    @pytest.mark.parametrize("pairing", ["matched", "complete"])
+    def test_non_finite_values_have_their_own_row_number(self, table, pairing):
+        X, y = table
+        X[123, 4] = np.nan
+        with pytest.raises(NonFiniteError, match="row 123, column 4"):
+            MBAClassifier(pairs=20_000, pairing=pairing, random_state=0).fit(X, y)
+
+    def test_standard_errors_do_not_depend_on_the_scale_of_the_weights(self, table):
+        X, y = table
+        errors = [
+            MBAClassifier(l2=0.1, pairs=500, random_state=0)
+            .fit(X, y, np.full(len(y), w))
+            .coef_standard_errors()
+            for w in (1.0, 1 / len(y))
+        ]
+        np.testing.assert_allclose(errors[0], errors[1], rtol=1e-9)
+
+
+class TestExtremes:
+    def test_a_heavy_penalty_on_one_feature_leaves_the_others(self, table):
+        X, y = table
+        heavy = MBAClassifier(l2=0.1, penalty_factors=[1e20, 1, 1, 1, 1, 1]).fit(X, y)
+        np.testing.assert_allclose(
+            heavy.coef_[0, 1:], MBAClassifier(l2=0.1).fit(X[:, 1:], y).coef_[0], rtol=1e-6
+        )
+
+    def test_units_do_not_make_a_problem_singular(self, table):
+        X, y = table
+        units = np.array([1e9, 1, 1, 1, 1, 1e-6])
+        odd, plain = MBAClassifier(l2=0.0).fit(X * units, y), MBAClassifier(l2=0.0).fit(X, y)
+        np.testing.assert_allclose(odd.coef_ * units, plain.coef_, rtol=1e-6)
+
+    def test_a_stream_that_forgets_a_class_stays_finite(self, table):
+        X, y = table
+        stream = MBAClassifier(decay=0.5).partial_fit(X, y)
+        for _ in range(1500):
+            stream.partial_fit(X[y == 0][:3], y[y == 0][:3])
+        assert np.isfinite(stream.coef_).all()
+        assert np.isfinite(stream.intercept_).all()
+        assert stream.effective_sample_size_[0] > 1
+        stream.partial_fit(X, y)
+        np.testing.assert_allclose(stream.moments_.class_means[0], X[y == 1].mean(axis=0))
+
+    @pytest.mark.parametrize("weight", [1e-200, 1e160])
+    def test_weights_out_of_range_are_refused(self, table, weight):
+        X, y = table
+        with pytest.raises(ValueError, match="Multiply all by one number"):
+            MBAClassifier().fit(X, y, np.full(len(y), weight))
+
+    def test_huge_penalties_and_tiny_units_give_the_prior(self, table):
+        X, y = table
+        fitted = MBAClassifier(l2=1e170).fit(X, y)
+        np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], y.mean(), rtol=1e-6)
+
+    @pytest.mark.parametrize("unit", [1e-90, 1e90])
+    def test_the_default_l2_in_extreme_units(self, table, unit):
+        X, y = table
+        same_direction(MBAClassifier().fit(X * unit, y).coef_, MBAClassifier().fit(X, y).coef_, 1e-6)
+
+    def test_standard_errors_of_a_singular_fit(self, table):
+        X, y = table
+        with pytest.warns(SingularWarning):
+            fitted = MBAClassifier(l2=0.0).fit(np.c_[X, X], y)
+        assert np.isfinite(fitted.coef_standard_errors()).all()
+
+    def test_too_many_columns_for_memory_are_refused_with_advice(self):
+        X = sp.csr_matrix(([1.0, 1.0], ([0, 1], [5, 6])), shape=(2, 3_000_000))
+        with pytest.raises(MemoryError, match="3,000,000 columns take 67,055 GiB"):
+            MBAClassifier().fit(X, [0, 1])
+
+    def test_missing_labels_of_pandas(self, table):
+        pd = pytest.importorskip("pandas")
+        X, y = table
+        labels = pd.Series(y).astype("string")
+        labels[3] = pd.NA
+        with pytest.raises(ValueError, match="row 3"):
+            MBAClassifier().partial_fit(X, labels, classes=["0", "1"])
+
+
+def test_within_block_probabilities_rise_with_the_score(rng):
+    stream = MBAClassifier(within_block=True)
+    for k in range(6):
+        y = (rng.random(300) < 0.9 - 0.15 * k).astype(int)
+        X = rng.standard_normal((300, 2)) + y[:, None] + 3.0 * k
+        stream.partial_fit(X, y, classes=[0, 1])
+    assert stream.slope_ > 0
+    np.testing.assert_array_equal(stream.predict(X), stream.predict_proba(X).argmax(axis=1))
+
+
+def test_fit_moments_of_rows_seen_elsewhere(table, tmp_path):
+    X, y = table
+    halves = [PairMoments.from_arrays(X[rows], y[rows]) for rows in (slice(0, 300), slice(300, 600))]
+    (halves[0] + halves[1]).save(tmp_path / "moments.npz")
+    fitted = MBAClassifier(l2=0.1).fit_moments(
+        PairMoments.load(tmp_path / "moments.npz"), classes=["no", "yes"]
+    )
+    whole = MBAClassifier(l2=0.1).fit(X, y)
+    np.testing.assert_allclose(fitted.decision_function(X), whole.decision_function(X), atol=1e-9)
+    assert fitted.classes_.tolist() == ["no", "yes"]
+    started = MBAClassifier(l2=0.1).fit_moments(halves[0]).partial_fit(X[300:], y[300:])
+    np.testing.assert_allclose(started.coef_, whole.coef_, rtol=1e-8)
+    with pytest.raises(ValueError, match="must be a PairMoments"):
+        MBAClassifier().fit_moments(X)
+    with pytest.raises(ValueError, match="no pairs yet"):
+        MBAClassifier().fit_moments(PairMoments(3))
+
+
+def test_a_failing_prediction_touches_nothing(table):
+    X, y = table
+    fitted = MBAClassifier().fit(X, y)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match="6"):
+        fitted.predict(X[:, :2])
+    assert all(vars(fitted)[name] is value for name, value in before.items())
+
+
+def test_non_finite_errors_survive_a_worker_process():
+    error = pickle.loads(pickle.dumps(NonFiniteError(5, 1, np.inf, "age")))
+    assert (error.row, error.column, error.name) == (5, 1, "age")
+    assert "inf at row 5, column 1 ('age')" in str(error)
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(NonFiniteError, match=r"\('b'\)"):
+        MBAClassifier().fit(pa.table({"a": [1.0, 2.0, 3.0], "b": [1.0, float("nan"), 2.0]}), [0, 1, 0])

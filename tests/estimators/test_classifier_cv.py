@@ -4,6 +4,7 @@ from scipy import sparse as sp
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, ShuffleSplit, TimeSeriesSplit
 
+import mbauc.estimators.classifier_cv
 import mbauc.moments
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
@@ -123,7 +124,7 @@ def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
 
     from mbauc.estimators.folds import stratified_splits
 
-    (splits,) = stratified_splits(y == 1, 4, 1, np.random.default_rng(0))
+    (splits,) = stratified_splits(y == 1, np.arange(400), 4, 1, np.random.default_rng(0))
     counts = [y[split.test].sum() for split in splits]
     assert max(counts) - min(counts) <= 1
     np.testing.assert_array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(400))
@@ -200,7 +201,9 @@ def test_few_rows_of_a_class_make_fewer_folds(rng):
         ({"repeats": 0}, "repeats must be"),
         ({"cv": KFold(2), "repeats": 2}, "repeats draws new folds"),
         ({"l2_grid": []}, "l2_grid must be a sequence"),
-        ({"l2_grid": [-1.0]}, "l2 must be"),
+        ({"l2_grid": [-1.0]}, "each value of l2_grid must be"),
+        ({"l2_grid": ["auto"]}, "sequence of numbers"),
+        ({"cv": "5"}, "cv must be"),
         ({"l1_grid": [[1.0]]}, "l1_grid must be"),
         ({"l1_grid": 0}, "l1_grid must be"),
         ({"cv": []}, "no splits"),
@@ -230,3 +233,42 @@ def test_a_failing_fit_changes_nothing(data):
         fitted.fit(X[:, :3], np.ones(len(y)))
     assert fitted.n_features_in_ == 8
     np.testing.assert_array_equal(fitted.coef_, coef)
+
+
+@pytest.mark.parametrize("pairing", ["matched", "complete"])
+@pytest.mark.parametrize(
+    "cv", [ShuffleSplit(2, test_size=0.6, random_state=0), KFold(3)], ids=["shuffle", "kfold"]
+)
+def test_sampled_training_moments_hold_no_test_rows(rng, pairing, cv, monkeypatch):
+    X, y = rng.standard_normal((600, 3)), np.arange(600) % 2
+    trained = []
+    of = mbauc.estimators.classifier_cv.Problem.of
+    monkeypatch.setattr(
+        mbauc.estimators.classifier_cv.Problem,
+        "of",
+        lambda moments, *args, **kwargs: trained.append(moments) or of(moments, *args, **kwargs),
+    )
+    for train, test in cv.split(X):
+        # mark the test rows: moments that saw one have a large variance
+        marked = X.copy()
+        marked[test] += 1e3 * rng.standard_normal((test.size, 3))
+        trained.clear()
+        MBAClassifierCV(l2_grid=GRID, cv=[(train, test)], pairs=400, pairing=pairing, random_state=0).fit(
+            marked, y
+        )
+        assert trained[-1].difference_covariance.max() < 10
+        assert np.linalg.eigvalsh(trained[-1].difference_covariance).min() > 0
+
+
+def test_rows_of_zero_weight_are_in_no_fold(data):
+    X, y = data
+    weight = (np.arange(len(y)) % 3 == 0).astype(float)
+    weighted = MBAClassifierCV(l2_grid=GRID, cv=3, random_state=0).fit(X, y, weight)
+    alone = MBAClassifierCV(l2_grid=GRID, cv=3, random_state=0).fit(X[weight > 0], y[weight > 0])
+    np.testing.assert_allclose(split_scores(weighted.cv_results_), split_scores(alone.cv_results_), atol=1e-9)
+
+
+@pytest.mark.parametrize("side", [np.ones(1000, dtype=bool), np.arange(5.0), np.zeros((400, 1), dtype=bool)])
+def test_splits_that_are_neither_numbers_nor_masks_are_refused(data, side):
+    with pytest.raises(ValueError, match="a mask of 400 booleans"):
+        MBAClassifierCV(cv=[(np.arange(300), side)]).fit(*data)

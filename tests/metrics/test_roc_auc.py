@@ -78,5 +78,9 @@ def test_bad_input_is_named(y, s, message):
     for metric in (roc_auc, roc_auc_interval):
         with pytest.raises(ValueError, match=message):
             metric(y, s)
+    with pytest.raises(ValueError, match="at least 2 rows of each class"):
+        roc_auc_interval([0, 0, 1], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="zero for all rows of a class"):
+        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [0, 1, 1])
     with pytest.raises(ValueError, match="confidence"):
         roc_auc_interval([0, 1], [0.0, 1.0], confidence=95)

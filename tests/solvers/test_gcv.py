@@ -27,13 +27,21 @@ def test_risk_and_degrees_of_freedom_by_definition(problem):
 
 def test_the_estimated_spectrum_is_close_and_always_the_same(problem):
     sigma, mu = problem
-    exact, rough = RidgePath(sigma, mu, np.ones(300)).spectrum, estimated_spectrum(sigma, mu)
+    exact, rough = RidgePath(sigma, mu, np.ones(300)).spectrum, estimated_spectrum(sigma, mu, np.ones(300))
     l2 = np.logspace(-2, 2, 9) * sigma.trace() / 300
     np.testing.assert_allclose(rough.degrees_of_freedom(l2), exact.degrees_of_freedom(l2), rtol=0.15)
     np.testing.assert_allclose(rough.risk(l2), exact.risk(l2), rtol=1e-2)
-    np.testing.assert_array_equal(estimated_spectrum(sigma, mu).nodes, rough.nodes)
+    np.testing.assert_array_equal(estimated_spectrum(sigma, mu, np.ones(300)).nodes, rough.nodes)
     sizes = (200.0, 400.0)
     assert 0.2 < choose_l2(rough, sizes) / choose_l2(exact, sizes) < 5
+
+
+def test_the_estimate_heeds_penalty_factors(problem):
+    sigma, mu = problem
+    factors = np.repeat([0.0, 0.01, 100.0], [10, 140, 150])
+    exact, rough = RidgePath(sigma, mu, factors).spectrum, estimated_spectrum(sigma, mu, factors)
+    assert (rough.free, rough.gain) == (exact.free, pytest.approx(exact.gain))
+    assert 0.2 < choose_l2(rough, (200.0, 400.0)) / choose_l2(exact, (200.0, 400.0)) < 5
 
 
 def test_more_rows_ask_for_less_penalty_and_units_cancel(problem):

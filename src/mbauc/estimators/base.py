@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.problem import Problem
-from mbauc.estimators.validation import check_number, keeps_state_on_failure, validated_matrix
+from mbauc.estimators.validation import check_number, columns_named, validated_matrix
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
 from mbauc.probability import ScoreModel
@@ -43,7 +43,6 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
-    @keeps_state_on_failure
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive, and above 0 more likely than not.
 
@@ -57,8 +56,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        X = validated_matrix(self, X, reset=False)
-        return np.asarray(scores(X, self.coef_)[0] + self.intercept_[0])
+        with columns_named(X):
+            return np.asarray(
+                scores(validated_matrix(self, X, reset=False), self.coef_)[0] + self.intercept_[0]
+            )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likelier class of each row. To rank, use :meth:`decision_function`."""
@@ -93,21 +94,22 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         :mod:`mbauc.inference`. ``O(d³)``.
         """
         check_is_fitted(self)
-        sizes, drawn = self.moments_.effective_sizes, None
-        if not isinstance(self.pairs, str):
-            sizes, drawn = self.moments_.weights, sizes
-        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge, sizes, drawn)[None, :]
+        sizes = class_sizes(self.moments_)
+        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge, sizes)[None, :]
 
     # -- shared by the ways to fit ---------------------------------------------------------------------
 
     def _check_settings(self) -> None:
         """Raise for settings that no data could make sense of, before any work."""
-        if not (isinstance(self.pairs, str) and self.pairs == "all"):
-            check_sampling(self.pairs, self.batch_size, self.pairing)
-        check_sampling(1, self.batch_size, self.pairing)
+        if isinstance(self.pairs, str) and self.pairs != "all":
+            raise ValueError(f"pairs must be 'all' or a whole number of at least 1, got {self.pairs!r}.")
+        check_sampling(1 if isinstance(self.pairs, str) else self.pairs, self.batch_size, self.pairing)
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
         check_number("tol", self.tol, low=0.0, open_low=True)
         check_number("max_iter", self.max_iter, low=1)
+        for name in ("scale", "within_block", "one_standard_error"):
+            if not isinstance(getattr(self, name, False), bool | np.bool_):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
         thread_count(self.n_jobs)
 
     def _moments_of(
@@ -120,14 +122,16 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         """Exact or sampled moments, as the settings say, of all rows or some."""
         n_threads = thread_count(self.n_jobs)
         exact = isinstance(self.pairs, str)
-        used = rows.positive if subset is None else rows.positive[subset]
-        if exact or used.all() or not used.any():
+        sizes = [rows.of_class(positive, subset).size for positive in (True, False)]
+        if exact or 0 in sizes:
             moments = PairMoments._of_rows(rows, n_threads, subset, advance)
             # a block of one class has no pair to sample; matched pairs stay a set of their own
             return moments if exact or self.pairing == "complete" else moments.closed()
         return draw_moments(
             rows,
-            max(1, round(self.pairs * used.size / rows.positive.size)),
+            int(self.pairs)
+            if subset is None
+            else max(1, round(int(self.pairs) * subset.size / rows.positive.size)),
             self.batch_size,
             self.pairing,
             random_state,
@@ -139,11 +143,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     def _settle(self, moments: PairMoments, problem: Problem, solution: Solution, l1: float, l2: float) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
         w = solution.coef / problem.scales
-        positive, negative = moments.weights
-        shares = positive / (positive + negative), negative / (positive + negative)
-        # downsampled negatives stood for more of their kind
-        prior_odds = positive / (negative / self.negative_rate)
-        model = ScoreModel.fit(moments.score_means(w), moments.score_variances(w), prior_odds, shares)
+        model = self._score_model(moments, w)
         self.moments_ = moments
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
@@ -155,12 +155,29 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         self.scale_ = problem.scales
         self._ridge = l2 * problem.factors * problem.scales**2
 
+    def _score_model(self, moments: PairMoments, w: Array) -> ScoreModel:
+        """Probabilities that go with the weights."""
+        weights, means = moments.weights, moments.score_means(w)
+        if moments.is_closed:
+            # what classes differ in across blocks is not what w was fitted to
+            gap, spread = moments.score_difference(w)
+            variance = spread / 2
+        else:
+            gap = means[0] - means[1]
+            variance = float(np.average(moments.score_variances(w), weights=weights))
+        # downsampled negatives stood for more of their kind
+        prior_odds = weights[0] / (weights[1] / self.negative_rate)
+        return ScoreModel.fit(gap, (means[0] + means[1]) / 2, variance, prior_odds)
 
-def check_l1(l1: ArrayLike) -> float:
-    """A checked λ₁."""
-    return check_number("l1", l1, low=0.0)
 
+def class_sizes(moments: PairMoments) -> tuple[float, float]:
+    """Rows that each class counts for, (positives, negatives).
 
-def check_l2(l2: ArrayLike) -> float:
-    """A checked λ₂."""
-    return check_number("l2", l2, low=0.0)
+    Weights are frequencies, so that a whole weight means the row repeated, unless that says less than
+    their spread: weights that sum to one do not mean a single row. Rows that were drawn from others count
+    for fewer than either.
+    """
+    if moments.is_sampled:
+        return moments.effective_sizes
+    plus, minus = (max(pair) for pair in zip(moments.weights, moments.effective_sizes, strict=True))
+    return plus, minus

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from mbauc.estimators.base import LinearRanker, check_l1, check_l2
+from mbauc.estimators.base import LinearRanker, class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
     check_number,
+    columns_named,
     keeps_state_on_failure,
     validated_training_data,
 )
@@ -31,7 +32,8 @@ class MBAClassifier(LinearRanker):
     ``l1=0`` is MBA-ℓ2, ``l2=0`` MBA-ℓ1, both positive MBA-EL. With ``l1=0`` it ranks exactly like
     ``RidgeClassifier(class_weight="balanced", alpha=n * l2 / 2)``.
 
-    There is no ``class_weight``: a class's weight multiplies every pair alike and cancels.
+    There is no ``class_weight``: a class's weight multiplies every pair alike and cancels (for a given l2;
+    where l2 is chosen, weights count as repeated rows).
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ class MBAClassifier(LinearRanker):
     pairing : {"matched", "complete"}
         For sampled pairs: the pairs as drawn (Eq. 16), or all pairs among the drawn rows.
     batch_size : int
-        Sampled pairs a round; bounds the memory and changes nothing else.
+        Sampled pairs a round; bounds the memory and changes nothing else but rounding.
     decay : float
         In (0, 1]: what earlier rows' weights are multiplied by at each ``partial_fit``; 1 forgets nothing.
     within_block : bool
@@ -178,10 +180,40 @@ class MBAClassifier(LinearRanker):
         """
         self._check_settings()
         rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
-        with progress(rows.positive.size, "pair moments", show=bool(self.verbose)) as advance:
+        check_factors(self.penalty_factors, rows.X.shape[1])
+        show = bool(self.verbose)
+        with columns_named(X), progress(rows.positive.size, "pair moments", show=show) as advance:
             moments = self._moments_of(rows, self.random_state, advance=advance)
         self._solve(moments.closed() if self.within_block else moments)
         self.classes_ = classes
+        return self
+
+    @keeps_state_on_failure
+    def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
+        """Fit to moments that were accumulated elsewhere: on other machines, on other days, block by block.
+
+        ``partial_fit`` goes on from there.
+
+        Parameters
+        ----------
+        moments : PairMoments
+            Moments of rows of both classes.
+        classes : sequence of two labels
+            The labels of the rows; the larger is that of the positives.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        if not isinstance(moments, PairMoments):
+            raise ValueError(f"moments must be a PairMoments, got {type(moments).__name__}.")
+        known = check_classes(classes)
+        self._solve(moments.closed() if self.within_block else moments)
+        self.classes_ = known
+        self.n_features_in_ = moments.n_features
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return self
 
     @keeps_state_on_failure
@@ -216,7 +248,8 @@ class MBAClassifier(LinearRanker):
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
-        moments = self._moments_of(rows, seed)
+        with columns_named(X):
+            moments = self._moments_of(rows, seed)
         if self.within_block:
             moments = moments.closed()
         if not first:
@@ -235,9 +268,7 @@ class MBAClassifier(LinearRanker):
             try:
                 return find_classes(y)
             except ValueError as error:
-                raise ValueError(
-                    f"{error} At the first partial_fit pass classes=[negative, positive]."
-                ) from None
+                raise ValueError(f"{error} At the first partial_fit pass both labels as classes.") from None
         if classes is not None and not np.array_equal(check_classes(classes), self.classes_):
             raise ValueError(
                 f"classes is {np.asarray(classes).tolist()!r}, but the first partial_fit had "
@@ -247,9 +278,9 @@ class MBAClassifier(LinearRanker):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_l1(self.l1)
+        check_number("l1", self.l1, low=0.0)
         if not isinstance(self.l2, str):
-            check_l2(self.l2)
+            check_number("l2", self.l2, low=0.0)
         elif str(self.l2) != "auto":
             raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
         check_number("decay", self.decay, low=0.0, high=1.0, open_low=True)
@@ -258,24 +289,12 @@ class MBAClassifier(LinearRanker):
         problem = Problem.of(moments, check_factors(self.penalty_factors, moments.n_features), scale=self.scale)
         l1, tol, max_iter = float(self.l1), self.tol, int(self.max_iter)
         if isinstance(self.l2, str):
-            sizes = self._class_sizes(moments)
+            sizes = class_sizes(moments)
             solution, l2 = problem.solve_auto(l1, sizes, tol=tol, max_iter=max_iter)
         else:
             l2 = float(self.l2)
             solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         self._settle(moments, problem, solution, l1, l2)
-
-    def _class_sizes(self, moments: PairMoments) -> tuple[float, float]:
-        """Rows that each class counts for: weights are frequencies, unless that says less than their spread.
-
-        Whole weights then mean repeated rows, and weights that sum to one do not mean a single row. Of
-        sampled rows only those drawn count, not those that they stand for.
-        """
-        effective = moments.effective_sizes
-        if not isinstance(self.pairs, str):
-            return effective
-        plus, minus = (max(pair) for pair in zip(moments.weights, effective, strict=True))
-        return plus, minus
 
     def __sklearn_is_fitted__(self) -> bool:
         if hasattr(self, "coef_"):

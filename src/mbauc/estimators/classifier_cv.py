@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.estimators.base import LinearRanker, check_l1, check_l2
+from mbauc.estimators.base import LinearRanker
 from mbauc.estimators.folds import Split, given_splits, stratified_splits
 from mbauc.estimators.held_out import HeldOut
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
     check_number,
+    columns_named,
     keeps_state_on_failure,
     validated_training_data,
 )
@@ -54,13 +56,14 @@ class MBAClassifierCV(LinearRanker):
         How often to draw new folds, if ``cv`` is a number; one more pass each.
     scoring : {"roc_auc", "binormal_auc", "risk"}
         What is maximised: the AUC of the held-out rows; the AUC that normal scores of their moments would
-        have, which needs no second look at the rows; or minus their pairwise squared risk, likewise.
+        have; or minus their pairwise squared risk. The last two need no second look at the rows, but for a
+        few thousand to warn of heavy tails.
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, tol, max_iter, n_jobs, verbose
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
     random_state : None, int, Generator or RandomState
-        Seed of the folds and of sampled pairs.
+        Seed of the folds, which are drawn at random, and of sampled pairs.
 
     Attributes
     ----------
@@ -71,9 +74,9 @@ class MBAClassifierCV(LinearRanker):
     best_index_ : int
         Their place in ``cv_results_``.
     cv_results_ : dict of ndarrays
-        As of ``GridSearchCV``: ``param_l1``, ``param_l2``, ``split0_test_score`` …, ``mean_test_score``,
-        ``std_test_score``, ``rank_test_score``, ``params``; also the mean held-out ``mean_test_binormal_auc``
-        and ``mean_test_risk``.
+        As of ``GridSearchCV``, without times: ``param_l1``, ``param_l2``, ``split0_test_score`` …,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``params``; also the mean
+        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``.
     n_splits_ : int
         Number of splits over all repeats.
 
@@ -82,7 +85,8 @@ class MBAClassifierCV(LinearRanker):
     Notes
     -----
     Time: that of one fit, plus ``O(d³)`` a split for all of ``l2_grid``, plus one product and one sort per
-    grid point and row for ``scoring="roc_auc"``. Memory: that of one set of moments per fold.
+    grid point and row for ``scoring="roc_auc"``. Memory: that of one set of moments per fold,
+    and two more.
 
     Examples
     --------
@@ -158,7 +162,8 @@ class MBAClassifierCV(LinearRanker):
         rng = _generator(self.random_state)
         rounds = self._rounds(rows, groups, rng)
 
-        total, parts = self._accumulate(rows, rounds, rng)
+        with columns_named(X):
+            total, parts = self._accumulate(rows, rounds, rng)
         problem = Problem.of(total, factors, scale=self.scale)
         l1, l2 = self._grids(problem)
         held_out = [split.test for splits in rounds for split in splits]
@@ -185,28 +190,34 @@ class MBAClassifierCV(LinearRanker):
         check_number("repeats", self.repeats, low=1)
         if isinstance(self.cv, int | np.integer) and self.cv < 2:
             raise ValueError(f"cv must be at least 2 folds, got {self.cv}.")
+        if isinstance(self.cv, str | float | bool):
+            raise ValueError(
+                f"cv must be a whole number, a splitter or an iterable of splits, got {self.cv!r}."
+            )
         if isinstance(self.l1_grid, int | np.integer) and not isinstance(self.l1_grid, bool):
             check_number("l1_grid", self.l1_grid, low=1)
         elif self.l1_grid is not None:
-            _values("l1_grid", self.l1_grid, check_l1)
+            _values("l1_grid", self.l1_grid)
         if self.l2_grid is not None:
-            _values("l2_grid", self.l2_grid, check_l2)
+            _values("l2_grid", self.l2_grid)
 
     def _rounds(self, rows: Rows, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            return stratified_splits(rows.positive, int(self.cv or 5), int(self.repeats), rng)
+            used = np.concatenate([rows.of_class(True), rows.of_class(False)])
+            return stratified_splits(rows.positive, used, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
         return given_splits(self.cv, rows.X, rows.positive, groups)
 
     def _accumulate(
         self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
-    ) -> tuple[PairMoments, list[tuple[PairMoments, PairMoments]]]:
+    ) -> tuple[PairMoments, list[_Part]]:
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
-        parts: list[tuple[PairMoments, PairMoments]] = []
-        n = rows.positive.size
-        with progress(n * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
+        parts: list[_Part] = []
+        exact = isinstance(self.pairs, str)
+        used = rows.of_class(True).size + rows.of_class(False).size
+        with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:
                 moments = self._moments_of(rows, rng, subset, advance)
@@ -219,16 +230,23 @@ class MBAClassifierCV(LinearRanker):
 
             for splits in rounds:
                 tests = [of(split.test) for split in splits]
-                whole = total
-                if splits[0].train is None and sum(split.test.size for split in splits) == n:
+                held_out = sum(split.test.size for split in splits)
+                partition = splits[0].train is None and held_out in (used, rows.positive.size)
+                if partition:
                     # the folds of this round are all rows once: no pass of its own for the total
                     whole = sum(tests[1:], tests[0])
+                    total = total or whole
                 elif total is None:
-                    whole = of(None)
-                total = total or whole
+                    total = of(None)
                 for split, test in zip(splits, tests, strict=True):
-                    train = of(split.train) if split.train is not None else whole - test  # type: ignore[operator]
-                    parts.append((train, test))
+                    if split.train is not None:
+                        parts.append(_Part(test, train=of(split.train)))
+                    elif partition or exact:
+                        parts.append(_Part(test, whole=whole if partition else total))
+                    else:
+                        # other pairs were drawn for the total than for the test rows: nothing to subtract
+                        others = np.setdiff1d(np.arange(rows.positive.size), split.test)
+                        parts.append(_Part(test, train=of(others)))
         return total, parts  # type: ignore[return-value]
 
     def _grids(self, problem: Problem) -> tuple[list[float], list[float]]:
@@ -236,17 +254,15 @@ class MBAClassifierCV(LinearRanker):
             l1 = [0.0]
         elif isinstance(self.l1_grid, int | np.integer):
             top = float(np.abs(problem.mu).max())
-            l1 = [0.0, *(top * np.geomspace(_L1_SMALLEST, 1.0, int(self.l1_grid)))]
+            l1 = [0.0, *(top * np.geomspace(1.0, _L1_SMALLEST, int(self.l1_grid))[::-1])]
         else:
-            l1 = _values("l1_grid", self.l1_grid, check_l1)
-        l2 = (
-            list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid, check_l2)
-        )
+            l1 = _values("l1_grid", self.l1_grid)
+        l2 = list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
         return l1, [float(value) for value in l2]
 
     def _score(
         self,
-        parts: list[tuple[PairMoments, PairMoments]],
+        parts: list[_Part],
         held_out: list[NDArray[np.intp]],
         truth: HeldOut,
         factors: Array,
@@ -255,13 +271,13 @@ class MBAClassifierCV(LinearRanker):
     ) -> dict[str, Any]:
         """Scores of every grid point on every split, in the shape of ``GridSearchCV.cv_results_``."""
 
-        def weights(part: tuple[PairMoments, PairMoments]) -> Array:
-            problem = Problem.of(part[0], factors, scale=self.scale)
+        def weights(part: _Part) -> Array:
+            problem = Problem.of(part.training(), factors, scale=self.scale)
             grid = problem.grid(l1, l2, tol=self.tol, max_iter=int(self.max_iter))
             return grid.reshape(-1, grid.shape[-1])
 
         solved = [weights(part) for part in parts]
-        tests = [test for _, test in parts]
+        tests = [part.test for part in parts]
         binormal = np.array([test.binormal_auc(W) for test, W in zip(tests, solved, strict=True)])
         risk = np.array([test.risk(W) for test, W in zip(tests, solved, strict=True)])
         if self.scoring == "roc_auc":
@@ -301,6 +317,21 @@ class MBAClassifierCV(LinearRanker):
         return int(good[np.lexsort((results["param_l2"][good], results["param_l1"][good]))[-1]])
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Moments of the test rows of a split, and those that the training moments come from."""
+
+    test: PairMoments
+    train: PairMoments | None = None
+    whole: PairMoments | None = None
+
+    def training(self) -> PairMoments:
+        """Moments of the training rows; made when asked for, so that few are in memory at a time."""
+        if self.train is not None:
+            return self.train
+        return self.whole - self.test  # type: ignore[operator]
+
+
 def _generator(random_state: Any) -> np.random.Generator:
     """One generator for folds and pairs; the same seed gives the same of both."""
     if isinstance(random_state, np.random.RandomState):
@@ -308,8 +339,11 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _values(name: str, grid: Any, check: Any) -> list[float]:
-    values = np.asarray(grid, dtype=np.float64)
+def _values(name: str, grid: Any) -> list[float]:
+    try:
+        values = np.asarray(grid, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a sequence of numbers, got {grid!r}.") from None
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} must be a sequence of at least one number, got {grid!r}.")
-    return [check(float(value)) for value in values]
+    return [check_number(f"each value of {name}", float(value), low=0.0) for value in values]

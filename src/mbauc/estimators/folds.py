@@ -26,14 +26,15 @@ class Split:
 
 
 def stratified_splits(
-    positive: NDArray[np.bool_], n_splits: int, repeats: int, rng: np.random.Generator
+    positive: NDArray[np.bool_], used: Rows, n_splits: int, repeats: int, rng: np.random.Generator
 ) -> list[list[Split]]:
-    """Random folds with the same share of positives each; one list of splits for each repeat."""
-    smaller = int(min(positive.sum(), (~positive).sum()))
+    """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
+    classes = used[positive[used]], used[~positive[used]]
+    smaller = min(rows.size for rows in classes)
     if smaller < 2:
         raise ValueError(
             f"cross-validation needs at least 2 rows of each class (one to train on, one to test on); "
-            f"the smaller class has n_samples=1 of {positive.size:,}."
+            f"the smaller class has n_samples=1 of {used.size:,}."
         )
     if smaller < n_splits:
         warnings.warn(
@@ -45,10 +46,9 @@ def stratified_splits(
         n_splits = smaller
     rounds = []
     for _ in range(repeats):
-        fold = np.empty(positive.size, dtype=np.int32)
-        for rows in (positive, ~positive):
-            count = int(rows.sum())
-            fold[rows] = rng.permutation(np.arange(count, dtype=np.int32) % n_splits)
+        fold = np.full(positive.size, -1, dtype=np.int32)
+        for rows in classes:
+            fold[rows] = rng.permutation(np.arange(rows.size, dtype=np.int32) % n_splits)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
 
@@ -97,6 +97,13 @@ def _splitter(cv: Any, y: NDArray[np.int64]) -> Any:
 def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
     for number, pair in enumerate(pairs):
         train, test = (np.asarray(side) for side in pair)
+        for side in (train, test):
+            mask = side.dtype == bool and side.shape == (n,)
+            if not mask and not (side.ndim == 1 and (side.dtype.kind in "iu" or side.size == 0)):
+                raise ValueError(
+                    f"split {number} of cv must name rows by whole numbers or by a mask of {n:,} booleans, got "
+                    f"{side.dtype} of shape {side.shape}."
+                )
         train, test = (
             np.flatnonzero(side) if side.dtype == bool else side.astype(np.intp) for side in (train, test)
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import BinormalWarning
+from mbauc.matrix import is_sparse
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 from mbauc.rows import Rows
 from mbauc.scoring import scores
@@ -26,6 +27,8 @@ class HeldOut:
 
     def __init__(self, rows: Rows, n_threads: int) -> None:
         self.X, self.positive, self.weight = rows
+        if is_sparse(self.X):
+            self.X = self.X.tocsr()
         self.n_threads = n_threads
 
     def auc(self, rows: NDArray[np.intp], W: Array) -> Array:

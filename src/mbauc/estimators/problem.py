@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from mbauc.moments import PairMoments
 from mbauc.solvers import (
     Penalty,
-    Reduced,
     RidgePath,
     Solution,
     choose_l2,
@@ -76,8 +75,7 @@ class Problem:
             if l1 == 0.0:
                 return path.solve(l2), l2
         else:
-            reduced = Reduced(self.sigma, self.mu, self.factors)
-            l2 = choose_l2(estimated_spectrum(reduced.sigma, reduced.mu), sizes)
+            l2 = choose_l2(estimated_spectrum(self.sigma, self.mu, self.factors), sizes)
         return self.solve(l1, l2, tol=tol, max_iter=max_iter), l2
 
     def solve(self, l1: float, l2: float, *, tol: float, max_iter: int) -> Solution:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from numbers import Real
 from typing import Any, TypeVar
@@ -27,17 +28,25 @@ def keeps_state_on_failure(method: Method) -> Method:
         before = dict(vars(self))
         try:
             return method(self, *args, **kwargs)
-        except BaseException as error:
-            vars(self).clear()
+        except BaseException:
             vars(self).update(before)
-            if isinstance(error, NonFiniteError):
-                names = getattr(args[0] if args else kwargs.get("X"), "columns", None)
-                if names is not None:
-                    name = str(list(names)[error.column])
-                    raise NonFiniteError(error.row, error.column, error.value, name) from None
+            for name in set(vars(self)) - set(before):
+                delattr(self, name)
             raise
 
     return guarded  # type: ignore[return-value]
+
+
+@contextmanager
+def columns_named(X: Any) -> Iterator[None]:
+    """Within this block an error about a value of X names its column, if X has column names."""
+    try:
+        yield
+    except NonFiniteError as error:
+        names = getattr(X, "column_names", getattr(X, "columns", None))
+        if names is None:
+            raise
+        raise NonFiniteError(error.row, error.column, error.value, str(list(names)[error.column])) from None
 
 
 def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -39,7 +39,8 @@ def roc_auc_interval(y: ArrayLike, s: ArrayLike, *, confidence: float = 0.95) ->
     """AUC with DeLong's confidence interval, on the logit scale so that it stays within [0, 1].
 
     The variance is that of the placements: for a positive row the share of negatives below it, for a
-    negative row the share of positives above it. ``O(n log n)``.
+    negative row the share of positives above it. ``O(n log n)``. With a handful of rows in a class the
+    interval is too narrow, as all intervals that rest on a measured variance are.
 
     Parameters
     ----------
@@ -63,9 +64,12 @@ def roc_auc_interval(y: ArrayLike, s: ArrayLike, *, confidence: float = 0.95) ->
     below = (np.searchsorted(minus, plus, "left") + np.searchsorted(minus, plus, "right")) / 2 / minus.size
     above = 1 - (np.searchsorted(plus, minus, "left") + np.searchsorted(plus, minus, "right")) / 2 / plus.size
     auc = float(below.mean())
-    variance = sum(
-        float(placements.var(ddof=1)) / placements.size for placements in (below, above) if placements.size > 1
-    )
+    if min(plus.size, minus.size) < 2:
+        raise ValueError(
+            "an interval needs at least 2 rows of each class, "
+            f"got {plus.size} positive and {minus.size} negative."
+        )
+    variance = sum(float(placements.var(ddof=1)) / placements.size for placements in (below, above))
     stderr = float(np.sqrt(variance))
     if stderr == 0.0 and auc in (0.0, 1.0):
         # no spread to measure: the interval of as many successes in a row as the smaller class has rows

@@ -36,6 +36,8 @@ def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     weight = check_weights(sample_weight, scores.size)
     if weight is None:
         return auc_of_classes(np.sort(scores[positive]), np.sort(scores[~positive]))
+    if not (weight[positive].any() and weight[~positive].any()):
+        raise ValueError("sample_weight is zero for all rows of a class; AUC needs both classes.")
     return weighted_auc_of_classes(scores[positive], scores[~positive], weight[positive], weight[~positive])
 
 

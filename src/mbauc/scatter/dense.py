@@ -47,7 +47,8 @@ def dense_class_scatter(
     total = float(rows.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
     with np.errstate(over="ignore", invalid="ignore"):
-        shift = _provisional_mean(X[rows[:: max(1, rows.size // 1000)]])
+        spread = slice(None, None, max(1, rows.size // 1000))
+        shift = _provisional_mean(X[rows[spread]], None if weight is None else weight[spread])
         blocks = _Blocks(X, rows, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)
@@ -67,16 +68,18 @@ def dense_class_scatter(
     return WeightedMean(int(rows.size), total, squared, mean if shift is None else shift + mean)
 
 
-def _provisional_mean(probe: NDArray[Any]) -> NDArray[np.float64] | None:
+def _provisional_mean(probe: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     """What to subtract from each column, from a sample of the rows; None if nothing is far from zero.
 
     A column that looks constant is shifted by its very value, so that it comes out as exactly constant.
     """
-    mean, variance = probe.mean(axis=0, dtype=np.float64), probe.var(axis=0, dtype=np.float64)
+    values = probe.astype(np.float64)
+    mean = np.average(values, axis=0, weights=weight)
+    variance = np.average((values - mean) ** 2, axis=0, weights=weight)
     constant = probe.min(axis=0) == probe.max(axis=0)
     if (mean**2 <= _CENTRED * variance).all():
         return None
-    return np.asarray(np.where(constant, probe[0], mean))
+    return np.asarray(np.where(constant, values[0], mean))
 
 
 class _Blocks:
@@ -104,6 +107,7 @@ class _Blocks:
         self.size = -(-rows.size // (per_thread * n_threads))
         self.count = -(-rows.size // self.size)
         self.n_threads = min(n_threads, self.count)
+        self.stopped = False
 
     def walk(self, first: int, step: int) -> Any:
         """Blocks number ``first``, ``first + step``, … through one buffer."""
@@ -129,6 +133,10 @@ class _Blocks:
             if self.root is not None:
                 block *= self.root[part] if self.by_column else self.root[part, None]
             yield number, block
+
+    def stop(self) -> None:
+        """Tell the threads that walk the blocks to end."""
+        self.stopped = True
 
     def weighted_sum(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
         """Sum over the rows of a block of ``w (x - shift)``."""
@@ -158,14 +166,17 @@ def _scatter_by_threads(blocks: _Blocks, advance: Advance) -> tuple[NDArray[np.f
 
     def walk(first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sums, scatter, gram = np.zeros(d), np.zeros((d, d)), np.empty((d, d))
-        for block in blocks.walk(first, n_threads):
-            sums += blocks.weighted_sum(block)
-            blocks.gram(block, gram)
-            scatter += gram
-            advance(blocks.size)
+        with np.errstate(over="ignore", invalid="ignore"):  # of this thread; looked for afterwards
+            for block in blocks.walk(first, n_threads):
+                sums += blocks.weighted_sum(block)
+                blocks.gram(block, gram)
+                scatter += gram
+                advance(blocks.size)
+                if blocks.stopped:
+                    break
         return sums, scatter
 
-    parts = run_threads(walk, range(n_threads), n_threads)
+    parts = run_threads(walk, range(n_threads), n_threads, stop=blocks.stop)
     sums, scatter = parts[0]
     for more_sums, more_scatter in parts[1:]:
         sums += more_sums

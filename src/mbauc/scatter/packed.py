@@ -31,7 +31,14 @@ class PackedScatters:
     @classmethod
     def zeros(cls, n_features: int) -> PackedScatters:
         """Both scatters zero."""
-        return cls(np.zeros((n_features + 1, n_features)))
+        try:
+            return cls(np.zeros((n_features + 1, n_features)))
+        except (MemoryError, ValueError):
+            size = 8 * n_features**2 / 2**30
+            raise MemoryError(
+                f"moments of {n_features:,} columns take {size:,.0f} GiB, more than there is memory. Hash the "
+                "columns (sklearn.feature_extraction.FeatureHasher) or select some; 20,000 take 3 GiB."
+            ) from None
 
     @property
     def n_features(self) -> int:
@@ -78,6 +85,12 @@ class PackedScatters:
             else:
                 square[start:stop, start:stop] += np.triu(corner)
                 square[start:stop, stop:] += matrix[start:stop, stop:]
+
+    def scale(self, side: Side, factor: float) -> None:
+        """Multiply one scatter by ``factor``, in place."""
+        square = self.square(side)
+        for i, row in enumerate(square):
+            row[slice(i + 1) if side == "positive" else slice(i, None)] *= factor
 
     def clear(self, side: Side, columns: NDArray[np.intp]) -> None:
         """Set the rows and columns of one scatter that belong to ``columns`` to zero, in place."""

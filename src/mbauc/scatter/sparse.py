@@ -27,6 +27,8 @@ _PIECES = 16
 
 def canonical_csr(X: Any) -> Any:
     """X as CSR with sorted columns and duplicates summed; X itself where it is so already."""
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        X = X.astype(np.float64)
     if X.format != "csr":
         X = X.tocsr()
         if X.has_canonical_format:
@@ -66,8 +68,8 @@ def sparse_class_scatter(
     or 20 MB. Values that are all one (``ones``) take a faster loop.
 
     A column with an entry in every row is shifted by the first of them. Other columns need no shift: with
-    a zero among n values the variance is at least the squared mean over n, and no more than log10(n)
-    digits can be lost.
+    a zero among n values of like weight the variance is at least the squared mean over n, and no more
+    than log10(n) digits can be lost.
     """
     d = X.shape[1]
     if rows.size == 0:

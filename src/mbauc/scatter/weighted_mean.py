@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROUNDING = 16 * np.finfo(np.float64).eps
+#: A weight that no longer matters beside any other; decay stops here, before squares underflow.
+_FORGOTTEN = 1e-120
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,10 @@ class WeightedMean:
         coefficient = -part.weight * self.weight / weight
         sums = WeightedMean(count, weight, max(self.squared_weight - part.squared_weight, 0.0), mean)
         return sums, coefficient, direction
+
+    def decay_share(self, factor: float) -> float:
+        """``factor``, or as much of it as keeps a weight that is next to nothing from vanishing altogether."""
+        return max(factor, min(1.0, _FORGOTTEN / self.weight)) if self.weight > 0 else factor
 
     def decayed(self, factor: float) -> WeightedMean:
         """The same rows with every weight multiplied by ``factor``."""

@@ -7,7 +7,7 @@ from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
 from mbauc.solvers.gcv import Spectrum, choose_l2, estimated_spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import RidgePath, condition_estimate, solve_ridge
-from mbauc.solvers.solution import Solution, objective
+from mbauc.solvers.solution import Solution
 from mbauc.solvers.unpenalised import Reduced
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "condition_estimate",
     "elastic_net_path",
     "estimated_spectrum",
-    "objective",
     "solve_elastic_net",
     "solve_ridge",
 ]

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
+from mbauc.solvers.unpenalised import Reduced
+
 Array = NDArray[np.float64]
 
 #: l2 is sought among these multiples of the mean eigenvalue, eight to the decade.
@@ -41,7 +43,8 @@ class Spectrum:
     def risk(self, l2: Array) -> Array:
         """Pairwise squared risk of the ridge solution on the pairs it was fitted to, for each l2."""
         inverse = 1.0 / (self.nodes + l2[:, None])
-        terms = self.energy * (self.nodes * inverse**2 - 2 * inverse)
+        # in this order nothing overflows for features in very large or small units
+        terms = self.energy * inverse * (self.nodes * inverse - 2)
         return np.asarray(1.0 - self.gain + terms.sum(axis=1))
 
     def degrees_of_freedom(self, l2: Array) -> Array:
@@ -49,13 +52,19 @@ class Spectrum:
         return np.asarray(self.free + (self.multiplicity * self.nodes / (self.nodes + l2[:, None])).sum(axis=1))
 
 
-def estimated_spectrum(sigma: Array, mu: Array) -> Spectrum:
+def estimated_spectrum(sigma: Array, mu: Array, factors: Array) -> Spectrum:
     """Spectrum of a wide Σ by Lanczos quadrature, in 40 products with nine vectors each. ``O(d²)``.
 
     One vector is μ, which makes the risk exact to many digits; eight are fixed random signs, which
     estimate the trace. Nothing is random from call to call.
     """
+    reduced = Reduced(sigma, mu, factors)
+    # with v = √f w the penalty is the same for all features: √f divides Σ on both sides
+    root = np.sqrt(reduced.factors)
+    sigma, mu = reduced.sigma, reduced.mu / root
     d = mu.size
+    if d == 0:
+        return Spectrum(mu, mu, mu, reduced.free, reduced.gain)
     signs = np.random.default_rng(0).integers(0, 2, size=(_PROBES, d)) * 2.0 - 1.0
     start = np.vstack([mu, signs])
     lengths = np.linalg.norm(start, axis=1)
@@ -63,7 +72,7 @@ def estimated_spectrum(sigma: Array, mu: Array) -> Spectrum:
     previous, below = np.zeros_like(current), np.zeros(len(start))
     diagonals, offs = [], []
     for _ in range(min(_STEPS, d)):
-        product = current @ sigma - below[:, None] * previous
+        product = (current / root) @ sigma / root - below[:, None] * previous
         diagonals.append(np.einsum("ij,ij->i", product, current))
         product -= diagonals[-1][:, None] * current
         below = np.linalg.norm(product, axis=1)
@@ -76,7 +85,9 @@ def estimated_spectrum(sigma: Array, mu: Array) -> Spectrum:
         nodes.append(np.maximum(theta, 0.0))
         energy.append(weight if k == 0 else np.zeros_like(weight))
         multiplicity.append(np.zeros_like(weight) if k == 0 else weight / _PROBES)
-    return Spectrum(np.concatenate(nodes), np.concatenate(multiplicity), np.concatenate(energy))
+    return Spectrum(
+        np.concatenate(nodes), np.concatenate(multiplicity), np.concatenate(energy), reduced.free, reduced.gain
+    )
 
 
 def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:

@@ -32,16 +32,21 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
     >>> solve_ridge(np.eye(2), np.array([1.0, 2.0]), Penalty(0.0, 1.0, np.ones(2))).coef
     array([0.5, 1. ])
     """
-    matrix = sigma.copy()
-    matrix[np.diag_indices_from(matrix)] += penalty.l2 * penalty.factors
+    diagonal = np.diagonal(sigma) + penalty.l2 * penalty.factors
+    # unit diagonal: features in other units or under other penalties do not make it look singular
+    units = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    matrix = sigma * units[:, None]
+    matrix *= units
+    matrix[np.diag_indices_from(matrix)] = np.where(diagonal > 0, 1.0, 0.0)
     norm = _norm1(matrix)
     try:
-        factor, lower = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        singular = norm == 0.0 or _reciprocal_condition(factor, norm) < _SINGULAR
+        # symmetric: the transposed view is the same matrix in the order that LAPACK works on in place
+        factor, lower = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        singular = bool(_reciprocal_condition(factor, norm) < _SINGULAR)
     except LinAlgError:
         singular = True
     if not singular:
-        w = cho_solve((factor, lower), mu, check_finite=False)
+        w = units * cho_solve((factor, lower), units * mu, check_finite=False)
     else:
         warnings.warn(
             f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
@@ -50,7 +55,7 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
             stacklevel=2,
         )
         matrix = sigma.copy()
-        matrix[np.diag_indices_from(matrix)] += penalty.l2 * penalty.factors
+        matrix[np.diag_indices_from(matrix)] = diagonal
         values, vectors = eigh(matrix, overwrite_a=True, check_finite=False)
         w = vectors @ (pseudo_inverse(values) * (vectors.T @ mu))
     return certified(sigma, mu, penalty, w, 1)
@@ -109,7 +114,7 @@ def condition_estimate(matrix: Array) -> float:
     """Estimated 1-norm condition number of a positive semidefinite matrix; infinite if singular."""
     norm = _norm1(matrix)
     try:
-        factor, _ = cho_factor(matrix, lower=True, check_finite=False)
+        factor, _ = cho_factor(matrix.T, lower=True, check_finite=False)
     except LinAlgError:
         return float("inf")
     reciprocal = _reciprocal_condition(factor, norm) if norm > 0 else 0.0

@@ -35,11 +35,6 @@ class Solution:
     iterations: int
 
 
-def objective(sigma: Array, mu: Array, penalty: Penalty, w: Array) -> float:
-    """The value of Eq. (14) at w."""
-    return float(0.5 * w @ (sigma @ w) - w @ mu + penalty.value(w))
-
-
 def certified(sigma: Array, mu: Array, penalty: Penalty, w: Array, iterations: int) -> Solution:
     """The solution w with its objective and its optimality, both computed from the definition."""
     product = sigma @ w
