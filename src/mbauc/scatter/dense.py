@@ -18,6 +18,8 @@ BLOCK_ROWS = 2048
 #: Below this many columns each thread works on blocks of its own with a single-threaded BLAS; above it one
 #: block at a time goes to a multi-threaded BLAS, because a d×d matrix per thread would cost too much memory.
 OWN_SCATTER_COLUMNS = 1024
+#: Rows of other dtypes are converted so many at a time.
+_CONVERTED_ROWS = 128
 #: Below this many multiplications starting threads costs more than it saves.
 _MIN_PARALLEL_WORK = 2_000_000
 #: Columns whose squared mean is at most this many variances are accurate to 15 digits without a shift.
@@ -113,26 +115,41 @@ class _Blocks:
         """Blocks number ``first``, ``first + step``, … through one buffer."""
         d = self.X.shape[1]
         buffer = np.empty(self.size * d)
-        copied = buffer if self.X.dtype == np.float64 else np.empty(self.size * d, dtype=self.X.dtype)
         for number in range(first, self.count, step):
             part = slice(number * self.size, (number + 1) * self.size)
             index = self.rows[part]
             k = index.size
-            shape = (d, k) if self.by_column else (k, d)
-            taken, block = copied[: k * d].reshape(shape), buffer[: k * d].reshape(shape)
-            if self.by_column:
-                np.take(self.X.T, index, axis=1, out=taken, mode="clip")
-            elif self.X.flags.c_contiguous:
-                np.take(self.X, index, axis=0, out=taken, mode="clip")
+            block = buffer[: k * d].reshape((d, k) if self.by_column else (k, d))
+            if self.X.dtype == np.float64:
+                self._take(index, block)
+                if self.shift is not None:
+                    block -= self.shift[:, None] if self.by_column else self.shift
             else:
-                taken[...] = self.X[index]
-            if self.shift is not None:
-                np.subtract(taken, self.shift[:, None] if self.by_column else self.shift, out=block)
-            elif taken.dtype != block.dtype:
-                block[...] = taken
+                # in small steps, so that what is converted is still in cache
+                for start in range(0, k, _CONVERTED_ROWS):
+                    piece = slice(start, start + _CONVERTED_ROWS)
+                    self._convert(index[piece], block[:, piece] if self.by_column else block[piece])
             if self.root is not None:
                 block *= self.root[part] if self.by_column else self.root[part, None]
             yield number, block
+
+    def _take(self, index: NDArray[np.intp], out: NDArray[Any]) -> None:
+        """Copy rows of X as they are."""
+        if self.by_column:
+            np.take(self.X.T, index, axis=1, out=out, mode="clip")
+        elif self.X.flags.c_contiguous:
+            np.take(self.X, index, axis=0, out=out, mode="clip")
+        else:
+            out[...] = self.X[index]
+
+    def _convert(self, index: NDArray[np.intp], out: NDArray[np.float64]) -> None:
+        """Copy rows of X as float64, shifted."""
+        taken = np.empty(out.shape, dtype=self.X.dtype)
+        self._take(index, taken)
+        if self.shift is None:
+            out[...] = taken
+        else:
+            np.subtract(taken, self.shift[:, None] if self.by_column else self.shift, out=out)
 
     def stop(self) -> None:
         """Tell the threads that walk the blocks to end."""
