@@ -40,7 +40,8 @@ def sample_pairs(
     ----------
     X, y, sample_weight, classes, n_jobs
         As for :meth:`PairMoments.from_arrays`. A row is drawn with probability proportional to its
-        weight, so that pair (i, j) has weight wᵢ wⱼ.
+        weight, so that pair (i, j) has weight wᵢ wⱼ. X is not copied, but for CSC, which is converted to
+        CSR once.
     pairs : int
         Number S of pairs to draw (any size: rounds are streamed).
     batch_size : int
