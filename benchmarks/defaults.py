@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from benchmarks.datasets import load_all
+from benchmarks.datasets import DataSet, load_all
 from benchmarks.timing import report
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.estimators.problem import Problem
@@ -27,6 +27,22 @@ def cases():
             few = min(max(30, int(300 * data.y.mean())), plus.size)
             rows = np.concatenate([rng.choice(plus, few, False), rng.choice(minus, 300, False)])
             yield f"{data.name}, few rows", data.X[rows], data.y[rows], data
+    for positives in (30, 100, 1000):
+        data = even_signal(positives)
+        yield data.name, data.X, data.y, data
+
+
+def even_signal(positives, seed=0, n=5000, d=200):
+    """Made-up rows against which the default is weak: few positives, a signal of one size in all directions."""
+    rng = np.random.default_rng(seed)
+    mixing = rng.standard_normal((d, d)) / np.sqrt(d) + np.eye(d) / 2
+    shift = 0.15 * rng.standard_normal(d)
+
+    def draw(rows, plus):
+        y = np.arange(rows) < plus
+        return (rng.standard_normal((rows, d)) + y[:, None] * shift) @ mixing, y
+
+    return DataSet(f"made-up, {positives} positives", *draw(n, positives), *draw(20_000, 2000))
 
 
 def run():
