@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.atomic import atomic_write
+from mbauc.class_moments import ClassMoments
 from mbauc.closed_pairs import ClosedPairs
 from mbauc.errors import MomentFileError
 from mbauc.moments import PairMoments
@@ -49,9 +50,9 @@ def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
         "format": np.str_(FORMAT),
         "version": np.int64(VERSION),
         "sampled": np.bool_(moments._sampled),
-        "scatters": moments._packed.buffer,
-        **_pack("positive", moments._positive),
-        **_pack("negative", moments._negative),
+        "scatters": moments._classes.packed.buffer,
+        **_pack("positive", moments._classes.positive),
+        **_pack("negative", moments._classes.negative),
     }
     if moments._pairs is not None:
         arrays |= _pack("pairs", moments._pairs.differences)
@@ -114,4 +115,5 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
             raise ValueError(f"pairs_scatter has shape {scatter.shape}, expected {(d, d)}")
         pairs = ClosedPairs(_unpack("pairs", arrays, d), scatter)
     plus, minus = (_unpack(name, arrays, d) for name in ("positive", "negative"))
-    return PairMoments._make(plus, minus, PackedScatters(buffer), pairs, bool(arrays["sampled"]))
+    classes = ClassMoments(plus, minus, PackedScatters(buffer))
+    return PairMoments._make(classes, pairs, bool(arrays["sampled"]))

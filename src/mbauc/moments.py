@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from mbauc.cancellation import clear_rounding
+from mbauc.class_moments import ClassMoments
 from mbauc.closed_pairs import ClosedPairs
 from mbauc.labels import BlockLabels
 from mbauc.matrix import as_matrix, is_sparse
 from mbauc.progress import Advance, progress, silent
 from mbauc.rows import Rows, checked_rows
-from mbauc.scatter import PackedScatters, WeightedMean, class_scatters
+from mbauc.scatter import WeightedMean, class_scatters
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
@@ -57,30 +57,22 @@ class PairMoments:
     True
     """
 
-    __slots__ = ("_negative", "_packed", "_pairs", "_positive", "_sampled")
+    __slots__ = ("_classes", "_pairs", "_sampled")
 
     def __init__(self, n_features: int) -> None:
         """Moments of no rows at all; adding them to others changes nothing."""
         if n_features < 1:
             raise ValueError(f"n_features must be at least 1, got {n_features}.")
-        self._positive = WeightedMean.empty(n_features)
-        self._negative = WeightedMean.empty(n_features)
-        self._packed = PackedScatters.zeros(n_features)
+        self._classes = ClassMoments.empty(n_features)
         self._pairs: ClosedPairs | None = None
         self._sampled = False
 
     @classmethod
     def _make(
-        cls,
-        positive: WeightedMean,
-        negative: WeightedMean,
-        packed: PackedScatters,
-        pairs: ClosedPairs | None = None,
-        sampled: bool = False,
+        cls, classes: ClassMoments, pairs: ClosedPairs | None = None, sampled: bool = False
     ) -> PairMoments:
         moments = object.__new__(cls)
-        moments._positive, moments._negative = positive, negative
-        moments._packed, moments._pairs, moments._sampled = packed, pairs, sampled
+        moments._classes, moments._pairs, moments._sampled = classes, pairs, sampled
         return moments
 
     # -- ways to make them ---------------------------------------------------------------------------
@@ -131,7 +123,7 @@ class PairMoments:
         """Moments of checked rows, of all or of some of them."""
         by_class = rows.of_class(True, subset), rows.of_class(False, subset)
         (plus, minus), packed = class_scatters(rows.X, by_class, rows.weight, n_threads, advance)
-        return cls._make(plus, minus, packed)
+        return cls._make(ClassMoments(plus, minus, packed))
 
     @classmethod
     def from_blocks(
@@ -202,24 +194,25 @@ class PairMoments:
         if X_pos.dtype != np.float64:
             X_pos = X_pos.astype(np.float64)
         (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
-        return cls._make(plus, minus, packed, ClosedPairs(differences, scatter.combined(1.0, 0.0)))
+        pairs = ClosedPairs(differences, scatter.combined(1.0, 0.0))
+        return cls._make(ClassMoments(plus, minus, packed), pairs)
 
     # -- what they say -------------------------------------------------------------------------------
 
     @property
     def n_features(self) -> int:
         """Number of columns d."""
-        return self._packed.n_features
+        return self._classes.packed.n_features
 
     @property
     def counts(self) -> tuple[int, int]:
         """Number of rows that entered, (positives, negatives)."""
-        return self._positive.count, self._negative.count
+        return self._classes.positive.count, self._classes.negative.count
 
     @property
     def weights(self) -> tuple[float, float]:
         """Sum of the weights, (positives, negatives)."""
-        return self._positive.weight, self._negative.weight
+        return self._classes.positive.weight, self._classes.negative.weight
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
@@ -227,14 +220,14 @@ class PairMoments:
 
         S rows drawn from n count for 1/(1/n + 1/S): what their mean varies by.
         """
-        return self._positive.effective_size, self._negative.effective_size
+        return self._classes.positive.effective_size, self._classes.negative.effective_size
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs that the moments speak of."""
         if self._pairs is not None:
             return self._pairs.differences.count
-        return self._positive.count * self._negative.count
+        return self._classes.positive.count * self._classes.negative.count
 
     @property
     def is_closed(self) -> bool:
@@ -251,7 +244,7 @@ class PairMoments:
         """Whether there is at least one pair, so that μ and Σ exist."""
         if self._pairs is not None:
             return self._pairs.differences.weight > 0
-        return self._positive.weight > 0 and self._negative.weight > 0
+        return self._classes.positive.weight > 0 and self._classes.negative.weight > 0
 
     def _require_pairs(self) -> None:
         if not self.has_pairs:
@@ -263,14 +256,11 @@ class PairMoments:
     @property
     def class_means(self) -> tuple[Array, Array]:
         """Weighted mean row of each class, (positives, negatives)."""
-        return self._positive.mean.copy(), self._negative.mean.copy()
+        return self._classes.positive.mean.copy(), self._classes.negative.mean.copy()
 
     def class_covariance(self, positive: bool) -> Array:
         """Covariance matrix (divided by the weight) of one class. ``O(d²)``."""
-        weight = self.weights[0 if positive else 1]
-        if weight <= 0:
-            raise ValueError(f"there are no {'positive' if positive else 'negative'} rows.")
-        return self._packed.combined(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
+        return self._classes.covariance(positive)
 
     @property
     def mean_difference(self) -> Array:
@@ -278,7 +268,7 @@ class PairMoments:
         self._require_pairs()
         if self._pairs is not None:
             return self._pairs.differences.mean.copy()
-        return self._positive.mean - self._negative.mean
+        return self._classes.positive.mean - self._classes.negative.mean
 
     @property
     def difference_covariance(self) -> Array:
@@ -286,7 +276,7 @@ class PairMoments:
         self._require_pairs()
         if self._pairs is not None:
             return self._pairs.scatter / self._pairs.differences.weight
-        return self._packed.combined(1 / self._positive.weight, 1 / self._negative.weight)
+        return self._classes.difference_covariance()
 
     @property
     def second_moment(self) -> Array:
@@ -312,12 +302,7 @@ class PairMoments:
     @property
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
-        rows, _, _ = self._positive.merged(self._negative)
-        if rows.weight <= 0:
-            raise ValueError("there are no rows, so columns have no variance.")
-        within = self._packed.diagonal("positive") + self._packed.diagonal("negative")
-        between = self._positive.weight * self._negative.weight / rows.weight
-        return np.asarray((within + between * (self._positive.mean - self._negative.mean) ** 2) / rows.weight)
+        return self._classes.column_variances()
 
     # -- what they say about a scorer w --------------------------------------------------------------
 
@@ -338,18 +323,15 @@ class PairMoments:
         """Mean of the score x'w in each class, (positives, negatives); arrays for several w."""
         W, single = self._columns(w)
         return (
-            self._result(self._positive.mean @ W, single),
-            self._result(self._negative.mean @ W, single),
+            self._result(self._classes.positive.mean @ W, single),
+            self._result(self._classes.negative.mean @ W, single),
         )
 
     def score_variances(self, w: ArrayLike) -> tuple[Any, Any]:
         """Variance of the score x'w in each class, (positives, negatives). ``O(d²)`` per w."""
         W, single = self._columns(w)
-        variances = []
-        for side, sums in zip(self._packed.sides, (self._positive, self._negative), strict=True):
-            quadratic = np.einsum("ij,ij->j", W, self._packed.product(side, W))
-            variances.append(np.maximum(quadratic, 0.0) / sums.weight if sums.weight > 0 else quadratic)
-        return self._result(variances[0], single), self._result(variances[1], single)
+        plus, minus = self._classes.score_variances(W)
+        return self._result(plus, single), self._result(minus, single)
 
     def score_difference(self, w: ArrayLike) -> tuple[Any, Any]:
         """Mean and variance over the pairs of the difference w'(x⁺ - x⁻); arrays for several w."""
@@ -364,7 +346,7 @@ class PairMoments:
         if self._pairs is not None:
             quadratic = np.einsum("ij,ij->j", W, self._pairs.scatter @ W)
             return mean, np.maximum(quadratic, 0.0) / self._pairs.differences.weight
-        plus, minus = self.score_variances(W.T)
+        plus, minus = self._classes.score_variances(W)
         return mean, plus + minus
 
     def risk(self, w: ArrayLike) -> Any:
@@ -422,9 +404,7 @@ class PairMoments:
         return self if other == 0 else NotImplemented
 
     def _copy(self) -> PairMoments:
-        pairs = self._pairs and self._pairs.copy()
-        packed = PackedScatters(self._packed.buffer.copy())
-        return self._make(self._positive, self._negative, packed, pairs, self._sampled)
+        return self._make(self._classes.copy(), self._pairs and self._pairs.copy(), self._sampled)
 
     def _absorb(self, other: PairMoments) -> None:
         """Merge other moments into these, in place; for moments that nobody else holds yet."""
@@ -436,11 +416,7 @@ class PairMoments:
         elif self._pairs is not None and other._pairs is not None:
             self._pairs = self._pairs.merged(other._pairs)
         self._sampled |= other._sampled
-        self._packed.buffer[...] += other._packed.buffer
-        self._positive, factor, delta = self._positive.merged(other._positive)
-        self._packed.add_outer("positive", factor, delta)
-        self._negative, factor, delta = self._negative.merged(other._negative)
-        self._packed.add_outer("negative", factor, delta)
+        self._classes = self._classes.absorbed(other._classes)
 
     def __sub__(self, part: PairMoments) -> PairMoments:
         """Moments of the rows that are left when those of ``part`` are taken out.
@@ -451,25 +427,11 @@ class PairMoments:
         if not isinstance(part, PairMoments):
             return NotImplemented
         self._check_other(part, "subtract")
-        classes = (self._positive, part._positive), (self._negative, part._negative)
-        for side, (whole, piece) in zip(self._packed.sides, classes, strict=True):
-            too_much = piece.weight > whole.weight * (1 + 1e-9)
-            if piece.count > whole.count or too_much:
-                raise ValueError(
-                    f"cannot take {piece.count:,} {side} rows of weight {piece.weight:g} out of "
-                    f"{whole.count:,} of weight {whole.weight:g}; the part must come from the whole."
-                )
-        packed = PackedScatters(self._packed.buffer - part._packed.buffer)
-        sums = []
-        for side, (whole, piece) in zip(packed.sides, classes, strict=True):
-            rest, factor, delta = whole.without(piece)
-            packed.add_outer(side, factor, delta)
-            clear_rounding(packed, side, self._packed.diagonal(side), whole, rest)
-            sums.append(rest)
+        classes = self._classes.without(part._classes)
         pairs = self._pairs
         if pairs is not None and part._pairs is not None:
             pairs = pairs.without(part._pairs)
-        return self._make(sums[0], sums[1], packed, pairs, self._sampled)
+        return self._make(classes, pairs, self._sampled)
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
@@ -479,14 +441,8 @@ class PairMoments:
         """
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
-        packed = PackedScatters(self._packed.buffer.copy())
-        sums = []
-        for side, whole in zip(packed.sides, (self._positive, self._negative), strict=True):
-            share = whole.decay_share(factor)
-            packed.scale(side, share)
-            sums.append(whole.decayed(share))
         pairs = self._pairs and self._pairs.decayed(self._pairs.differences.decay_share(factor))
-        return self._make(sums[0], sums[1], packed, pairs, self._sampled)
+        return self._make(self._classes.decayed(factor), pairs, self._sampled)
 
     def closed(self) -> PairMoments:
         """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
@@ -499,28 +455,20 @@ class PairMoments:
             differences = WeightedMean.empty(self.n_features)
             scatter = np.zeros((self.n_features, self.n_features))
         else:
-            weight = self._positive.weight * self._negative.weight
-            squared = self._positive.squared_weight * self._negative.squared_weight
+            plus, minus = self._classes.positive, self._classes.negative
+            weight = plus.weight * minus.weight
+            squared = plus.squared_weight * minus.squared_weight
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
-        pairs = ClosedPairs(differences, scatter)
-        return self._make(self._positive, self._negative, self._packed, pairs, self._sampled)
+        return self._make(self._classes, ClosedPairs(differences, scatter), self._sampled)
 
     def _standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
         """The same means and covariances as those of the data that the rows were drawn from.
 
         Class weights become those of the data; each of its pairs within a closed set counts alike.
         """
-        packed = PackedScatters(self._packed.buffer.copy())
-        sums = []
-        for side, drawn, weight, size in zip(
-            packed.sides, (self._positive, self._negative), weights, sizes, strict=True
-        ):
-            packed.scale(side, weight / drawn.weight)
-            squared = weight**2 * (1 / size + 1 / drawn.effective_size)
-            sums.append(WeightedMean(drawn.count, weight, squared, drawn.mean))
         pairs = self._pairs and self._pairs.decayed(weights[0] * weights[1] / self._pairs.differences.weight)
-        return self._make(sums[0], sums[1], packed, pairs, sampled=True)
+        return self._make(self._classes.standing_for(weights, sizes), pairs, sampled=True)
 
     # -- housekeeping --------------------------------------------------------------------------------
 
