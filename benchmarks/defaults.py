@@ -6,6 +6,7 @@ Each set twice: the training rows as they come, and a sample of 300 negatives wi
 import warnings
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from benchmarks.datasets import DataSet, load_all
 from benchmarks.timing import report
@@ -47,10 +48,10 @@ def even_signal(positives, seed=0, n=5000, d=200):
 
 def run():
     warnings.simplefilter("ignore")
-    names = ["auto", *(f"{share:g}" for share in _FIXED)]
+    names = ["auto", "auto, scaled", *(f"{share:g}" for share in _FIXED)]
     loss = {name: [] for name in names}
     scoring = {name: [] for name in ("roc_auc", "binormal_auc", "risk")}
-    rows = []
+    rows, rival = [], []
     for name, X, y, data in cases():
         problem = Problem.of(PairMoments.from_arrays(X, y), np.ones(X.shape[1]), scale=False)
         grid = list(_SHARES * problem.size)
@@ -58,8 +59,11 @@ def run():
         W = problem.grid([0.0], grid + fixed, tol=1e-6, max_iter=1000)[0]
         auc = np.array([100 * roc_auc(data.y_test, s) for s in scores(data.X_test, W)])
         best = auc.max()
-        fitted = MBAClassifier().fit(X, y)
-        found = [100 * roc_auc(data.y_test, fitted.decision_function(data.X_test)), *auc[len(grid) :]]
+        rankers = MBAClassifier(), MBAClassifier(scale=True), LogisticRegression(max_iter=2000)
+        plain, scaled, logistic = (
+            100 * roc_auc(data.y_test, ranker.fit(X, y).decision_function(data.X_test)) for ranker in rankers
+        )
+        found = [plain, scaled, *auc[len(grid) :]]
         for key, value in zip(names, found, strict=True):
             loss[key].append(best - value)
         chosen = []
@@ -68,16 +72,20 @@ def run():
                 ranker = MBAClassifierCV(scoring=how, random_state=0).fit(X, y)
                 chosen.append(100 * roc_auc(data.y_test, ranker.decision_function(data.X_test)))
                 scoring[how].append(best - chosen[-1])
-        cells = [f"{best:.2f}", *(f"{value:.2f}" for value in [*found, *chosen])]
+        cells = [f"{best:.2f}", *(f"{value:.2f}" for value in [*found, logistic, *chosen])]
+        rival.append(best - logistic)
         rows.append((f"{name} ({X.shape[0]:,} × {X.shape[1]:,})", " | ".join(cells), ""))
     for label, pick in (("mean loss", np.mean), ("worst loss", np.max)):
         cells = [
             "0.00",
             *(f"{pick(loss[key]):.2f}" for key in names),
+            f"{pick(rival):.2f}",
             *(f"{pick(scoring[k]):.2f}" for k in scoring),
         ]
         rows.append((label, " | ".join(cells), ""))
-    head = " | ".join(["best l2", *(f"l2 {key}" for key in names), *(f"CV {key}" for key in scoring)])
+    head = " | ".join(
+        ["best l2", *(f"l2 {key}" for key in names), "LogisticRegression", *(f"CV {key}" for key in scoring)]
+    )
     report(
         "defaults",
         [("data set", head, ""), *rows],
