@@ -9,8 +9,8 @@ from mbauc import MBAClassifier, MBAClassifierCV
     [
         MBAClassifier(),
         MBAClassifier(l1=0.01, l2=0.1, scale=True),
-        MBAClassifierCV(),
-        MBAClassifierCV(l1_grid=3, scoring="risk", one_standard_error=True),
+        MBAClassifierCV(random_state=0),
+        MBAClassifierCV(l1_grid=3, scoring="risk", one_standard_error=True, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
