@@ -14,6 +14,7 @@ from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows, checked_rows
 from mbauc.scatter.sparse import canonical_csr
+from mbauc.seeds import generator
 from mbauc.threads import thread_count
 
 Pairing = Literal["matched", "complete"]
@@ -170,11 +171,7 @@ def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
 
 def _streams(random_state: Any) -> list[np.random.Generator]:
     """One generator per class, so that the draws of a class do not depend on the size of the rounds."""
-    if isinstance(random_state, np.random.Generator):
-        return list(random_state.spawn(2))
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31 - 1))
-    return list(np.random.default_rng(random_state).spawn(2))
+    return list(generator(random_state).spawn(2))
 
 
 class _Drawer:

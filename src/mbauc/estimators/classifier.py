@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from mbauc.estimators.base import LinearRanker, class_sizes
+from mbauc.estimators.moment_ranker import MomentRanker, class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
@@ -17,12 +17,12 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.labels import check_classes, find_classes
+from mbauc.labels import check_classes
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 
 
-class MBAClassifier(LinearRanker):
+class MBAClassifier(MomentRanker):
     """Linear ranker with the best pairwise squared loss: positives above negatives.
 
     Minimises Eq. (14) of the MBA paper, ½ w'Σw - w'μ + l1 ‖w‖₁ + ½ l2 ‖w‖₂², where μ and Σ are the first
@@ -260,21 +260,6 @@ class MBAClassifier(LinearRanker):
         if moments.has_pairs:
             self._solve(moments)
         return self
-
-    def _known_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> Any:
-        if first:
-            if classes is not None:
-                return check_classes(classes)
-            try:
-                return find_classes(y)
-            except ValueError as error:
-                raise ValueError(f"{error} At the first partial_fit pass both labels as classes.") from None
-        if classes is not None and not np.array_equal(check_classes(classes), self.classes_):
-            raise ValueError(
-                f"classes is {np.asarray(classes).tolist()!r}, but the first partial_fit had "
-                f"{self.classes_.tolist()!r}; they must stay the same."
-            )
-        return self.classes_
 
     def _check_settings(self) -> None:
         super()._check_settings()

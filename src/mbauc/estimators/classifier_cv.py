@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.estimators.base import LinearRanker
 from mbauc.estimators.folds import Split, given_splits, stratified_splits
 from mbauc.estimators.held_out import HeldOut
+from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
@@ -22,6 +22,7 @@ from mbauc.estimators.validation import (
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
+from mbauc.seeds import generator
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
@@ -34,7 +35,7 @@ L2_GRID = np.logspace(-6, 3, 20)
 _L1_SMALLEST = 1e-3
 
 
-class MBAClassifierCV(LinearRanker):
+class MBAClassifierCV(MomentRanker):
     """:class:`MBAClassifier` with l1 and l2 chosen by K-fold cross-validation in one pass over the data.
 
     The moments of each fold are accumulated once; the moments of a training set are the total minus its
@@ -159,7 +160,7 @@ class MBAClassifierCV(LinearRanker):
         self._check_settings()
         rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
         factors = check_factors(self.penalty_factors, rows.X.shape[1])
-        rng = _generator(self.random_state)
+        rng = generator(self.random_state)
         rounds = self._rounds(rows, groups, rng)
 
         with columns_named(X):
@@ -330,13 +331,6 @@ class _Part:
         if self.train is not None:
             return self.train
         return self.whole - self.test  # type: ignore[operator]
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """One generator for folds and pairs; the same seed gives the same of both."""
-    if isinstance(random_state, np.random.RandomState):
-        random_state = int(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
 
 
 def _values(name: str, grid: Any) -> list[float]:

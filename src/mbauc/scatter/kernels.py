@@ -6,30 +6,13 @@ ones: the compiler then drops the multiplications.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from mbauc.prefetch import prefetch
 
 #: How many visits ahead of its use a row is called into cache.
 _AHEAD = 32
-
-
-@intrinsic
-def _prefetch(context: Any, address: Any) -> Any:
-    """Call the cache line at an address; a hint that can neither fail nor change a result."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
-        call = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        read, keep, data = integer(0), integer(3), integer(1)
-        builder.call(call, [builder.inttoptr(arguments[0], byte), read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(types.uintp), generate
 
 
 @njit(nogil=True, cache=True)
@@ -112,14 +95,14 @@ def accumulate(columns, values, offsets, runs, lower, begin, end, gram):  # type
             if visit + ahead < stop:
                 front = np.uintp(runs[visit + ahead, 0])
                 back = np.uintp(runs[visit + ahead, 1]) - one
-                _prefetch(columns_at + front * column_size)
-                _prefetch(columns_at + back * column_size)
+                prefetch(columns_at + front * column_size)
+                prefetch(columns_at + back * column_size)
                 if values is not None:
                     line = front
                     while line < back:
-                        _prefetch(values_at + line * eight)
+                        prefetch(values_at + line * eight)
                         line += eight
-                    _prefetch(values_at + back * eight)
+                    prefetch(values_at + back * eight)
             p, z = np.uintp(runs[visit, 0]), np.uintp(runs[visit, 1])
             if values is None:
                 while p + four <= z:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import NonFiniteError
+from mbauc.finite import raise_nonfinite
 from mbauc.progress import Advance
 from mbauc.scatter.packed import PackedScatters, Side
 from mbauc.scatter.weighted_mean import WeightedMean
@@ -48,7 +48,7 @@ def all_ones(X: Any, n_threads: int) -> bool:
     pieces = np.array_split(X.data, n_threads)
     found = run_threads(kernels.inspect, pieces, n_threads)
     if not all(finite for _, finite in found):
-        _raise_nonfinite(X)
+        raise_nonfinite(X)
     return all(ones for ones, _ in found)
 
 
@@ -193,10 +193,3 @@ def _shift_of_full_columns(X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64
     full = counts[candidates] == rows.size
     shift[candidates[full]] = X.data[begin:end][full]
     return shift
-
-
-def _raise_nonfinite(X: Any) -> None:
-    """Name the first NaN or infinity of a CSR matrix."""
-    place = int(np.flatnonzero(~np.isfinite(X.data))[0])
-    row = int(np.searchsorted(X.indptr, place, side="right")) - 1
-    raise NonFiniteError(row, int(X.indices[place]), float(X.data[place]))

@@ -1,4 +1,4 @@
-"""What a fitted linear ranker does, however its weights were found."""
+"""What both estimators on moments share: the way to moments, and what follows from a solution."""
 
 from __future__ import annotations
 
@@ -6,65 +6,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.problem import Problem
-from mbauc.estimators.validation import check_number, columns_named, validated_matrix
+from mbauc.estimators.validation import check_number
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
 from mbauc.probability import ScoreModel
 from mbauc.progress import Advance, silent
 from mbauc.rows import Rows
 from mbauc.sampling import check_sampling, draw_moments
-from mbauc.scoring import scores
 from mbauc.solvers import Solution
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
 
 
-class LinearRanker(ClassifierMixin, BaseEstimator):
-    """Scoring, prediction and probabilities from ``coef_``, ``intercept_`` and ``slope_``."""
+class MomentRanker(ProbabilisticRanker):
+    """A ranker whose weights, threshold, probabilities and standard errors all come from moments."""
 
-    classes_: NDArray[Any]
-    coef_: Array
-    intercept_: Array
-    slope_: float
     moments_: PairMoments
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "coef_")
-
-    def decision_function(self, X: Any) -> Array:
-        """Score of each row; the higher, the more likely positive, and above 0 more likely than not.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Rows to score, with the columns of the training data.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        with columns_named(X):
-            return np.asarray(
-                scores(validated_matrix(self, X, reset=False), self.coef_)[0] + self.intercept_[0]
-            )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likelier class of each row. To rank, use :meth:`decision_function`."""
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
@@ -73,13 +35,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         data: exact for normal scores of equal variance, otherwise an approximation. Wrap the estimator in
         ``sklearn.calibration.CalibratedClassifierCV`` where calibration matters.
         """
-        log_odds = self.decision_function(X) * self.slope_
-        return np.column_stack([expit(-log_odds), expit(log_odds)])
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of :meth:`predict_proba`, without overflow."""
-        log_odds = self.decision_function(X) * self.slope_
-        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+        return super().predict_proba(X)
 
     def coef_standard_errors(self) -> Array:
         """Standard error of each weight, shape (1, d), from the moments alone.

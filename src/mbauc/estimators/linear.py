@@ -1,0 +1,89 @@
+"""What a linear ranker does once it has weights, however they were found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mbauc.estimators.validation import columns_named, validated_matrix
+from mbauc.labels import check_classes, find_classes
+from mbauc.scoring import scores
+
+Array = NDArray[np.float64]
+
+
+class LinearRanker(ClassifierMixin, BaseEstimator):
+    """Scores and predictions from ``coef_`` and ``intercept_``."""
+
+    classes_: NDArray[Any]
+    coef_: Array
+    intercept_: Array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            Rows to score, with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        with columns_named(X):
+            return np.asarray(
+                scores(validated_matrix(self, X, reset=False), self.coef_)[0] + self.intercept_[0]
+            )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(np.intp)])
+
+    def _known_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> NDArray[Any]:
+        """The two classes of a stream: as given or found in its first block, and the same ever after."""
+        if first:
+            if classes is not None:
+                return check_classes(classes)
+            try:
+                return find_classes(y)
+            except ValueError as error:
+                raise ValueError(f"{error} At the first partial_fit pass both labels as classes.") from None
+        if classes is not None and not np.array_equal(check_classes(classes), self.classes_):
+            raise ValueError(
+                f"classes is {np.asarray(classes).tolist()!r}, but the first partial_fit had "
+                f"{self.classes_.tolist()!r}; they must stay the same."
+            )
+        return self.classes_
+
+
+class ProbabilisticRanker(LinearRanker):
+    """A ranker whose scores, times ``slope_``, are log-odds."""
+
+    slope_: float
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, shape (n, 2), columns in the order of ``classes_``."""
+        log_odds = self.decision_function(X) * self.slope_
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of :meth:`predict_proba`, without overflow."""
+        log_odds = self.decision_function(X) * self.slope_
+        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])

@@ -1,0 +1,17 @@
+"""What may come as ``random_state``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """The generator that ``random_state`` stands for: the same for the same seed.
+
+    A Generator is used as it is and moves on; a RandomState gives a seed and moves on.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
