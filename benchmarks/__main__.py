@@ -7,14 +7,21 @@ from pathlib import Path
 
 from benchmarks.timing import RESULTS
 
-NAMES = ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "defaults")
-PLACES = {"docs/speed.md": NAMES[:-1], "docs/defaults.md": NAMES[-1:]}
+PLACES = {
+    "docs/speed.md": ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net"),
+    "docs/defaults.md": ("defaults",),
+    "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
+}
+#: Programs; the rivals' defaults are chosen and shown by one of them.
+NAMES = tuple(name for names in PLACES.values() for name in names if name != "rivals_quality")
+#: Tables with a head of their own.
+WIDE = ("defaults", "rivals_quality")
 
 
 def table(name):
     record = json.loads((RESULTS / f"{name}.json").read_text())
     rows = record["rows"]
-    if name == "defaults":
+    if name in WIDE:
         lines = [f"| {what} | {cells} |" for what, cells, _ in rows]
         lines.insert(1, "|---" * (rows[0][1].count("|") + 2) + "|")
     else:

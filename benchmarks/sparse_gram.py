@@ -2,32 +2,15 @@
 
 import numpy as np
 import tabmat
-from scipy import sparse as sp
 
+from benchmarks.clicks import click_rows
 from benchmarks.timing import once, peak_megabytes, report
 from mbauc import PairMoments
 
 
-def click_rows(n=1_000_000, fields=39, width=10_000, seed=0):
-    """One-hot fields of very different sizes with skewed categories, hashed into ``width`` columns."""
-    rng = np.random.default_rng(seed)
-    columns = np.empty((n, fields), dtype=np.int32)
-    for field in range(fields):
-        categories = int(10 ** rng.uniform(0.7, 5))
-        value = np.minimum((rng.pareto(0.8, n) * 3).astype(np.int64), categories)
-        columns[:, field] = ((value * 2654435761 + field * 40503 * 65537 + 12345) % 4294967291) % width
-    columns.sort(axis=1)
-    X = sp.csr_matrix(
-        (np.ones(n * fields), columns.ravel(), np.arange(0, n * fields + 1, fields, dtype=np.int32)),
-        shape=(n, width),
-    )
-    X.sum_duplicates()
-    X.data[:] = 1.0
-    return X, rng.random(n) < 0.29
-
-
 def run(n=1_000_000):
-    X, y = click_rows(n)
+    X = click_rows(n)
+    y = np.random.default_rng(0).random(n) < 0.29
     valued = X.copy()
     valued.data = np.random.default_rng(1).standard_normal(X.nnz)
     PairMoments.from_arrays(X[:1000], y[:1000])

@@ -1,6 +1,7 @@
 """Slow twins: each follows its definition in the paper line by line and nothing else."""
 
 import numpy as np
+from scipy.special import expit
 
 
 def pair_moments(X, y, w=None):
@@ -64,3 +65,217 @@ def coordinate_descent(sigma, mu, l1, l2, factors=None, sweeps=20_000):
         if np.abs(w - before).max() < 1e-14:
             break
     return w
+
+
+def online_logistic(X, y, eta0, *, l2=0.0, fit_intercept=True, auto=False):
+    """Zinkevich 2003 with the logistic loss; l2 as an implicit step. Weights, intercept, loss of each row.
+
+    With ``auto`` the steps of the weights, past ones included, are divided by the mean ‖x‖² so far.
+    """
+    w, b, mean, losses = np.zeros(X.shape[1]), 0.0, 0.0 if auto else 1.0, []
+    for t, (x, sign) in enumerate(zip(X, np.where(y, 1, -1), strict=True), 1):
+        if auto:
+            before, mean = mean, mean + (x @ x - mean) / t
+            w = w * before / mean if mean > 0 else w
+        eta = eta0 / np.sqrt(t)
+        s = w @ x + b
+        losses.append(np.logaddexp(0.0, -sign * s))
+        g = -sign * expit(-sign * s)
+        if mean > 0:
+            w = w / (1 + eta / mean * l2) - eta / mean * g * x
+        if fit_intercept:
+            b = b - eta * g
+    return w, b, losses
+
+
+def ftrl_proximal(X, y, alpha, beta, lambda_1, lambda_2, *, fit_intercept=True):
+    """McMahan et al. 2013, Algorithm 1, with a last column of ones that is not penalised."""
+    X = np.c_[X, np.full(len(X), float(fit_intercept))]
+    d = X.shape[1]
+    z, n, losses = np.zeros(d), np.zeros(d), []
+    lambda_1, lambda_2 = (np.append(np.full(d - 1, value), 0.0) for value in (lambda_1, lambda_2))
+
+    def weight(i):
+        if abs(z[i]) <= lambda_1[i]:
+            return 0.0
+        return -(z[i] - np.sign(z[i]) * lambda_1[i]) / ((beta + np.sqrt(n[i])) / alpha + lambda_2[i])
+
+    for x, label in zip(X, y, strict=True):
+        entries = np.flatnonzero(x)
+        w = {i: weight(i) for i in entries}
+        p = expit(sum(w[i] * x[i] for i in entries))
+        losses.append(-np.log(p if label else 1 - p))
+        for i in entries:
+            g = (p - label) * x[i]
+            sigma = (np.sqrt(n[i] + g**2) - np.sqrt(n[i])) / alpha
+            z[i] += g - sigma * w[i]
+            n[i] += g**2
+    *w, b = (weight(i) for i in range(d))
+    return np.array(w), b, losses
+
+
+def oam(X, y, C, buffer_size, update, draws, passes=1):
+    """Zhao et al. 2011; a row that finds its buffer full takes slot int(draw · rows seen), if there is one.
+
+    Rows seen are those of the first pass. Weights, and for each row the mean hinge loss against the buffer, 0
+    if that is empty.
+    """
+    w, losses = np.zeros(X.shape[1]), []
+    buffers, seen = ([], []), [0, 0]
+    X, y = np.tile(X, (passes, 1)), np.tile(y, passes)
+    for number, (x, own, draw) in enumerate(zip(X, np.asarray(y, dtype=int), draws, strict=True)):
+        sign, other = 2 * own - 1, 1 - own
+        C_t = C * max(1.0, seen[other] / buffer_size)
+        lost, start = [], w
+        for b in buffers[other]:
+            apart = sign * (x - b)
+            lost.append(max(0.0, 1 - (w if update == "sequential" else start) @ apart))
+            if update == "sequential" and lost[-1] > 0 and apart.any():
+                w = w + min(C_t / 2, lost[-1] / (apart @ apart)) * apart
+            elif update == "gradient" and start @ apart <= 1:
+                w = w + C_t / 2 * apart
+        losses.append(np.mean(lost) if lost else 0.0)
+        first_pass = number < len(X) // passes
+        seen[own] += first_pass
+        if len(buffers[own]) < buffer_size:
+            if first_pass:
+                buffers[own].append(x)
+        elif seen[own] > buffer_size and int(draw * seen[own]) < buffer_size:
+            buffers[own][int(draw * seen[own])] = x
+    return w, losses
+
+
+class RunningClass:
+    """Number, mean and covariance of the rows of one class as Gao et al. 2013 update them, or their sketch."""
+
+    def __init__(self, d, rank, centred):
+        self.T, self.c, self.centred = 0, np.zeros(d), centred
+        self.gamma = np.zeros((d, d))
+        self.Z, self.h = (None, None) if rank is None else (np.zeros((d, rank)), np.zeros(rank))
+
+    def include(self, x, r):
+        self.T += 1
+        old, self.c = self.c, self.c + (x - self.c) / self.T
+        self.gamma = (
+            self.gamma
+            + (np.outer(x, x) - self.gamma - np.outer(old, old)) / self.T
+            + np.outer(old, old)
+            - np.outer(self.c, self.c)
+        )
+        if self.Z is not None:
+            self.Z = self.Z + np.outer(x, r)
+            self.h = self.h + (r - self.h) / self.T
+
+    def covariance(self):
+        if self.Z is None:
+            return self.gamma
+        if self.centred:
+            centred = self.Z - self.T * np.outer(self.c, self.h)
+            return centred @ centred.T / self.T
+        return self.Z @ self.Z.T / self.T - self.h @ self.h * np.outer(self.c, self.c)
+
+    def trace(self):
+        """A bound on the trace of the covariance, or that itself."""
+        if self.Z is None or self.centred:
+            return np.trace(self.covariance())
+        return np.trace(self.Z @ self.Z.T) / self.T
+
+
+class Unit:
+    """The largest of some numbers so far, by which steps are divided, past ones included."""
+
+    def __init__(self):
+        self.largest = 0.0
+
+    def update(self, w, number):
+        """The weights as if the new number had been known from the start."""
+        before, self.largest = self.largest, max(self.largest, number)
+        return w * before / self.largest if before > 0 else w
+
+    def step(self, eta, longest):
+        return min(eta, longest) / self.largest if self.largest > 0 else 0.0
+
+
+def _squared_loss_steps(X, y, l2, passes, draws, centred, step, unit=None):
+    """What OPAUC and AdaOAM share: ``step(w, g)`` takes weights and the gradient of a row to new weights."""
+    w, losses = np.zeros(X.shape[1]), []
+    classes = [RunningClass(X.shape[1], None if draws is None else draws.shape[1], centred) for _ in range(2)]
+    draws = np.zeros((len(X), 0)) if draws is None else draws
+    for number in range(passes):
+        for x, own, r in zip(X, np.asarray(y, dtype=int), draws, strict=True):
+            sign, other = 2 * own - 1, classes[1 - own]
+            lost = 0.0
+            if other.T > 0:
+                apart, S = x - other.c, other.covariance()
+                if unit is not None:
+                    w = unit.update(w, apart @ apart + other.trace() + l2)
+                lost = ((1 - sign * w @ apart) ** 2 + w @ S @ w) / 2
+                w = step(w, l2 * w - sign * apart + apart * (apart @ w) + S @ w)
+            losses.append(lost)
+            if number == 0:
+                classes[own].include(x, r)
+    return w, losses
+
+
+def opauc(X, y, eta0, *, l2=0.0, constant=False, auto=False, passes=1, draws=None, centred=True):
+    """Gao et al. 2013, Algorithm 1, means and covariances of the first pass; ``draws`` are r of the sketch.
+
+    ``auto`` divides the step, at most 1, by the largest curvature so far. Weights, and the loss of each row.
+    """
+    t, unit = 0, Unit()
+
+    def step(w, g):
+        nonlocal t
+        t += 1
+        eta = eta0 if constant else eta0 / np.sqrt(t)
+        return w - (unit.step(eta, 1.0) if auto else eta) * g
+
+    return _squared_loss_steps(X, y, l2, passes, draws, centred, step, unit if auto else None)
+
+
+def ada_oam(X, y, eta0, *, delta, l1=0.0, l2=0.0, passes=1, draws=None, centred=True):
+    """Ding et al. 2015, Algorithm 1, and with l1 the soft threshold of the sparse variant of 2016."""
+    G = np.zeros(X.shape[1])
+
+    def step(w, g):
+        nonlocal G
+        G = G + g**2
+        H = delta + np.sqrt(G)
+        w = w - eta0 / H * g
+        return np.sign(w) * np.maximum(0.0, np.abs(w) - l1 * eta0 / H)
+
+    return _squared_loss_steps(X, y, l2, passes, draws, centred, step)
+
+
+#: Eq. (7), the squared loss halved, and derivatives.
+SURROGATES = {
+    "squared": (lambda t: (1 - t) ** 2 / 2, lambda t: t - 1),
+    "hinge": (lambda t: np.maximum(0.0, 1 - t), lambda t: np.where(t <= 1, -1.0, 0.0)),
+    "logistic": (lambda t: np.logaddexp(0.0, -t), lambda t: -expit(-t)),
+    "exponential": (lambda t: np.exp(-t), lambda t: -np.exp(-t)),
+}
+
+
+def mini_batch_pairwise(
+    X, plus, minus, loss, eta0, *, l2=0.0, complete=False, constant=False, auto=False, longest=np.inf
+):
+    """Gradient descent on the pairs of each batch (rows of ``plus`` and ``minus``), one pair after another.
+
+    ``auto`` divides the step, at most ``longest``, by the largest mean ‖x⁺‖² + ‖x⁻‖² of a batch so far.
+    """
+    phi, slope = SURROGATES[loss]
+    w, unit, losses = np.zeros(X.shape[1]), Unit(), []
+    for t, (high, low) in enumerate(zip(plus, minus, strict=True), 1):
+        if auto:
+            w = unit.update(w, np.mean([X[i] @ X[i] for i in high]) + np.mean([X[j] @ X[j] for j in low]))
+        eta = eta0 if constant else eta0 / np.sqrt(t)
+        eta = unit.step(eta, longest) if auto else eta
+        pairs = [(i, j) for i in high for j in low] if complete else list(zip(high, low, strict=True))
+        g, lost = np.zeros(X.shape[1]), 0.0
+        for i, j in pairs:
+            apart = X[i] - X[j]
+            g = g + slope(w @ apart) * apart / len(pairs)
+            lost = lost + phi(w @ apart) / len(pairs)
+        w = w / (1 + eta * l2) - eta * g
+        losses.append(lost)
+    return w, losses

@@ -24,6 +24,10 @@ def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
     assert loaded.strip() == "[]"
 
 
+def test_importing_the_rivals_loads_no_compiler():
+    assert run("import sys, mbauc.rivals; print('numba' in sys.modules)").strip() == "False"
+
+
 def test_threads_follow_the_limits_of_blas():
     from threadpoolctl import threadpool_limits
 

@@ -32,6 +32,10 @@ class MomentFileError(ValueError):
     """A file does not hold pair moments that this version can read."""
 
 
+class DivergedError(ValueError):
+    """A step was so large that weights grew beyond all bounds."""
+
+
 class MbaucWarning(UserWarning):
     """Base of the warnings of this package."""
 

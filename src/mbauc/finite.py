@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
 from mbauc.matrix import is_sparse
@@ -13,19 +15,41 @@ from mbauc.matrix import is_sparse
 _BLOCK = 1 << 20
 
 
-def check_finite(X: Any) -> None:
-    """Raise :class:`~mbauc.errors.NonFiniteError` for the first NaN or infinity of X, dense or CSR.
+def checked_squares(X: Any) -> float:
+    """The sum of the squared values of X, dense or CSR; raises if it is not finite.
 
-    One pass that adds the values up, since a sum shows what is wrong with any of them; only then is it
-    looked for. Memory for a block of 8 MB.
+    One pass, since the sum shows what is wrong with any value; only then is that looked for. Memory for a
+    block of 8 MB.
+
+    Raises
+    ------
+    NonFiniteError
+        For the first NaN or infinity.
+    ValueError
+        If squares overflow.
     """
-    values = X.data if is_sparse(X) else X
-    if values.dtype.kind != "f":
-        return
     with np.errstate(over="ignore", invalid="ignore"):
-        suspect = not np.isfinite(values.sum(dtype=np.float64))
-    if suspect:
+        total = sum(float(np.vdot(block, block)) for block in _blocks(X))
+    if not np.isfinite(total):
         raise_nonfinite(X)
+        largest = max(float(np.abs(block).max()) for block in _blocks(X))
+        raise ValueError(
+            f"X holds values as large as {largest:.3g}, whose squares overflow float64; rescale the features."
+        )
+    return total
+
+
+def _blocks(X: Any) -> Iterator[NDArray[np.float64]]:
+    """The values of X as float64, in blocks that need no copy where they are so already."""
+    if is_sparse(X):
+        for start in range(0, X.data.size, _BLOCK):
+            yield X.data[start : start + _BLOCK].astype(np.float64, copy=False)
+    elif X.flags.f_contiguous and not X.flags.c_contiguous:
+        yield from _blocks(X.T)
+    else:
+        step = max(1, _BLOCK // X.shape[1])
+        for start in range(0, X.shape[0], step):
+            yield X[start : start + step].astype(np.float64, copy=False)
 
 
 def raise_nonfinite(X: Any) -> None:

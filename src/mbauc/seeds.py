@@ -14,4 +14,10 @@ def generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, a whole number of at least 0, a numpy Generator or a RandomState, "
+            f"got {random_state!r}."
+        ) from None

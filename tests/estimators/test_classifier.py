@@ -612,3 +612,12 @@ def test_non_finite_errors_survive_a_worker_process():
     pa = pytest.importorskip("pyarrow")
     with pytest.raises(NonFiniteError, match=r"\('b'\)"):
         MBAClassifier().fit(pa.table({"a": [1.0, 2.0, 3.0], "b": [1.0, float("nan"), 2.0]}), [0, 1, 0])
+
+
+def test_bytes_in_foreign_order(table):
+    X, y = table
+    expected = MBAClassifier().fit(X, y).coef_
+    sparse = sp.csr_array(X)
+    sparse.data = sparse.data.astype(">f8")
+    for foreign in (X.astype(">f8"), sparse):
+        np.testing.assert_allclose(MBAClassifier().fit(foreign, y).coef_, expected, rtol=1e-9)

@@ -27,7 +27,7 @@ _PIECES = 16
 
 def canonical_csr(X: Any) -> Any:
     """X as CSR with sorted columns and duplicates summed; X itself where it is so already."""
-    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+    if (X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8)) or not X.dtype.isnative:
         X = X.astype(np.float64)
     if X.format != "csr":
         X = X.tocsr()

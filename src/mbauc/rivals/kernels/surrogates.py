@@ -1,0 +1,66 @@
+"""The four convex surrogates φ(t) of Eq. (7), t = f(x⁺) - f(x⁻), and their derivatives.
+
+The squared loss is halved, as in Eq. (14), so that l2 means the same beside it as in the exact problem.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+#: What the kernels call them.
+CODES = {"squared": 0, "hinge": 1, "logistic": 2, "exponential": 3}
+
+_LARGE = 1e150
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def surrogate(code, t):  # type: ignore[no-untyped-def]
+    """φ(t); what is not a number stays so."""
+    if code == 0:
+        return 0.5 * (1.0 - t) * (1.0 - t)
+    if code == 1:
+        return 0.0 if t >= 1.0 else 1.0 - t
+    if code == 2:
+        return logistic_loss(t)
+    return np.exp(-t)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def derivative(code, t):  # type: ignore[no-untyped-def]
+    """φ'(t); at the kink of the hinge, where any number in [-1, 0] would do, -1."""
+    if code == 0:
+        return t - 1.0
+    if code == 1:
+        return 0.0 if t > 1.0 else -1.0
+    if code == 2:
+        return -chance(-t)
+    return -np.exp(-t)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def logistic_loss(t):  # type: ignore[no-untyped-def]
+    """log(1 + exp(-t)), without overflow."""
+    return np.log1p(np.exp(-abs(t))) + max(0.0, -t)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def chance(t):  # type: ignore[no-untyped-def]
+    """1 / (1 + exp(-t)), without overflow."""
+    e = np.exp(-abs(t))
+    return (1.0 if t > 0 else e) / (1.0 + e)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def logistic_pull(t, loss):  # type: ignore[no-untyped-def]
+    """-φ'(t) of the logistic loss; adds φ(t) to the loss from the same exponential.
+
+    Σ log(1 + e) is the logarithm of a product, which is kept in ``loss[1]`` and taken now and then.
+    """
+    e = np.exp(-abs(t))
+    loss[0] += max(0.0, -t)
+    loss[1] *= 1.0 + e
+    if loss[1] > _LARGE:
+        loss[0] += np.log(loss[1])
+        loss[1] = 1.0
+    return (e if t > 0 else 1.0) / (1.0 + e)
