@@ -1,11 +1,9 @@
 """Cost of a row of every rival: what it grows with, and whether that is what its docstring says."""
 
-import time
-
 import numpy as np
 from scipy import sparse as sp
 
-from benchmarks.timing import report
+from benchmarks.timing import interleaved, report
 from mbauc.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 
 #: Growth of one quantity at a time.
@@ -22,16 +20,14 @@ def rows_of(n, k, d, seed=0):
     return X, rng.random(n) < 1 / 3
 
 
-def nanoseconds(model, n, k, d, repeats=3):
+def nanoseconds(model, n, k, d, repeats=4):
     """Time a row, from the difference of two sizes so that what is paid once does not count."""
     X, y = rows_of(2 * n, k, d)
-    times = {n: [], 2 * n: []}
-    for _ in range(repeats + 1):
-        for size, taken in times.items():
-            started = time.perf_counter()
-            model.fit(X[:size], y[:size])
-            taken.append(time.perf_counter() - started)
-    return 1e9 * (min(times[2 * n][1:]) - min(times[n][1:])) / n
+    tables = {size: (X[:size], y[:size]) for size in (n, 2 * n)}
+    took = interleaved(
+        {size: (lambda table=table: model.fit(*table)) for size, table in tables.items()}, repeats
+    )
+    return 1e9 * (took[2 * n] - took[n]) / n
 
 
 def run(scale=1):
@@ -64,21 +60,21 @@ def run(scale=1):
     for update in ("sequential", "gradient"):
         small, large = (OAM(update=update, buffer_size=B, random_state=0) for B in (50, 200))
         title = f"OAM {update}"
-        growth(title, "k 20 → 80", "O(B k): ×4", (small, 5000, 20, 4096), (small, 5000, 80, 4096))
-        growth(title, "B 50 → 200", "O(B k): ×4", (small, 5000, 20, 4096), (large, 5000, 20, 4096))
-        growth(title, "d 4,096 → 16,384", "×1", (small, 5000, 20, 4096), (small, 5000, 20, 16_384))
+        growth(title, "k 20 → 80", "O(B k): ×4", (small, 20_000, 20, 4096), (small, 20_000, 80, 4096))
+        growth(title, "B 50 → 200", "O(B k): ×4", (small, 20_000, 20, 4096), (large, 20_000, 20, 4096))
+        growth(title, "d 4,096 → 16,384", "×1", (small, 20_000, 20, 4096), (small, 20_000, 20, 16_384))
     for name, kind in (("OPAUC", OPAUC), ("AdaOAM", AdaOAM)):
         full, thin, thick = kind(random_state=0), kind(rank=16, random_state=0), kind(rank=64, random_state=0)
-        growth(name, "d 128 → 512", "O(d²): ×16", (full, 2000, 10, 128), (full, 500, 10, 512))
-        growth(name, "k 10 → 40", "×1", (full, 2000, 10, 256), (full, 2000, 40, 256))
+        growth(name, "d 128 → 512", "O(d²): ×16", (full, 20_000, 10, 128), (full, 2000, 10, 512))
+        growth(name, "k 10 → 40", "×1", (full, 5000, 10, 256), (full, 5000, 40, 256))
         growth(
             f"{name} low-rank",
             "d 1,024 → 4,096",
             "O(d τ): ×4",
-            (thin, 1000, 10, 1024),
-            (thin, 500, 10, 4096),
+            (thin, 8000, 10, 1024),
+            (thin, 2000, 10, 4096),
         )
-        growth(f"{name} low-rank", "τ 16 → 64", "O(d τ): ×4", (thin, 1000, 10, 1024), (thick, 500, 10, 1024))
+        growth(f"{name} low-rank", "τ 16 → 64", "O(d τ): ×4", (thin, 8000, 10, 1024), (thick, 4000, 10, 1024))
     report(
         "rivals_cost",
         rows,

@@ -17,6 +17,8 @@ from mbauc.threads import thread_count
 
 #: Rows a block, so that a progress bar moves and an interrupt is heard.
 _ROWS = 1 << 16
+#: Values looked at before all are.
+_LOOK = 1000
 #: Numbers in a block of dense rows, which is a copy.
 _NUMBERS = 1 << 19
 
@@ -57,7 +59,8 @@ class Table:
             if self.X.dtype.kind != "f":
                 self.X = self.X.astype(np.float64)
             self.squares = float(self.X.nnz)
-            if not all_ones(self.X, thread_count(None)):
+            # a look at the first values spares most data that are not of ones a pass
+            if not ((self.X.data[:_LOOK] == 1).all() and all_ones(self.X, thread_count(None))):
                 self._values = self.X.data
                 self.squares = checked_squares(self.X)
             # a sign that is never used costs the loops a comparison an entry

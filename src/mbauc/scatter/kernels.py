@@ -11,22 +11,30 @@ from numba import njit
 
 from mbauc.prefetch import prefetch
 
+#: Values compared before looking whether one differed.
+_LOOK = 1 << 14
 #: How many visits ahead of its use a row is called into cache.
 _AHEAD = 32
 
 
 @njit(nogil=True, cache=True)
 def inspect(data):  # type: ignore[no-untyped-def]
-    """Whether all values are one, and whether all are finite."""
-    ones = True
-    finite = True
-    for value in data:
-        if value != 1:
-            ones = False
-            if not np.isfinite(value):
-                finite = False
-                break
-    return ones, finite
+    """Whether all values are one, and whether all are finite.
+
+    Counting instead of stopping at the first lets the compiler compare several values at once.
+    """
+    others = 0
+    start = 0
+    while start < data.size and others == 0:
+        for i in range(start, min(start + _LOOK, data.size)):
+            others += data[i] != 1
+        start += _LOOK
+    if others == 0:
+        return True, True
+    bad = 0
+    for i in range(data.size):
+        bad += not np.isfinite(data[i])
+    return False, bad == 0
 
 
 @njit(nogil=True, cache=True)

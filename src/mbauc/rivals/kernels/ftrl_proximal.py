@@ -35,6 +35,9 @@ def learn(  # type: ignore[no-untyped-def]
     """
     z, root, w = np.empty(longest), np.empty(longest), np.empty(longest)
     one = np.uintp(1)
+    t, bias_z, bias_root = clock
+    total, product = loss
+    taken = order.size
     for k in range(order.size):
         call_ahead(indptr, columns, values, order, k)
         row = np.uintp(order[k])
@@ -51,7 +54,7 @@ def learn(  # type: ignore[no-untyped-def]
             over = over if over > 0.0 else 0.0
             w[i] = np.copysign(over, -z[i]) / ((beta + root[i]) * rate + lambda_2)
             i += one
-        bias = -clock[1] / ((beta + clock[2]) * rate)
+        bias = -bias_z / ((beta + bias_root) * rate)
         s = 0.0
         i = np.uintp(0)
         while i < size:
@@ -59,10 +62,12 @@ def learn(  # type: ignore[no-untyped-def]
             i += one
         s += bias
         if not np.isfinite(s):
-            return k
+            taken = k
+            break
         sign = 1.0 if positive[k] else -1.0
-        pull = -sign * logistic_pull(sign * s, loss)
-        clock[0] += 1.0
+        pull, total, product = logistic_pull(sign * s, total, product)
+        pull *= -sign
+        t += 1.0
         i = np.uintp(0)
         while i < size:
             g = pull * value(values, start + i)
@@ -76,7 +81,9 @@ def learn(  # type: ignore[no-untyped-def]
             records[j, 0], records[j, 1] = z[i], root[i]
             i += one
         if intercept:
-            grown = np.sqrt(clock[2] * clock[2] + pull * pull)
-            clock[1] += pull - (grown - clock[2]) * rate * bias
-            clock[2] = grown
-    return order.size
+            grown = np.sqrt(bias_root * bias_root + pull * pull)
+            bias_z += pull - (grown - bias_root) * rate * bias
+            bias_root = grown
+    clock[:] = t, bias_z, bias_root
+    loss[:] = total, product
+    return taken

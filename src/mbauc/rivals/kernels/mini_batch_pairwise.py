@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mbauc.rivals.kernels.rows import add, score, squared_norm
+from mbauc.rivals.kernels.rows import add, call_ahead, measure
 from mbauc.rivals.kernels.surrogates import derivative, surrogate
 
 _SMALL = 1e-9
@@ -47,12 +47,12 @@ def learn(  # type: ignore[no-untyped-def]
         for side in range(2):
             drawn = plus[step] if side == 1 else minus[step]
             for i in range(size):
+                call_ahead(indptr, columns, values, drawn, i)
                 row = np.uintp(drawn[i])
                 start, stop = np.uintp(indptr[row]), np.uintp(indptr[row + one])
-                scores[side, i] = score(columns, values, start, stop, w)
-                if auto:
-                    norms[side] += squared_norm(columns, values, start, stop) / size
-        longest = max(clock[2], norms[0] + norms[1])
+                scores[side, i], norm = measure(columns, values, start, stop, w)
+                norms[side] += norm / size
+        longest = max(clock[2], norms[0] + norms[1]) if auto else 0.0
         if 0.0 < clock[2] < longest:
             # as if it had been known from the start
             clock[1] *= clock[2] / longest

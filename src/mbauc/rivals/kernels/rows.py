@@ -74,17 +74,18 @@ def add(columns, values, start, stop, factor, w):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True)
-def squared_norm(columns, values, start, stop):  # type: ignore[no-untyped-def]
-    """‖x‖² of one row."""
+def measure(columns, values, start, stop, w):  # type: ignore[no-untyped-def]
+    """The score w'x and ‖x‖² of one row."""
     if values is None:
-        return np.float64(stop - start)
-    total = 0.0
+        return score(columns, values, start, stop, w), np.float64(stop - start)
+    total, norm = 0.0, 0.0
     place = start
     while place < stop:
         entry = value(values, place)
-        total += entry * entry
+        total += w[column(columns, place, start)] * entry
+        norm += entry * entry
         place += np.uintp(1)
-    return total
+    return total, norm
 
 
 @njit(nogil=True, cache=True)

@@ -52,15 +52,15 @@ def chance(t):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def logistic_pull(t, loss):  # type: ignore[no-untyped-def]
-    """-φ'(t) of the logistic loss; adds φ(t) to the loss from the same exponential.
+def logistic_pull(t, total, product):  # type: ignore[no-untyped-def]
+    """-φ'(t) of the logistic loss, and ``total`` and ``product`` after adding φ(t), from one exponential.
 
-    Σ log(1 + e) is the logarithm of a product, which is kept in ``loss[1]`` and taken now and then.
+    Σ log(1 + e) is the logarithm of a product, which is taken now and then.
     """
     e = np.exp(-abs(t))
-    loss[0] += max(0.0, -t)
-    loss[1] *= 1.0 + e
-    if loss[1] > _LARGE:
-        loss[0] += np.log(loss[1])
-        loss[1] = 1.0
-    return (e if t > 0 else 1.0) / (1.0 + e)
+    total += max(0.0, -t)
+    product *= 1.0 + e
+    if product > _LARGE:
+        total += np.log(product)
+        product = 1.0
+    return (e if t > 0 else 1.0) / (1.0 + e), total, product
