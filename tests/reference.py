@@ -44,6 +44,24 @@ def auc(y, s, w=None):
     return won / total
 
 
+def delong(y, s):
+    """DeLong et al. 1988: AUC, and its variance from the mean wins of each row; all pairs one by one."""
+    auc, covariance = delong_covariance(y, [s])
+    return auc[0], covariance[0, 0]
+
+
+def delong_covariance(y, table):
+    """The same of several scorers on the same rows."""
+    plus, minus = np.flatnonzero(y), np.flatnonzero(~np.asarray(y, dtype=bool))
+    wins = np.zeros((len(table), len(plus), len(minus)))
+    for k, s in enumerate(table):
+        for a, i in enumerate(plus):
+            for b, j in enumerate(minus):
+                wins[k, a, b] = 1.0 if s[i] > s[j] else 0.5 if s[i] == s[j] else 0.0
+    of_plus, of_minus = np.atleast_2d(np.cov(wins.mean(axis=2))), np.atleast_2d(np.cov(wins.mean(axis=1)))
+    return wins.mean(axis=(1, 2)), of_plus / len(plus) + of_minus / len(minus)
+
+
 def objective(sigma, mu, w, l1, l2, factors=None):
     """Eq. (14)."""
     factors = np.ones(len(mu)) if factors is None else factors

@@ -6,6 +6,7 @@ import pytest
 from mbauc.cli import main
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_demo_ends_with_an_interval_and_a_plot(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out")]) == 0

@@ -50,3 +50,7 @@ class SingularWarning(MbaucWarning):
 
 class BinormalWarning(MbaucWarning):
     """Scores are far from normal: AUC estimated from moments is not the AUC of the data."""
+
+
+class FewRowsWarning(MbaucWarning):
+    """A class has too few rows for the coverage that an interval aims at."""

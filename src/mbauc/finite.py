@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from mbauc.errors import NonFiniteError
 from mbauc.matrix import is_sparse
 
+#: Sums of squares within which products of sums are safe from over- and underflow.
+_SMALLEST, _LARGEST = 1e-200, 1e200
 #: Values looked at together.
 _BLOCK = 1 << 20
 
 
 def checked_squares(X: Any) -> float:
-    """The sum of the squared values of X, dense or CSR; raises if it is not finite.
+    """The sum of the squared values of X, dense or CSR; raises if it is not a number to go on with.
 
     One pass, since the sum shows what is wrong with any value; only then is that looked for. Memory for a
     block of 8 MB.
@@ -26,16 +28,19 @@ def checked_squares(X: Any) -> float:
     NonFiniteError
         For the first NaN or infinity.
     ValueError
-        If squares overflow.
+        If squares come near the ends of floating point.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         total = sum(float(np.vdot(block, block)) for block in _blocks(X))
-    if not np.isfinite(total):
+    if not total < _LARGEST:
         raise_nonfinite(X)
-        largest = max(float(np.abs(block).max()) for block in _blocks(X))
-        raise ValueError(
-            f"X holds values as large as {largest:.3g}, whose squares overflow float64; rescale the features."
-        )
+    if not _SMALLEST < total < _LARGEST:
+        largest = max((float(np.abs(block).max(initial=0.0)) for block in _blocks(X)), default=0.0)
+        if largest > 0.0:
+            raise ValueError(
+                f"the largest value of X is {largest:.3g}, whose square is near the end of floating point; "
+                "rescale the features."
+            )
     return total
 
 

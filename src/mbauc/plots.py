@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from mbauc.atomic import atomic_write
 from mbauc.metrics import roc_auc_interval
-from mbauc.metrics.roc_auc import check_scores
+from mbauc.metrics.placements import checked_scores
 
 _POINTS = 2000
 
@@ -50,7 +50,7 @@ def roc_plot(
 
 def _curve(y: ArrayLike, s: ArrayLike) -> tuple[Any, Any]:
     """False alarm and detection rates at thresholds spread over both classes."""
-    positive, values = check_scores(y, s)
+    positive, values, _ = checked_scores(y, s)
     plus, minus = np.sort(values[positive]), np.sort(values[~positive])
     levels = np.linspace(0, 1, _POINTS // 2)
     thresholds = np.unique(np.concatenate([np.quantile(plus, levels), np.quantile(minus, levels)]))[::-1]

@@ -15,6 +15,7 @@ from mbauc.progress import progress
 from mbauc.rows import Rows, checked_rows
 from mbauc.scatter.sparse import canonical_csr
 from mbauc.seeds import generator
+from mbauc.settings import check_choice, check_whole
 from mbauc.threads import thread_count
 
 Pairing = Literal["matched", "complete"]
@@ -161,12 +162,14 @@ def _rounds(
 
 def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
     """Raise for settings that Algorithm 1 does not know."""
-    if not isinstance(pairs, int | np.integer) or isinstance(pairs, bool) or pairs < 1:
-        raise ValueError(f"pairs must be a whole number of at least 1, got {pairs!r}.")
-    if not isinstance(batch_size, int | np.integer) or isinstance(batch_size, bool) or batch_size < 1:
-        raise ValueError(f"batch_size must be a whole number of at least 1, got {batch_size!r}.")
-    if pairing not in ("matched", "complete"):
-        raise ValueError(f"pairing must be 'matched' or 'complete', got {pairing!r}.")
+    check_whole("pairs", pairs)
+    check_batches(batch_size, pairing)
+
+
+def check_batches(batch_size: Any, pairing: Any) -> None:
+    """Raise for mini-batches that Algorithm 1 does not know."""
+    check_whole("batch_size", batch_size)
+    check_choice("pairing", pairing, ("matched", "complete"))
 
 
 def _streams(random_state: Any) -> list[np.random.Generator]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from mbauc.metrics import roc_auc, roc_auc_interval
+from mbauc.metrics import compare_roc_auc, placements, roc_auc, roc_auc_interval
 
 
 @st.composite
@@ -32,37 +32,26 @@ def test_symmetries(case):
     assert roc_auc(y, np.exp(s) * 3 + 1) == pytest.approx(roc_auc(y, s), abs=1e-12)
 
 
-def test_interval_covers_and_has_the_right_width(rng):
-    hits, widths, estimates = 0, [], []
-    truth = 0.7602499389065233  # Φ(1/√2)
-    y = np.arange(600) < 100
-    for _ in range(300):
-        interval = roc_auc_interval(y, rng.standard_normal(600) + y)
-        hits += interval.low <= truth <= interval.high
-        widths.append(interval.stderr)
-        estimates.append(interval.auc)
-    assert 0.91 < hits / 300 < 0.985
-    assert np.mean(widths) == pytest.approx(np.std(estimates), rel=0.15)
+def test_compiled_loops_and_threads_tell_the_same(rng, monkeypatch):
+    y = rng.random(5000) < 0.3
+    for s in (rng.standard_normal(5000) + y, rng.integers(0, 20, 5000) + 2 * y, np.zeros(5000), 1.0 * y):
+        few = placements.spread(y, np.asarray(s, dtype=float))
+        with monkeypatch.context() as patch:
+            patch.setattr(placements, "_MANY", 100)
+            for n_threads in (1, 2, 5):
+                patch.setattr(placements, "thread_count", lambda n_jobs, k=n_threads: k)
+                assert placements.spread(y, np.asarray(s, dtype=float)) == pytest.approx(few, abs=1e-12)
 
 
-def test_interval_matches_the_definition_of_delong():
-    y = np.array([1, 1, 1, 0, 0, 0, 0])
-    s = np.array([3.0, 1.0, 2.0, 2.0, 0.0, 1.5, -1.0])
-    wins = (s[:3, None] > s[None, 3:]) + 0.5 * (s[:3, None] == s[None, 3:])
-    variance = wins.mean(1).var(ddof=1) / 3 + wins.mean(0).var(ddof=1) / 4
-    interval = roc_auc_interval(y, s)
-    assert interval.auc == pytest.approx(wins.mean())
-    assert interval.stderr == pytest.approx(np.sqrt(variance))
-    assert 0 < interval.low < interval.auc < interval.high < 1
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_perfect_ranking_is_not_certain(sign):
-    y = np.repeat([0, 1], 50)
-    interval = roc_auc_interval(y, sign * y)
-    assert interval.auc == (sign + 1) / 2
-    assert interval.high - interval.low == pytest.approx(1 - 0.025 ** (1 / 50))
-    assert 0 <= interval.low <= interval.auc <= interval.high <= 1
+def test_many_scores_do_not_overflow(rng):
+    y = np.zeros(3_000_000, dtype=bool)
+    y[::2] = True
+    found = placements.spread(y, np.where(y, 1.0, 0.0))
+    assert found == (1.0, 0.0, 0.0)
+    auc, plus, minus = placements.spread(y, rng.standard_normal(y.size))
+    assert auc == pytest.approx(0.5, abs=0.002)
+    assert plus == pytest.approx(1 / 12, rel=0.01)
+    assert minus == pytest.approx(1 / 12, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +64,13 @@ def test_a_perfect_ranking_is_not_certain(sign):
     ],
 )
 def test_bad_input_is_named(y, s, message):
-    for metric in (roc_auc, roc_auc_interval):
+    for metric in (roc_auc, roc_auc_interval, lambda y, s: compare_roc_auc(y, {"a": s, "b": s})):
         with pytest.raises(ValueError, match=message):
             metric(y, s)
-    with pytest.raises(ValueError, match="at least 2 rows of each class"):
-        roc_auc_interval([0, 0, 1], [1.0, 2.0, 3.0])
+
+
+def test_weights_must_leave_both_classes():
     with pytest.raises(ValueError, match="zero for all rows of a class"):
         roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [0, 1, 1])
-    with pytest.raises(ValueError, match="confidence"):
-        roc_auc_interval([0, 1], [0.0, 1.0], confidence=95)
+    with pytest.raises(ValueError, match=r"sample_weight.*one weight for each row"):
+        roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [1, 1])

@@ -16,6 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from mbauc import MBAClassifier
 from mbauc.errors import DivergedError, NonFiniteError
 from mbauc.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
+from mbauc.rivals.blocks import Table
 
 CLASSES = [OnlineLogisticRegression, FTRLProximal, OAM, OPAUC, AdaOAM, MiniBatchPairwise]
 RANDOM = [*DRAWING, "oam sequential", "oam gradient", "opauc sketched", "opauc uncentred", "ada sketched"]
@@ -31,8 +32,10 @@ class TestRandomness:
 
     @pytest.mark.parametrize("name", EVERY)
     def test_forms_of_a_seed(self, holes, name):
-        want = fresh(name, random_state=np.random.default_rng(3)).fit(*holes).coef_
-        np.testing.assert_array_equal(fresh(name, random_state=3).fit(*holes).coef_, want)
+        new = [fresh(name, random_state=np.random.default_rng(3)).fit(*holes).coef_ for _ in range(2)]
+        np.testing.assert_array_equal(*new)
+        numbers = [fresh(name, random_state=3).fit(*holes).coef_ for _ in range(2)]
+        np.testing.assert_array_equal(*numbers)
         old = [fresh(name, random_state=np.random.RandomState(3)).fit(*holes).coef_ for _ in range(2)]
         np.testing.assert_array_equal(*old)
 
@@ -89,10 +92,19 @@ class TestStopping:
 
     @pytest.mark.parametrize("name", EVERY)
     def test_running_out_of_passes_is_told(self, holes, name):
-        with pytest.warns(ConvergenceWarning, match="max_iter=2 passes") as caught:
+        with pytest.warns(ConvergenceWarning, match=r"cannot tell .* after max_iter=2") as caught:
             fitted = fresh(name, max_iter=2, tol=0.0).fit(*holes)
         assert fitted.n_iter_ == 2
         assert caught[0].filename == __file__
+
+    def test_progress_to_the_end_is_told(self, holes):
+        with pytest.warns(ConvergenceWarning, match="still made progress after max_iter=4"):
+            OnlineLogisticRegression(1e-3, max_iter=4, n_iter_no_change=2, tol=0.0).fit(*holes)
+
+    def test_a_loss_that_stays_the_same_is_no_progress(self):
+        X, y = np.array([[-9.0], [9.0], [-8.0], [8.0]]), [0, 1, 0, 1]
+        fitted = OAM(1.0, max_iter=50, tol=0.0, n_iter_no_change=3, random_state=0).fit(X, y)
+        assert fitted.n_iter_ < 10
 
     @pytest.mark.parametrize("name", ["logistic", "ftrl", "opauc", "ada", "squared"])
     def test_losses_fall(self, holes, name):
@@ -391,3 +403,92 @@ def test_a_bad_seed_is_named(holes, bad):
     for rival in (OnlineLogisticRegression(random_state=bad), OAM(random_state=bad)):
         with pytest.raises(ValueError, match=r"^random_state must be"):
             rival.fit(*holes)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_interrupted_stream_is_as_it_was(holes, name, monkeypatch):
+    X, y = holes
+    fitted = fresh(name).partial_fit(X, y)
+    before = snapshot(fitted)
+    blocks = Table.blocks
+    monkeypatch.setattr(Table, "rows_a_block", 100)
+
+    def interrupted(self, order, step):
+        for number, block in enumerate(blocks(self, order, step)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield block
+
+    def block(self, order, calls=[]):  # noqa: B006
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(self, order)
+
+    original = Table.block
+    if name in WALKING:
+        monkeypatch.setattr(Table, "blocks", interrupted)
+    else:
+        monkeypatch.setattr(Table, "block", block)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.partial_fit(X, y)
+    assert snapshot(fitted) == before
+
+
+def test_a_generator_is_left_to_its_owner(holes):
+    owner = np.random.default_rng(3)
+    stream = OAM(random_state=owner).partial_fit(*holes)
+    state = owner.bit_generator.state
+    stream.partial_fit(*holes)
+    assert owner.bit_generator.state == state
+    assert not np.array_equal(
+        OAM(random_state=owner).fit(*holes).coef_, OAM(random_state=owner).fit(*holes).coef_
+    )
+
+
+def test_the_kind_of_step_cannot_change_in_a_stream(holes):
+    stream = OnlineLogisticRegression("auto").partial_fit(*holes)
+    with pytest.raises(ValueError, match=r"eta0 must be 'auto' as when the stream began, got 0\.5"):
+        stream.set_params(eta0=0.5).partial_fit(*holes)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("size", [1e-160, 1e150])
+def test_values_whose_squares_vanish_or_overflow_are_refused(holes, name, size):
+    X, y = holes
+    fitted = fresh(name).partial_fit(X, y)
+    before = snapshot(fitted)
+    for given in (X * size, sp.csr_array(X * size)):
+        with pytest.raises(ValueError, match="rescale the features"):
+            fitted.partial_fit(given, y)
+        assert snapshot(fitted) == before
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices"),
+    [([0, 1, 2], [0, 7]), ([0, 1, 2], [0, -1]), ([0, 2, 1], [0, 1]), ([0, 1, 9], [0, 1])],
+)
+def test_a_broken_sparse_matrix_is_refused(indptr, indices):
+    X = sp.csr_array((2, 3))
+    X.data, X.indices, X.indptr = np.ones(2), np.array(indices, np.int32), np.array(indptr, np.int32)
+    for model in (*(fresh(name) for name in EVERY), MBAClassifier()):
+        with pytest.raises(ValueError, match="broken sparse matrix"):
+            model.fit(X, [0, 1])
+
+
+def test_one_row_at_a_time_costs_the_same_all_along():
+    """Neither what a stream remembers nor its losses are copied for a row."""
+    stream = FTRLProximal().partial_fit([[1.0]], [0], classes=[0, 1])
+    curve, state = stream.loss_curve_, stream._state
+    stream.partial_fit([[1.0]], [1])
+    assert stream.loss_curve_ is curve
+    assert stream._state is state
+
+
+def test_searching_in_processes(holes):
+    grid = {"alpha": [0.03, 0.3]}
+    found = [
+        GridSearchCV(FTRLProximal(random_state=0), grid, scoring="roc_auc", n_jobs=n).fit(*holes)
+        for n in (1, 2)
+    ]
+    np.testing.assert_array_equal(*(search.cv_results_["mean_test_score"] for search in found))

@@ -12,7 +12,6 @@ from mbauc.estimators.moment_ranker import MomentRanker, class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
-    check_number,
     columns_named,
     keeps_state_on_failure,
     validated_training_data,
@@ -20,6 +19,7 @@ from mbauc.estimators.validation import (
 from mbauc.labels import check_classes
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
+from mbauc.settings import check_number
 
 
 class MBAClassifier(MomentRanker):

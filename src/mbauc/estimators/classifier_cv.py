@@ -14,7 +14,6 @@ from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.validation import (
     check_factors,
-    check_number,
     columns_named,
     keeps_state_on_failure,
     validated_training_data,
@@ -23,6 +22,7 @@ from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
 from mbauc.seeds import generator
+from mbauc.settings import check_number
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]

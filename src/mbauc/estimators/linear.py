@@ -58,6 +58,8 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
 
     def _known_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> NDArray[Any]:
         """The two classes of a stream: as given or found in its first block, and the same ever after."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if first:
             if classes is not None:
                 return check_classes(classes)

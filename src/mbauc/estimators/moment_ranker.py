@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.problem import Problem
-from mbauc.estimators.validation import check_number
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
 from mbauc.probability import ScoreModel
 from mbauc.progress import Advance, silent
 from mbauc.rows import Rows
 from mbauc.sampling import check_sampling, draw_moments
+from mbauc.settings import check_flag, check_number
 from mbauc.solvers import Solution
 from mbauc.threads import thread_count
 
@@ -64,8 +64,7 @@ class MomentRanker(ProbabilisticRanker):
         check_number("tol", self.tol, low=0.0, open_low=True)
         check_number("max_iter", self.max_iter, low=1)
         for name in ("scale", "within_block", "one_standard_error"):
-            if not isinstance(getattr(self, name, False), bool | np.bool_):
-                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}.")
+            check_flag(name, getattr(self, name, False))
         thread_count(self.n_jobs)
 
     def _moments_of(

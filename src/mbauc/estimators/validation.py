@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -88,17 +87,6 @@ def validated_training_data(
                     f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
                 )
     return Rows(X, positive, weight), known
-
-
-def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
-    """A finite real number within bounds, or an error that names the parameter."""
-    number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    if not (np.isfinite(number) and low <= number <= high) or (open_low and number == low):
-        bounds = f"{'greater than' if open_low else 'at least'} {low:g}"
-        if np.isfinite(high):
-            bounds += f" and at most {high:g}"
-        raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}.")
-    return number
 
 
 def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:

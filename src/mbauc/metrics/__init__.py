@@ -1,6 +1,6 @@
-"""How good a ranking is."""
+"""How good a ranking is, and how sure one can be of it."""
 
-from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.metrics.delong import AucComparison, AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.roc_auc import roc_auc
 
-__all__ = ["AucInterval", "roc_auc", "roc_auc_interval"]
+__all__ = ["AucComparison", "AucInterval", "compare_roc_auc", "roc_auc", "roc_auc_interval"]

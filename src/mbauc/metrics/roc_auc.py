@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.labels import find_classes, positive_rows
-from mbauc.matrix import check_weights
+from mbauc.metrics.placements import checked_scores, placements, spread
 
 Array = NDArray[np.float64]
 
@@ -32,26 +29,10 @@ def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    positive, scores = check_scores(y, s)
-    weight = check_weights(sample_weight, scores.size)
-    if weight is None:
-        return auc_of_classes(np.sort(scores[positive]), np.sort(scores[~positive]))
-    if not (weight[positive].any() and weight[~positive].any()):
-        raise ValueError("sample_weight is zero for all rows of a class; AUC needs both classes.")
-    return weighted_auc_of_classes(scores[positive], scores[~positive], weight[positive], weight[~positive])
-
-
-def check_scores(y: Any, s: Any) -> tuple[NDArray[np.bool_], Array]:
-    """Mask of the positive rows and the scores, checked against each other."""
-    scores = np.asarray(s, dtype=np.float64)
-    if scores.ndim != 1:
-        raise ValueError(f"scores must be one-dimensional, got shape {scores.shape}; pass one score per row.")
-    positive = positive_rows(y, find_classes(y))
-    if positive.size != scores.size:
-        raise ValueError(f"y has {positive.size:,} labels and there are {scores.size:,} scores.")
-    if np.isnan(scores).any():
-        raise ValueError(f"the score of row {int(np.flatnonzero(np.isnan(scores))[0]):,} is NaN.")
-    return positive, scores
+    scores = checked_scores(y, s, sample_weight)
+    if scores.weight is None:
+        return spread(scores.positive, scores.values).auc
+    return placements(scores)[0]
 
 
 def auc_of_classes(plus: Array, minus: Array) -> float:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.estimators.validation import check_number
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.class_statistics import check_rank, draws_of, empty_statistics, statistics_of
-from mbauc.rivals.online import Array, OnlineRanker, State, check_unchanged, halfway
+from mbauc.rivals.class_statistics import StatisticsRanker, draws_of, empty_statistics, statistics_of
+from mbauc.rivals.online import Array, State
+from mbauc.settings import check_number
 
 
-class AdaOAM(OnlineRanker):
+class AdaOAM(StatisticsRanker):
     """Adaptive online AUC maximisation: the gradients of OPAUC with a rate for each column.
 
     The paper's AdaAUC. With g the gradient of :class:`OPAUC`, a step is, for each column i, ::
@@ -53,11 +53,14 @@ class AdaOAM(OnlineRanker):
     2011). Its authors postpone the shrinkage of columns that a row does not touch; here every column is
     touched, because S w is dense, so that nothing is left to postpone.
 
+    The analysis assumes ‖w‖ ≤ 1/√λ; weights are not projected there, since the penalty draws them in anyway.
+
     Weights that are zero in the exact solution are zero after most steps, but not after a row whose own
     gradient is larger than l1.
 
-    Tips: less sensitive to units and to ``eta0`` than OPAUC, but not free of it: try powers of ten around 0.1.
-    Gᵢ never forgets, so that large first steps on unscaled columns slow down all later ones.
+    Tips: less sensitive to units and to ``eta0`` than OPAUC with a number for ``eta0``, but not free of it:
+    try powers of ten around 0.1. Gᵢ never forgets, so that large first steps on unscaled columns slow down
+    all later ones.
 
     References
     ----------
@@ -110,7 +113,6 @@ class AdaOAM(OnlineRanker):
         check_number("l1", self.l1, low=0.0)
         check_number("l2", self.l2, low=0.0)
         check_number("delta", self.delta, low=0.0)
-        check_rank(self.rank)
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
         return State(
@@ -143,9 +145,3 @@ class AdaOAM(OnlineRanker):
                 loss,
             )
         )
-
-    def _check_stream(self, state: State) -> None:
-        check_unchanged("rank", self.rank, None if state.sketches is None else state.sketches.shape[2])
-
-    def _weights(self, state: State) -> tuple[Array, float]:
-        return state.w, halfway(state.w, state.means[1], state.means[0])

@@ -94,8 +94,7 @@ class Table:
         values = np.ascontiguousarray(self.X[order], dtype=np.float64)
         return Block(np.arange(0, n * d + 1, d), None, values.ravel(), np.arange(n), self.positive[order])
 
-    def blocks(self, order: NDArray[np.intp]) -> Iterator[Block]:
-        """The rows listed, block after block."""
-        step = self.rows_a_block
+    def blocks(self, order: NDArray[np.intp], step: int) -> Iterator[Block]:
+        """The rows listed, ``step`` at a time."""
         for start in range(0, order.size, step):
             yield self.block(order[start : start + step])

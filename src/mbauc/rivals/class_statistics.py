@@ -7,14 +7,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rivals.blocks import Block
-from mbauc.rivals.online import State, check_whole
+from mbauc.rivals.blocks import Block, Table
+from mbauc.rivals.online import OnlineRanker, State, check_unchanged, halfway
+from mbauc.settings import check_whole
+
+#: Random numbers drawn for a block.
+_DRAWS = 1 << 19
 
 
-def check_rank(rank: Any) -> None:
-    """A number of columns of the sketch, or None for covariances in full."""
-    if rank is not None:
-        check_whole("rank", rank)
+class StatisticsRanker(OnlineRanker):
+    """What OPAUC and AdaOAM do alike: their settings ``rank`` and ``centred``, and what follows from means."""
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if self.rank is not None:
+            check_whole("rank", self.rank)
+
+    def _check_stream(self, state: State) -> None:
+        check_unchanged("rank", self.rank, None if state.sketches is None else state.sketches.shape[2])
+
+    def _rows_a_block(self, table: Table) -> int:
+        return max(1, min(table.rows_a_block, _DRAWS // int(self.rank or 1)))
+
+    def _weights(self, state: State) -> tuple[NDArray[np.float64], float]:
+        return state.w, halfway(state.w, state.means[1], state.means[0])
 
 
 def empty_statistics(n_features: int, rank: int | None) -> dict[str, NDArray[np.float64] | None]:
@@ -54,4 +70,6 @@ def statistics_of(state: State) -> tuple[Any, ...]:
 def draws_of(state: State, block: Block, first_pass: bool) -> NDArray[np.float64]:
     """The random r of each row of a block; empty ones where nothing is sketched."""
     rank = 0 if state.sketches is None or not first_pass else state.sketches.shape[2]
-    return np.asarray(state.rng.standard_normal((block.order.size, rank)) / np.sqrt(max(rank, 1)))
+    draws: NDArray[np.float64] = state.rng.standard_normal((block.order.size, rank))
+    draws /= np.sqrt(max(rank, 1))
+    return draws

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from mbauc.errors import DivergedError
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.validation import (
-    check_number,
     columns_named,
     keeps_state_on_failure,
     validated_training_data,
@@ -22,6 +21,7 @@ from mbauc.estimators.validation import (
 from mbauc.progress import Advance, progress, silent
 from mbauc.rivals.blocks import Block, Table
 from mbauc.seeds import generator
+from mbauc.settings import check_flag, check_number, check_whole
 
 Array = NDArray[np.float64]
 
@@ -63,9 +63,10 @@ class OnlineRanker(LinearRanker):
         rows, classes = validated_training_data(self, X, y, None, reset=True)
         with columns_named(X):
             table = Table(rows)
-        rng = generator(self.random_state)
+        rng = self._generator()
         state = self._start(table.n_features, rng)
         self._check_steps(state, table)
+        state.solution = None
         curve: list[float] = []
         with progress(len(table) * int(self.max_iter), type(self).__name__, show=bool(self.verbose)) as advance:
             for number in range(int(self.max_iter)):
@@ -104,29 +105,33 @@ class OnlineRanker(LinearRanker):
         with columns_named(X):
             table = Table(rows)
         if first:
-            state = self._start(table.n_features, generator(self.random_state))
+            state = self._start(table.n_features, self._generator())
             curve: list[float] = []
         else:
             self._check_stream(self._state)
-            state = copy.deepcopy(self._state) if self._may_diverge else self._state
+            # one block is learned in one go, or not at all; more could be interrupted in between
+            at_risk = self._may_diverge or len(table) > self._rows_a_block(table)
+            state = copy.deepcopy(self._state) if at_risk else self._state
             curve = self.loss_curve_
         self._check_steps(state, table)
+        state.solution = None
         loss = self._pass(state, table, np.arange(len(table)), True, silent)
         self.classes_ = known
         self._state = state
-        self.loss_curve_ = [*curve, loss]
+        self.loss_curve_ = curve
+        self.loss_curve_.append(loss)
         self.n_iter_ = 1
         return self
 
     @property
     def coef_(self) -> Array:  # type: ignore[override]
         """Weights, shape (1, d)."""
-        return self._weights(self._fitted_state())[0][None, :].copy()
+        return self._solution()[0][None, :].copy()
 
     @property
     def intercept_(self) -> Array:  # type: ignore[override]
         """What is added to w'x, shape (1,)."""
-        return np.array([self._weights(self._fitted_state())[1]])
+        return np.array([self._solution()[1]])
 
     @property
     def t_(self) -> int:
@@ -143,6 +148,13 @@ class OnlineRanker(LinearRanker):
             )
         return self._state
 
+    def _solution(self) -> tuple[Array, float]:
+        """Weights and intercept, made when asked for and kept until more is learned."""
+        state = self._fitted_state()
+        if state.solution is None:
+            state.solution = self._weights(state)
+        return state.solution  # type: ignore[no-any-return]
+
     # -- for subclasses --------------------------------------------------------------------------------
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
@@ -157,6 +169,10 @@ class OnlineRanker(LinearRanker):
         """Weights and intercept."""
         raise NotImplementedError
 
+    def _rows_a_block(self, table: Table) -> int:
+        """Rows to learn from in one go."""
+        return table.rows_a_block
+
     def _longest_step(self, state: State, n_rows: int) -> float:
         """A bound on the weight that a step gives to a row, where steps are not watched one by one."""
         return 0.0
@@ -170,8 +186,8 @@ class OnlineRanker(LinearRanker):
         check_whole("n_iter_no_change", self.n_iter_no_change)
         if self.tol is not None:
             check_number("tol", self.tol, low=0.0)
-        for name in ("shuffle", "fit_intercept", "centred"):
-            check_choice(name, getattr(self, name, True), (True, False))
+        for name in ("shuffle", "fit_intercept", "centred", "verbose"):
+            check_flag(name, getattr(self, name, True))
 
     def _check_steps(self, state: State, table: Table) -> None:
         """Raise before anything is changed if steps could take the weights beyond floating point."""
@@ -179,6 +195,11 @@ class OnlineRanker(LinearRanker):
             self._raise_diverged()
 
     # -- passes ----------------------------------------------------------------------------------------
+
+    def _generator(self) -> np.random.Generator:
+        """A generator of its own, so that what the caller's is used for elsewhere does not matter."""
+        rng = generator(self.random_state)
+        return rng.spawn(1)[0] if rng is self.random_state else rng
 
     def _order(self, table: Table, rng: np.random.Generator) -> NDArray[np.intp]:
         return rng.permutation(len(table)) if self.shuffle else np.arange(len(table))
@@ -188,7 +209,7 @@ class OnlineRanker(LinearRanker):
     ) -> float:
         """Mean loss of the rows, each before it was learned from."""
         loss = np.array([0.0, 1.0])
-        for block in table.blocks(order):
+        for block in table.blocks(order, self._rows_a_block(table)):
             if self._learn(state, table, block, first_pass, loss) < block.order.size:
                 self._raise_diverged()
             advance(block.order.size)
@@ -207,29 +228,20 @@ class OnlineRanker(LinearRanker):
         patience = int(self.n_iter_no_change)
         if self.tol is None or len(curve) <= patience:
             return False
-        return min(curve[-patience:]) > min(curve[:-patience]) - float(self.tol)
+        return min(curve[-patience:]) >= min(curve[:-patience]) - float(self.tol)
 
     def _warn_unfinished(self) -> None:
-        if self.tol is not None:
-            warnings.warn(
-                f"{type(self).__name__} still made progress after max_iter={self.max_iter} passes; "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-
-def check_whole(name: str, value: Any, low: int = 1) -> None:
-    """A whole number of at least ``low``, or an error that names the parameter."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """One of a few values, or an error that names the parameter."""
-    if not any(value is choice or (isinstance(choice, str) and value == choice) for choice in choices):
-        *others, last = (repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+        if self.tol is None:
+            return
+        if self.max_iter <= self.n_iter_no_change:
+            found = f"cannot tell whether to stop before n_iter_no_change={self.n_iter_no_change} passes"
+        else:
+            found = "still made progress"
+        warnings.warn(
+            f"{type(self).__name__} {found} after max_iter={self.max_iter}; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def check_unchanged(name: str, value: Any, before: Any) -> None:

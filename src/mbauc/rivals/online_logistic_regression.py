@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.estimators.validation import check_number
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.online import Array, OnlineRanker, State, check_step
+from mbauc.rivals.online import Array, OnlineRanker, State, check_step, check_unchanged
+from mbauc.settings import check_number
 
 #: What "auto" divides by the mean squared norm: the best of a grid on real data sets, see docs/rivals.md.
 AUTO_STEP = 64.0
@@ -58,8 +58,11 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
     intercept_ : ndarray of shape (1,)
     classes_ : ndarray of shape (2,)
         Labels, negative first.
+    slope_ : float
+        1: ``decision_function`` is the log-odds.
     loss_curve_ : list of float
-        Mean loss of each pass, each row before it was learned from: an honest estimate in the first pass.
+        Mean loss of each pass of ``fit``, and of each block since, each row before it was learned from: an
+        honest estimate in the first pass.
     n_iter_ : int
         Passes made by the last ``fit``.
     t_ : int
@@ -72,10 +75,11 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
     -----
     Cost a row: O(k) for k entries, whatever the number of columns; memory O(d) besides X.
 
-    Tips: one pass is enough only on large data; on small data raise ``max_iter`` (the authors' demo needs
-    1,000 passes on svmguide3). Columns of very different size slow it down badly: scale them, or take
-    :class:`FTRLProximal`, whose columns have rates of their own. The intercept and the order of the rows
-    matter: do not feed it rows sorted by class with ``shuffle=False``.
+    Tips: one pass is enough only on large data; on small data raise ``max_iter``. Columns of very different
+    size slow it down badly: scale them, or take :class:`FTRLProximal`, whose columns have rates of their
+    own. The intercept and the order of the rows matter: do not feed it rows sorted by class with
+    ``shuffle=False``. The automatic step was chosen for ranking, by AUC; where probabilities matter, a
+    smaller one (``eta0=1`` on scaled columns) or more passes settle the intercept better.
 
     References
     ----------
@@ -126,12 +130,16 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
         # steps, intercept, shrinkage, mean squared norm
-        return State(rng=rng, w=np.zeros(n_features), clock=np.array([0.0, 0.0, 1.0, 1.0]))
+        auto = isinstance(self.eta0, str)
+        return State(
+            rng=rng, w=np.zeros(n_features), clock=np.array([0.0, 0.0, 1.0, 0.0 if auto else 1.0]), auto=auto
+        )
 
     def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
         from mbauc.rivals.kernels.online_logistic import learn
 
         auto = isinstance(self.eta0, str)
+        eta0 = AUTO_STEP if auto else float(self.eta0)
         return int(
             learn(
                 *block.arrays,
@@ -139,13 +147,17 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
                 block.positive,
                 state.w,
                 state.clock,
-                AUTO_STEP if auto else float(self.eta0),
+                eta0,
+                eta0 if self.fit_intercept else 0.0,
                 auto,
                 float(self.l2),
-                bool(self.fit_intercept),
                 loss,
             )
         )
+
+    def _check_stream(self, state: State) -> None:
+        if state.auto != isinstance(self.eta0, str):
+            check_unchanged("eta0", self.eta0, "auto" if state.auto else "a number")
 
     def _longest_step(self, state: State, n_rows: int) -> float:
         return 0.0 if isinstance(self.eta0, str) else float(self.eta0)

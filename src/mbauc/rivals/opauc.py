@@ -6,25 +6,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mbauc.estimators.validation import check_number
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.class_statistics import check_rank, draws_of, empty_statistics, statistics_of
+from mbauc.rivals.class_statistics import StatisticsRanker, draws_of, empty_statistics, statistics_of
 from mbauc.rivals.online import (
     Array,
-    OnlineRanker,
     State,
     auto_step,
-    check_choice,
     check_step,
-    check_unchanged,
-    halfway,
 )
+from mbauc.settings import check_choice, check_number
 
 #: What "auto" divides by the largest curvature: the best of a grid on real data sets, see docs/rivals.md.
 AUTO_STEP = 10.0
 
 
-class OPAUC(OnlineRanker):
+class OPAUC(StatisticsRanker):
     """One-pass AUC optimisation: squared loss of a row against all rows of the other class seen so far.
 
     Nothing of those rows is kept but their mean c and covariance S. A row x of class y = ±1 makes the step ::
@@ -40,7 +36,8 @@ class OPAUC(OnlineRanker):
     ----------
     eta0 : float or "auto"
         Step. ``"auto"`` is min(1, 10 / √t), or ⅓ with a constant rate, over the largest ‖x - c‖² + tr S + l2
-        seen so far, a bound on the curvature: weights cannot diverge, and the units of X do not matter.
+        seen so far, a bound on the curvature: with covariances in full or centred sketches weights cannot
+        diverge, and the units of X do not matter.
         When the bound grows, the weights shrink with it, as if it had been known before. A number is used
         as it is, as published.
     l2 : float
@@ -123,7 +120,6 @@ class OPAUC(OnlineRanker):
         super()._check_settings()
         check_step(self.eta0)
         check_number("l2", self.l2, low=0.0)
-        check_rank(self.rank)
         check_choice("learning_rate", self.learning_rate, ("invscaling", "constant"))
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
@@ -154,9 +150,3 @@ class OPAUC(OnlineRanker):
                 loss,
             )
         )
-
-    def _check_stream(self, state: State) -> None:
-        check_unchanged("rank", self.rank, None if state.sketches is None else state.sketches.shape[2])
-
-    def _weights(self, state: State) -> tuple[Array, float]:
-        return state.w, halfway(state.w, state.means[1], state.means[0])

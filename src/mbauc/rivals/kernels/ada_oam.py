@@ -45,10 +45,13 @@ def learn(  # type: ignore[no-untyped-def]
             lost = gradient(x, sign, w, l2, 1 - own, counts, means, scatters, sketches, projected, centred, g)
             if not np.isfinite(lost):
                 return k
+            for i in range(w.size):
+                squares[i] += g[i] * g[i]
+            if not np.isfinite(squares.sum()):
+                return k
             loss[0] += lost
             clock[0] += 1.0
             for i in range(w.size):
-                squares[i] += g[i] * g[i]
                 if squares[i] > 0.0:
                     eta = eta0 / (delta + np.sqrt(squares[i]))
                     moved = w[i] - eta * g[i]

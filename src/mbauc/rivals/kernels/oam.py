@@ -17,6 +17,7 @@ def learn(  # type: ignore[no-untyped-def]
     positive,
     draws,
     w,
+    apart,
     sums,
     seen,
     held_columns,
@@ -31,11 +32,10 @@ def learn(  # type: ignore[no-untyped-def]
 
     ``held_columns[c, b]`` and ``held_values[c, b]``, up to ``held_sizes[c, b]``, are row b held of class c
     (1: positive), ``seen[c]`` counts the rows of a class, ``sums[c]`` adds them up. ``draws`` are uniform
-    numbers, one for each row of the order. After the first pass no row counts again, and each further one
-    renews the buffers about once.
+    numbers, one for each row of the order; ``apart`` is scratch, zero before and after. After the first
+    pass no row counts again, and each further one renews the buffers about once.
     """
     capacity = held_values.shape[1]
-    apart = np.zeros(w.size)
     zero, one = np.uintp(0), np.uintp(1)
     for k in range(order.size):
         call_ahead(indptr, columns, values, order, k)

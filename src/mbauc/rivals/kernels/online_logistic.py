@@ -14,10 +14,11 @@ _SMALL = 1e-9
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
-    indptr, columns, values, order, positive, w, clock, eta0, auto, l2, intercept, loss
+    indptr, columns, values, order, positive, w, clock, eta0, intercept_step, auto, l2, loss
 ):
     """One step for each row.
 
+    The intercept has a step of its own, 0 if there is none.
     ``clock`` holds the steps taken, the intercept, the factor by which a penalty has shrunk the weights, and
     the mean ‖x‖² so far (1 unless ``auto``). The weights are w times the third over the fourth: what changes
     them all costs one multiplication.
@@ -30,7 +31,7 @@ def learn(  # type: ignore[no-untyped-def]
         row = np.uintp(order[k])
         start, stop = np.uintp(indptr[row]), np.uintp(indptr[row + np.uintp(1)])
         s, norm = measure(columns, values, start, stop, w)
-        norm = mean + (norm - mean) / (t + 1.0) if auto else mean
+        norm = mean * (t / (t + 1.0)) + norm / (t + 1.0) if auto else mean
         s = s * (shrinkage / norm if norm > 0.0 else 0.0) + bias
         if not np.isfinite(s):
             taken = k
@@ -47,8 +48,7 @@ def learn(  # type: ignore[no-untyped-def]
                 shrinkage = 1.0
         # what does not wait for the score is divided first
         add(columns, values, start, stop, sign * pull * (eta / shrinkage), w)
-        if intercept:
-            bias += sign * pull * eta
+        bias += sign * pull * (intercept_step / np.sqrt(t))
     clock[:] = t, bias, shrinkage, mean
     loss[:] = total, product
     return taken

@@ -1,0 +1,38 @@
+"""Settings that no data could make sense of, and what is said about them."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+
+def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
+    """A finite real number within bounds, or an error that names the parameter."""
+    number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    if not (np.isfinite(number) and low <= number <= high) or (open_low and number == low):
+        bounds = f"{'greater than' if open_low else 'at least'} {low:g}"
+        if np.isfinite(high):
+            bounds += f" and at most {high:g}"
+        raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}.")
+    return number
+
+
+def check_whole(name: str, value: Any, low: int = 1) -> None:
+    """A whole number of at least ``low``, or an error that names the parameter."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """One of a few words, or an error that names the parameter."""
+    if not (isinstance(value, str) and value in choices):
+        *others, last = (repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """True or False, or an error that names the parameter."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")

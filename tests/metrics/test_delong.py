@@ -1,0 +1,227 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from mbauc.errors import FewRowsWarning
+from mbauc.metrics import compare_roc_auc, roc_auc_interval
+
+few_rows = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+
+
+def test_interval_covers_and_has_the_right_width(rng):
+    hits, widths, estimates = 0, [], []
+    truth = 0.7602499389065233  # Φ(1/√2)
+    y = np.arange(600) < 100
+    for _ in range(300):
+        interval = roc_auc_interval(y, rng.standard_normal(600) + y)
+        hits += interval.low <= truth <= interval.high
+        widths.append(interval.stderr)
+        estimates.append(interval.auc)
+    assert 0.91 < hits / 300 < 0.985
+    assert np.mean(widths) == pytest.approx(np.std(estimates), rel=0.15)
+
+
+@few_rows
+def test_interval_matches_the_definition_of_delong():
+    y = np.array([1, 1, 1, 0, 0, 0, 0])
+    s = np.array([3.0, 1.0, 2.0, 2.0, 0.0, 1.5, -1.0])
+    wins = (s[:3, None] > s[None, 3:]) + 0.5 * (s[:3, None] == s[None, 3:])
+    variance = wins.mean(1).var(ddof=1) / 3 + wins.mean(0).var(ddof=1) / 4
+    interval = roc_auc_interval(y, s)
+    assert interval.auc == pytest.approx(wins.mean())
+    assert interval.stderr == pytest.approx(np.sqrt(variance))
+    assert 0 < interval.low < interval.auc < interval.high < 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_perfect_ranking_is_not_certain(sign):
+    y = np.repeat([0, 1], 50)
+    interval = roc_auc_interval(y, sign * y)
+    assert interval.auc == (sign + 1) / 2
+    assert interval.high - interval.low == pytest.approx(1 - 0.025 ** (1 / 50))
+    assert 0 <= interval.low <= interval.auc <= interval.high <= 1
+
+
+@st.composite
+def weighted(draw):
+    n = draw(st.integers(4, 20))
+    y = np.array([True, True, False, False, *draw(st.lists(st.booleans(), min_size=n - 4, max_size=n - 4))])
+    s = np.array(draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n)), dtype=float)
+    w = np.array(draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), dtype=float)
+    return y, s, w
+
+
+@few_rows
+@given(weighted())
+def test_equals_the_definition(case):
+    y, s, _ = case
+    auc, variance = reference.delong(y, s)
+    found = roc_auc_interval(y, s)
+    assert (found.auc, found.stderr**2) == pytest.approx((auc, variance), abs=1e-12)
+
+
+@few_rows
+@given(weighted())
+def test_frequencies_are_repeated_rows(case):
+    y, s, w = case
+    found = roc_auc_interval(y, s, w, weights="frequency")
+    times = w.astype(int)
+    repeated = roc_auc_interval(np.repeat(y, times), np.repeat(s, times))
+    assert (found.auc, found.stderr) == pytest.approx((repeated.auc, repeated.stderr), abs=1e-9)
+    assert (found.low, found.high) == pytest.approx((repeated.low, repeated.high), abs=1e-9)
+
+
+@few_rows
+@given(weighted())
+def test_equal_sampling_weights_say_nothing(case):
+    y, s, _ = case
+    plain = roc_auc_interval(y, s)
+    found = roc_auc_interval(y, s, np.full(len(y), 0.3), weights="sampling")
+    alone = roc_auc_interval(y, s, clusters=np.arange(len(y)))
+    assert (found.auc, found.stderr) == pytest.approx((plain.auc, plain.stderr), abs=1e-9)
+    assert alone.auc == pytest.approx(plain.auc)
+    assert alone.stderr == pytest.approx(plain.stderr, rel=0.25, abs=1e-9)
+
+
+def test_sampling_weights_agree_with_the_bootstrap(rng):
+    y = rng.random(1500) < 0.3
+    s = rng.standard_normal(1500) + y
+    w = rng.lognormal(sigma=0.8, size=1500)
+    found = roc_auc_interval(y, s, w, weights="sampling")
+    draws = []
+    for _ in range(800):
+        rows = np.concatenate([rng.choice(np.flatnonzero(mask), mask.sum()) for mask in (y, ~y)])
+        draws.append(reference_auc(y[rows], s[rows], w[rows]))
+    assert found.stderr == pytest.approx(np.std(draws), rel=0.1)
+    assert found.stderr > 1.2 * roc_auc_interval(y, s).stderr
+
+
+def reference_auc(y, s, w):
+    from mbauc.metrics import roc_auc
+
+    return roc_auc(y, s, w)
+
+
+def test_rows_of_a_cluster_count_together(rng):
+    """Each row five times over: clusters see through it, the plain interval does not."""
+    y = rng.random(400) < 0.4
+    s = rng.standard_normal(400) + y
+    once = roc_auc_interval(y, s)
+    rows = np.tile(np.arange(400), 5)
+    naive = roc_auc_interval(y[rows], s[rows])
+    clustered = roc_auc_interval(y[rows], s[rows], clusters=rows)
+    assert clustered.auc == pytest.approx(once.auc)
+    assert clustered.stderr == pytest.approx(once.stderr, rel=0.02)
+    assert naive.stderr < 0.5 * once.stderr
+    named = roc_auc_interval(y[rows], s[rows], clusters=np.char.add("user", rows.astype(str)))
+    assert named.stderr == pytest.approx(clustered.stderr)
+
+
+def test_effects_of_clusters_are_covered(rng):
+    """Scores share a term within a cluster, which holds rows of both classes."""
+    truth, hits = None, 0
+    estimates = []
+    for _ in range(200):
+        user = np.repeat(np.arange(80), 10)
+        y = np.tile(np.arange(10) < 4, 80)
+        s = rng.standard_normal(80)[user] * 1.5 + rng.standard_normal(800) + y
+        found = roc_auc_interval(y, s, clusters=user)
+        estimates.append(found)
+    truth = np.mean([found.auc for found in estimates])
+    hits = np.mean([found.low <= truth <= found.high for found in estimates])
+    assert 0.9 < hits <= 0.99
+
+
+class TestComparison:
+    def test_equals_the_definition(self, rng):
+        y = rng.random(120) < 0.5
+        table = rng.standard_normal((3, 120)) + y * [[0.5], [1.0], [1.5]]
+        found = compare_roc_auc(y, table)
+        auc, covariance = reference.delong_covariance(y, table)
+        np.testing.assert_allclose(found.auc, auc)
+        np.testing.assert_allclose(found.covariance, covariance, rtol=1e-10)
+        single = [roc_auc_interval(y, s).stderr for s in table]
+        np.testing.assert_allclose(np.sqrt(np.diag(found.covariance)), single)
+        assert found.difference[2, 0] == pytest.approx(auc[2] - auc[0])
+        assert found.low[2, 0] < found.difference[2, 0] < found.high[2, 0]
+        np.testing.assert_allclose(found.p_value, found.p_value.T)
+        assert found.p_value_all < 0.05
+
+    def test_no_difference_is_found_where_there_is_none(self, rng):
+        y = rng.random(300) < 0.5
+        rejected = all_rejected = 0
+        for _ in range(400):
+            common = rng.standard_normal(300) + y
+            found = compare_roc_auc(y, common + 0.7 * rng.standard_normal((3, 300)))
+            rejected += found.p_value[0, 1] < 0.05
+            all_rejected += found.p_value_all < 0.05
+        assert 0.02 < rejected / 400 < 0.09
+        assert 0.02 < all_rejected / 400 < 0.09
+
+    def test_a_scorer_and_its_copy(self, rng):
+        y = rng.random(200) < 0.5
+        s = rng.standard_normal(200) + y
+        found = compare_roc_auc(y, {"a": s, "b": s, "c": 2 * s + 1})
+        np.testing.assert_array_equal(found.difference, 0.0)
+        np.testing.assert_array_equal(found.p_value, 1.0)
+        assert found.p_value_all == 1.0
+        assert "a - b: +0.0000" in str(found)
+
+    def test_pairing_sees_what_intervals_hide(self, rng):
+        y = rng.random(2000) < 0.3
+        s = rng.standard_normal(2000) + y
+        better, worse = s, s + 0.5 * rng.standard_normal(2000)
+        found = compare_roc_auc(y, {"better": better, "worse": worse})
+        a, b = roc_auc_interval(y, better), roc_auc_interval(y, worse)
+        assert a.low < b.high
+        assert found.p_value[0, 1] < 0.01
+
+    def test_weights_and_clusters(self, rng):
+        y = rng.random(300) < 0.5
+        table = rng.standard_normal((2, 300)) + y
+        w = rng.integers(1, 4, 300)
+        found = compare_roc_auc(y, table, w, weights="frequency")
+        repeated = compare_roc_auc(np.repeat(y, w), np.repeat(table, w, axis=1))
+        np.testing.assert_allclose(found.covariance, repeated.covariance)
+        rows = np.tile(np.arange(300), 3)
+        once = compare_roc_auc(y, table, clusters=np.arange(300))
+        clustered = compare_roc_auc(y[rows], table[:, rows], clusters=rows)
+        np.testing.assert_allclose(clustered.covariance, once.covariance)
+
+
+def test_few_rows_are_warned_of(rng):
+    y = np.arange(300) < 20
+    s = rng.standard_normal(300) + y
+    with pytest.warns(FewRowsWarning, match="20 positive rows: with"):
+        roc_auc_interval(y, s)
+    with pytest.warns(FewRowsWarning, match="15 clusters with positive rows, 15 clusters with negative rows"):
+        roc_auc_interval(np.arange(300) < 150, s, clusters=np.arange(300) // 10)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"confidence": 95}, "confidence must lie between 0 and 1, got 95"),
+        ({"scale": "log"}, "scale must be"),
+        ({"weights": "frequency"}, "pass sample_weight as well"),
+        ({"sample_weight": np.ones(4)}, "weights must be 'frequency'"),
+        ({"sample_weight": np.ones(4), "weights": "importance"}, "weights must be 'frequency'"),
+        ({"sample_weight": np.ones(3), "weights": "sampling"}, "one weight for each row"),
+        ({"clusters": [1, 2]}, "clusters must have a label for each of the 4 rows"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        roc_auc_interval([0, 0, 1, 1], [0.0, 1.0, 2.0, 0.5], **settings)
+
+
+@few_rows
+def test_too_little_for_a_variance_is_refused():
+    with pytest.raises(ValueError, match="at least 2 positive rows, got 1"):
+        roc_auc_interval([0, 0, 1], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="at least two scorers"):
+        compare_roc_auc([0, 0, 1, 1], {"a": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match="scorer 'b': the score of row 2 is NaN"):
+        compare_roc_auc([0, 0, 1, 1], {"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 2.0, np.nan, 4.0]})
