@@ -17,10 +17,35 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
+def check_structure(X: Any) -> None:
+    """Raise if entries of a CSR or CSC matrix stand outside of it: compiled loops would read beyond it."""
+    along, across = X.shape if X.format == "csr" else X.shape[::-1]
+    indptr, indices = X.indptr, X.indices
+    if (
+        indptr.size != along + 1
+        or indptr[0] != 0
+        or int(indptr[-1]) > min(indices.size, X.data.size)
+        or (indptr[1:] < indptr[:-1]).any()
+    ):
+        raise ValueError(
+            "X is a broken sparse matrix: indptr must have a place for each row (or column) and one more, "
+            "start at 0, never fall and end within the entries. Build it again, or see X.check_format()."
+        )
+    used = indices[: indptr[-1]]
+    # a negative number is a very large one without its sign
+    if used.size and int(used.view(f"u{used.itemsize}").max()) >= across:
+        raise ValueError(
+            f"X is a broken sparse matrix: {'columns' if X.format == 'csr' else 'rows'} run from 0 to "
+            f"{across - 1:,}, but its indices from {int(used.min()):,} to {int(used.max()):,}. "
+            "Build it again, or see X.check_format()."
+        )
+
+
 def as_matrix(X: Any) -> Any:
     """X as a two-dimensional real array, or as CSR or CSC; nothing is copied where it is one already."""
     if is_sparse(X):
         matrix = X if X.format in ("csr", "csc") else X.tocsr()
+        check_structure(matrix)
     else:
         matrix = np.asarray(X)
         if matrix.dtype.kind == "O":

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from mbauc import MBAClassifier
+from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import DivergedError, NonFiniteError
 from mbauc.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from mbauc.rivals.blocks import Table
@@ -471,9 +471,14 @@ def test_values_whose_squares_vanish_or_overflow_are_refused(holes, name, size):
 def test_a_broken_sparse_matrix_is_refused(indptr, indices):
     X = sp.csr_array((2, 3))
     X.data, X.indices, X.indptr = np.ones(2), np.array(indices, np.int32), np.array(indptr, np.int32)
-    for model in (*(fresh(name) for name in EVERY), MBAClassifier()):
+    whole = np.arange(6.0).reshape(2, 3)
+    for model in (*(fresh(name) for name in EVERY), MBAClassifier(l2=1.0)):
         with pytest.raises(ValueError, match="broken sparse matrix"):
             model.fit(X, [0, 1])
+        with pytest.raises(ValueError, match="broken sparse matrix"):
+            model.fit(whole, [0, 1]).decision_function(X)
+    with pytest.raises(ValueError, match="broken sparse matrix"):
+        PairMoments.from_arrays(X, [0, 1])
 
 
 def test_one_row_at_a_time_costs_the_same_all_along():
@@ -492,3 +497,49 @@ def test_searching_in_processes(holes):
         for n in (1, 2)
     ]
     np.testing.assert_array_equal(*(search.cv_results_["mean_test_score"] for search in found))
+
+
+def test_a_broken_column_matrix_is_refused():
+    X = sp.csc_array((4, 2))
+    X.data, X.indices, X.indptr = np.ones(2), np.array([1, 10**6]), np.array([0, 1, 2])
+    for model in (FTRLProximal(), MBAClassifier()):
+        with pytest.raises(ValueError, match="rows run from 0 to 3, but its indices from 1 to 1,000,000"):
+            model.fit(X, [0, 1, 0, 1])
+
+
+def test_dates_are_no_numbers(holes):
+    dates = np.full((4, 2), np.datetime64("2020-01-01"))
+    for model in (FTRLProximal(), MBAClassifier()):
+        with pytest.raises(ValueError, match="X must hold real numbers, got dtype datetime64"):
+            model.fit(dates, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("name", ["logistic", "ftrl", "oam sequential", "squared"])
+def test_short_column_numbers(holes, name):
+    X, y = holes
+    sparse = sp.csr_array(X)
+    want = fresh(name).fit(sparse, y).coef_
+    sparse.indices = sparse.indices.astype(np.int16)
+    np.testing.assert_array_equal(fresh(name).fit(sparse, y).coef_, want)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_stream_goes_on_from_memory_that_cannot_be_written_to(holes, name):
+    X, y = holes
+    want = fresh(name).partial_fit(X, y).partial_fit(X, y).coef_
+    stream = fresh(name).partial_fit(X, y)
+    for array in vars(stream._state).values():
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    before = stream.coef_
+    np.testing.assert_array_equal(stream.partial_fit(X, y).coef_, want)
+    assert not np.array_equal(before, want)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_stream_knows_its_width(holes, name):
+    X, y = holes
+    stream = fresh(name).partial_fit(X, y)
+    stream.n_features_in_ = 16
+    with pytest.raises(ValueError, match="the number of columns must be 8 as when the stream began, got 16"):
+        stream.partial_fit(np.c_[X, X], y)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from mbauc.errors import NonFiniteError
 from mbauc.labels import check_classes, find_classes, positive_rows
-from mbauc.matrix import as_matrix, check_weights, is_sparse
+from mbauc.matrix import as_matrix, check_structure, check_weights, is_sparse
 from mbauc.rows import Rows
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ def columns_named(X: Any) -> Iterator[None]:
 def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a dense or CSR/CSC matrix of real numbers; finiteness is checked where X is read anyway."""
     try:
-        return validate_data(
+        matrix = validate_data(
             estimator,
             X,
             reset=reset,
@@ -63,6 +63,11 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
         if not is_sparse(X) and "could not convert" in str(error):
             as_matrix(np.asarray(X, dtype=object))  # names the row and column
         raise
+    if is_sparse(matrix):
+        check_structure(matrix)
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}; encode its columns first.")
+    return matrix
 
 
 def validated_training_data(

@@ -58,13 +58,16 @@ class Table:
             self.X = canonical_csr(rows.X)
             if self.X.dtype.kind != "f":
                 self.X = self.X.astype(np.float64)
+            indices = self.X.indices
+            if indices.itemsize < 4:
+                indices = indices.astype(np.int32)
             self.squares = float(self.X.nnz)
             # a look at the first values spares most data that are not of ones a pass
             if not ((self.X.data[:_LOOK] == 1).all() and all_ones(self.X, thread_count(None))):
                 self._values = self.X.data
                 self.squares = checked_squares(self.X)
             # a sign that is never used costs the loops a comparison an entry
-            self._columns = self.X.indices.view(np.uint32 if self.X.indices.itemsize == 4 else np.uint64)
+            self._columns = indices.view(f"u{indices.itemsize}")
         else:
             self.squares = checked_squares(self.X)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.online import OnlineRanker, State, check_unchanged, halfway
+from mbauc.rivals.online import OnlineRanker, State, bounded_rows, check_unchanged, halfway
 from mbauc.settings import check_whole
 
 #: Random numbers drawn for a block.
@@ -27,7 +27,9 @@ class StatisticsRanker(OnlineRanker):
         check_unchanged("rank", self.rank, None if state.sketches is None else state.sketches.shape[2])
 
     def _rows_a_block(self, table: Table) -> int:
-        return max(1, min(table.rows_a_block, _DRAWS // int(self.rank or 1)))
+        d, rank = table.n_features, self.rank
+        rows = bounded_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
+        return max(1, min(rows, _DRAWS // int(rank or 1)))
 
     def _weights(self, state: State) -> tuple[NDArray[np.float64], float]:
         return state.w, halfway(state.w, state.means[1], state.means[0])

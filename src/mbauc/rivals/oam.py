@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.online import Array, OnlineRanker, State, check_unchanged, halfway
+from mbauc.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, halfway
 from mbauc.settings import check_choice, check_number, check_whole
 
 
@@ -142,6 +142,9 @@ class OAM(OnlineRanker):
         )
         state.clock[0] += taken
         return taken
+
+    def _rows_a_block(self, table: Table) -> int:
+        return bounded_rows(table, 4.0 * int(self.buffer_size) * table.longest)
 
     def _longest_step(self, state: State, n_rows: int) -> float:
         return float(self.C) * (float(state.seen.sum()) + n_rows)

@@ -26,6 +26,8 @@ from mbauc.settings import check_flag, check_number, check_whole
 Array = NDArray[np.float64]
 
 
+#: Operations between two chances to be interrupted: less than a second.
+_OPERATIONS = 5e8
 #: Weights may grow this far before scores come near the end of floating point.
 _LARGE = 1e150
 
@@ -65,6 +67,7 @@ class OnlineRanker(LinearRanker):
             table = Table(rows)
         rng = self._generator()
         state = self._start(table.n_features, rng)
+        state.n_features = table.n_features
         self._check_steps(state, table)
         state.solution = None
         curve: list[float] = []
@@ -106,11 +109,13 @@ class OnlineRanker(LinearRanker):
             table = Table(rows)
         if first:
             state = self._start(table.n_features, self._generator())
+            state.n_features = table.n_features
             curve: list[float] = []
         else:
             self._check_stream(self._state)
+            check_unchanged("the number of columns", table.n_features, self._state.n_features)
             # one block is learned in one go, or not at all; more could be interrupted in between
-            at_risk = self._may_diverge or len(table) > self._rows_a_block(table)
+            at_risk = self._may_diverge or len(table) > self._rows_a_block(table) or _read_only(self._state)
             state = copy.deepcopy(self._state) if at_risk else self._state
             curve = self.loss_curve_
         self._check_steps(state, table)
@@ -242,6 +247,16 @@ class OnlineRanker(LinearRanker):
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def _read_only(state: State) -> bool:
+    """Whether an array of it cannot be written to, as when it was loaded as a memory map."""
+    return any(isinstance(array, np.ndarray) and not array.flags.writeable for array in vars(state).values())
+
+
+def bounded_rows(table: Table, cost: float) -> int:
+    """Rows to learn from in one go where a row takes so many operations: an interrupt waits for them."""
+    return max(1, min(table.rows_a_block, int(_OPERATIONS / max(cost, 1.0))))
 
 
 def check_unchanged(name: str, value: Any, before: Any) -> None:
