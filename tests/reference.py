@@ -44,6 +44,24 @@ def auc(y, s, w=None):
     return won / total
 
 
+def roc_curve(y, s, w=None):
+    """Rates of rows at or above each threshold, from none to all."""
+    y, s = np.asarray(y, dtype=bool), np.asarray(s)
+    w = np.ones(len(s)) if w is None else w
+    points = [(0.0, 0.0)]
+    for threshold in sorted(set(s.tolist()), reverse=True):
+        above = s >= threshold
+        points.append((w[above & ~y].sum() / w[~y].sum(), w[above & y].sum() / w[y].sum()))
+    return np.array(points)
+
+
+def partial_area(y, s, max_fpr, min_tpr, w=None, steps=200_000):
+    """∫ max(0, TPR(u) - min_tpr) du up to max_fpr, by the midpoint rule."""
+    points = roc_curve(y, s, w)
+    u = (np.arange(steps) + 0.5) / steps * max_fpr
+    return max_fpr * np.maximum(0.0, np.interp(u, points[:, 0], points[:, 1]) - min_tpr).mean()
+
+
 def delong(y, s):
     """DeLong et al. 1988: AUC, and its variance from the mean wins of each row; all pairs one by one."""
     auc, covariance = delong_covariance(y, [s])
