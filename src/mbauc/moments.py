@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from mbauc.class_moments import ClassMoments
 from mbauc.closed_pairs import ClosedPairs
@@ -17,12 +16,13 @@ from mbauc.matrix import as_matrix, is_sparse
 from mbauc.progress import Advance, progress, silent
 from mbauc.rows import Rows, checked_rows
 from mbauc.scatter import WeightedMean, class_scatters
+from mbauc.scorer_statistics import ScorerStatistics
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
 
 
-class PairMoments:
+class PairMoments(ScorerStatistics):
     """Moments of the differences x⁺ - x⁻ over all pairs of a positive and a negative row.
 
     Held as weight, mean and scatter of each class, from which Eq. (13) of the paper follows exactly::
@@ -303,79 +303,6 @@ class PairMoments:
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
         return self._classes.column_variances()
-
-    # -- what they say about a scorer w --------------------------------------------------------------
-
-    def _columns(self, w: ArrayLike) -> tuple[Array, bool]:
-        """Weight vectors as the columns of a matrix, and whether there was just one."""
-        W = np.asarray(w, dtype=np.float64)
-        if W.ndim not in (1, 2) or W.shape[-1] != self.n_features:
-            raise ValueError(
-                f"w must have shape ({self.n_features},) or (k, {self.n_features}), got {W.shape}."
-            )
-        return np.atleast_2d(W).T, W.ndim == 1
-
-    @staticmethod
-    def _result(values: Array, single: bool) -> Any:
-        return float(values[0]) if single else values
-
-    def score_means(self, w: ArrayLike) -> tuple[Any, Any]:
-        """Mean of the score x'w in each class, (positives, negatives); arrays for several w."""
-        W, single = self._columns(w)
-        return (
-            self._result(self._classes.positive.mean @ W, single),
-            self._result(self._classes.negative.mean @ W, single),
-        )
-
-    def score_variances(self, w: ArrayLike) -> tuple[Any, Any]:
-        """Variance of the score x'w in each class, (positives, negatives). ``O(d²)`` per w."""
-        W, single = self._columns(w)
-        plus, minus = self._classes.score_variances(W)
-        return self._result(plus, single), self._result(minus, single)
-
-    def score_difference(self, w: ArrayLike) -> tuple[Any, Any]:
-        """Mean and variance over the pairs of the difference w'(x⁺ - x⁻); arrays for several w."""
-        W, single = self._columns(w)
-        mean, variance = self._difference_moments(W)
-        return self._result(mean, single), self._result(variance, single)
-
-    def _difference_moments(self, W: Array) -> tuple[Array, Array]:
-        """Mean and variance over the pairs of the score difference, for each column of W."""
-        self._require_pairs()
-        mean = self.mean_difference @ W
-        if self._pairs is not None:
-            quadratic = np.einsum("ij,ij->j", W, self._pairs.scatter @ W)
-            return mean, np.maximum(quadratic, 0.0) / self._pairs.differences.weight
-        plus, minus = self._classes.score_variances(W)
-        return mean, plus + minus
-
-    def risk(self, w: ArrayLike) -> Any:
-        """Mean of (1 - w'(x⁺ - x⁻))² over the pairs: the exact pairwise squared risk of Eq. (8).
-
-        Parameters
-        ----------
-        w : array-like of shape (d,) or (k, d)
-            One scorer, or several.
-
-        Returns
-        -------
-        float, or ndarray of shape (k,)
-        """
-        W, single = self._columns(w)
-        mean, variance = self._difference_moments(W)
-        return self._result((1.0 - mean) ** 2 + variance, single)
-
-    def binormal_auc(self, w: ArrayLike) -> Any:
-        """AUC that x'w would have if its scores were normal in each class: Φ(w'μ / √(w'(Σ - μμ')w)).
-
-        Takes no look at the data. Good where scores are sums of many small terms, off where they have
-        heavy tails. Arguments and result as for :meth:`risk`.
-        """
-        W, single = self._columns(w)
-        mean, variance = self._difference_moments(W)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(mean == 0.0, 0.0, mean / np.sqrt(variance))
-        return self._result(ndtr(ratio), single)
 
     # -- algebra -------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.metrics.placements import checked_scores, placements, spread
+from mbauc.metrics.placements import checked_scores, spread
 
 Array = NDArray[np.float64]
 
@@ -29,10 +29,10 @@ def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    scores = checked_scores(y, s, sample_weight)
-    if scores.weight is None:
-        return spread(scores.positive, scores.values).auc
-    return placements(scores)[0]
+    positive, values, weight = checked_scores(y, s, sample_weight)
+    if weight is None:
+        return spread(positive, values).auc
+    return weighted_auc_of_classes(values[positive], values[~positive], weight[positive], weight[~positive])
 
 
 def auc_of_classes(plus: Array, minus: Array) -> float:

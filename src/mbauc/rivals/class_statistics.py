@@ -32,7 +32,7 @@ class StatisticsRanker(OnlineRanker):
         return max(1, min(rows, _DRAWS // int(rank or 1)))
 
     def _weights(self, state: State) -> tuple[NDArray[np.float64], float]:
-        return state.w, halfway(state.w, state.means[1], state.means[0])
+        return state.w, halfway(state.w, state.means)
 
 
 def empty_statistics(n_features: int, rank: int | None) -> dict[str, NDArray[np.float64] | None]:

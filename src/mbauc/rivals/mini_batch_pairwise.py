@@ -15,6 +15,7 @@ from mbauc.rivals.online import (
     State,
     auto_step,
     check_step,
+    class_means,
     halfway,
 )
 from mbauc.sampling import Pairing, check_batches
@@ -202,5 +203,4 @@ class MiniBatchPairwise(OnlineRanker):
 
     def _weights(self, state: State) -> tuple[Array, float]:
         w = state.clock[1] * state.w
-        minus, plus = state.sums / np.maximum(state.seen, 1)[:, None]
-        return w, halfway(w, plus, minus)
+        return w, halfway(w, class_means(state))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rivals.blocks import Block, Table
-from mbauc.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, halfway
+from mbauc.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, class_means, halfway
 from mbauc.settings import check_choice, check_number, check_whole
 
 
@@ -153,8 +153,7 @@ class OAM(OnlineRanker):
         check_unchanged("buffer_size", self.buffer_size, state.buffers.sizes.shape[1])
 
     def _weights(self, state: State) -> tuple[Array, float]:
-        minus, plus = state.sums / np.maximum(state.seen, 1)[:, None]
-        return state.w, halfway(state.w, plus, minus)
+        return state.w, halfway(state.w, class_means(state))
 
 
 class Buffers:

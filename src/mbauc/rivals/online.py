@@ -280,6 +280,11 @@ def auto_step(step: float, learning_rate: str) -> float:
     return step / 30 if learning_rate == "constant" else step
 
 
-def halfway(w: Array, plus: Array, minus: Array) -> float:
-    """The intercept that puts 0 halfway between the scores of two class means."""
-    return float(-0.5 * (w @ plus + w @ minus))
+def halfway(w: Array, means: Array) -> float:
+    """The intercept that puts 0 halfway between the scores of two class means, shape (2, d)."""
+    return float(-0.5 * (w @ means[1] + w @ means[0]))
+
+
+def class_means(state: State) -> Array:
+    """Means of the classes from the sums and counts of their rows, negatives first."""
+    return np.asarray(state.sums / np.maximum(state.seen, 1)[:, None])

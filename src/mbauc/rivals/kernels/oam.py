@@ -101,20 +101,20 @@ def learn(  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True, error_model="numpy")
 def _distance(columns, values, start, stop, there_columns, there_values, size, apart):  # type: ignore[no-untyped-def]
     """‖x - b‖² of a row and a held row; ``apart`` is zero before and after."""
-    zero, one = np.uintp(0), np.uintp(1)
+    zero = np.uintp(0)
     add(columns, values, start, stop, 1.0, apart)
     add(there_columns, there_values, zero, size, -1.0, apart)
+    return _taken_squares(columns, start, stop, apart) + _taken_squares(there_columns, zero, size, apart)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _taken_squares(columns, start, stop, apart):  # type: ignore[no-untyped-def]
+    """Sum of squares over the columns of a row, which are zero afterwards."""
     total = 0.0
     place = start
     while place < stop:
         j = column(columns, place, start)
         total += apart[j] * apart[j]
         apart[j] = 0.0
-        place += one
-    place = zero
-    while place < size:
-        j = column(there_columns, place, zero)
-        total += apart[j] * apart[j]
-        apart[j] = 0.0
-        place += one
+        place += np.uintp(1)
     return total
