@@ -41,6 +41,19 @@ def check_structure(X: Any) -> None:
         )
 
 
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of anything with rows: arrays, sparse matrices, pandas, polars, Arrow, lists."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    if hasattr(X, "column_names"):  # Arrow, whose brackets are for columns
+        return X.take(rows)
+    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
+
+
 def as_matrix(X: Any) -> Any:
     """X as a two-dimensional real array, or as CSR or CSC; nothing is copied where it is one already."""
     if is_sparse(X):

@@ -8,13 +8,22 @@ from typing import Any
 import numpy as np
 
 
-def check_number(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    high: float = np.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
     """A finite real number within bounds, or an error that names the parameter."""
     number = np.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    if not (np.isfinite(number) and low <= number <= high) or (open_low and number == low):
+    within = np.isfinite(number) and low <= number <= high
+    if not within or (open_low and number == low) or (open_high and number == high):
         bounds = f"{'greater than' if open_low else 'at least'} {low:g}"
         if np.isfinite(high):
-            bounds += f" and at most {high:g}"
+            bounds += f" and {'less than' if open_high else 'at most'} {high:g}"
         raise ValueError(f"{name} must be a finite number {bounds}, got {value!r}.")
     return number
 

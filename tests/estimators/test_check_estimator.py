@@ -1,7 +1,8 @@
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mbauc import MBAClassifier, MBAClassifierCV
+from mbauc import MBAClassifier, MBAClassifierCV, NeymanPearsonClassifier
 
 
 @pytest.mark.filterwarnings("ignore:The smaller class has")
@@ -11,6 +12,9 @@ from mbauc import MBAClassifier, MBAClassifierCV
         MBAClassifier(l1=0.01, l2=0.1, scale=True),
         MBAClassifierCV(random_state=0),
         MBAClassifierCV(l1_grid=3, scoring="risk", one_standard_error=True, random_state=0),
+        # so few rows as these checks have can only keep modest promises
+        NeymanPearsonClassifier(MBAClassifier(), alpha=0.3, delta=0.3, random_state=0),
+        NeymanPearsonClassifier(LogisticRegression(), alpha=0.3, delta=0.3, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -86,12 +86,17 @@ def validated_training_data(
     positive = positive_rows(y, known)
     weight = check_weights(sample_weight, X.shape[0])
     if classes is None and weight is not None:
-        for name, rows in zip(known.tolist(), (~positive, positive), strict=True):
-            if not weight[rows].any():
-                raise ValueError(
-                    f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
-                )
+        check_class_weights(weight, positive, known)
     return Rows(X, positive, weight), known
+
+
+def check_class_weights(
+    weight: NDArray[np.float64], positive: NDArray[np.bool_], classes: NDArray[Any]
+) -> None:
+    """Raise if all rows of a class have weight zero."""
+    for name, rows in zip(classes.tolist(), (~positive, positive), strict=True):
+        if not weight[rows].any():
+            raise ValueError(f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes.")
 
 
 def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:

@@ -58,8 +58,7 @@ def partial_roc_auc(
     0.5957
     """
     check_number("max_fpr", max_fpr, low=0.0, high=1.0, open_low=True)
-    if check_number("min_tpr", min_tpr, low=0.0, high=1.0) == 1.0:
-        raise ValueError("min_tpr must be below 1: no area lies above it.")
+    check_number("min_tpr", min_tpr, low=0.0, high=1.0, open_high=True)
     check_flag("standardized", standardized)
     false_alarms, detections = roc_points(checked_scores(y, s, sample_weight))
     area = _area(false_alarms, detections, max_fpr, min_tpr)

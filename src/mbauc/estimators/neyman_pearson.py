@@ -1,0 +1,250 @@
+"""A classifier around any scorer whose threshold keeps a false-alarm promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from mbauc.estimators.validation import check_class_weights, keeps_state_on_failure
+from mbauc.labels import find_classes, positive_rows
+from mbauc.matrix import check_weights, take_rows
+from mbauc.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
+from mbauc.seeds import generator
+
+Array = NDArray[np.float64]
+
+
+class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Predicts positive only so often that the false-alarm rate is at most ``alpha``, with confidence.
+
+    Fits the estimator, scores negative rows that it has not seen, and takes as threshold the smallest of their
+    scores for which the true false-alarm rate exceeds ``alpha`` with probability at most ``delta``. Nothing is
+    assumed of the scores; rows must be independent and like those to come.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scorer: a classifier with ``decision_function`` or ``predict_proba``, or a regressor on 0/1 labels.
+        One that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``; then all rows
+        given to ``fit`` set the threshold.
+    alpha : float
+        Largest false-alarm rate, between 0 and 1.
+    delta : float
+        Probability, over the draw of the calibration rows, with which it may be exceeded.
+    calibration_size : float or int
+        Share or number of the negative rows held back from training to set the threshold. A share gives at
+        least as many as the promise needs. Positive rows are all trained on.
+    random_state : None, int, numpy Generator or RandomState
+        Which negative rows are held back.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted scorer.
+    threshold_ : float
+        Scores above it are positive.
+    rank_, n_calibration_ : int
+        The threshold is the rank-th smallest of so many negative scores.
+    violation_probability_ : float
+        Bound on the probability that the false-alarm rate exceeds ``alpha``; at most ``delta``.
+    classes_ : ndarray of shape (2,)
+        Labels, negative first.
+
+    References
+    ----------
+    Tong, Feng and Li 2018, Neyman-Pearson classification algorithms and NP receiver operating characteristics.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from mbauc import MBAClassifier, NeymanPearsonClassifier
+    >>> X, y = make_classification(20_000, weights=[0.95], class_sep=1.5, flip_y=0, random_state=0)
+    >>> detector = NeymanPearsonClassifier(MBAClassifier(), alpha=0.01, random_state=0)
+    >>> alarms = detector.fit(X[:10_000], y[:10_000]).predict(X[10_000:])
+    >>> f"false alarms {alarms[y[10_000:] == 0].mean():.4f}, detected {alarms[y[10_000:] == 1].mean():.2f}"
+    'false alarms 0.0082, detected 0.72'
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        alpha: float = 0.05,
+        delta: float = 0.05,
+        *,
+        calibration_size: float = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.alpha = alpha
+        self.delta = delta
+        self.calibration_size = calibration_size
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.classifier_tags.multi_class = False
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        return tags
+
+    @keeps_state_on_failure
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        calibration: tuple[Any, ArrayLike] | None = None,
+        **fit_params: Any,
+    ) -> NeymanPearsonClassifier:
+        """Fit the estimator and set the threshold.
+
+        Parameters
+        ----------
+        X, y : array-likes of shape (n, …) and (n,)
+            Training rows; X goes to the estimator as it is.
+        calibration : tuple (X, y), optional
+            Rows to set the threshold with; then none are split off. Only the negative ones are used.
+        **fit_params
+            For the estimator's ``fit``, ``sample_weight`` among them; those with one entry a row are cut to the
+            rows that it is fitted to. The promise is about rows as they come: weights do not change what a
+            negative row counts for in it, but rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            Before any fitting, if there are too few negative rows for the promise.
+        """
+        check_promise(self.alpha, self.delta)
+        if y is None:
+            raise ValueError("NeymanPearsonClassifier requires y to be passed, but the target y is None.")
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(X, labels)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        if calibration is not None and frozen:
+            raise ValueError("a FrozenEstimator is not trained, so pass its calibration rows as X and y.")
+        known = getattr(self.estimator, "classes_", None) if frozen else None
+        classes = find_classes(labels) if known is None else np.asarray(known)
+        positive = positive_rows(labels, classes)
+        weight = check_weights(fit_params.get("sample_weight"), labels.size)
+        if weight is not None:
+            check_class_weights(weight, positive, classes)
+        negative = np.flatnonzero(~positive if weight is None else ~positive & (weight > 0))
+        if frozen:
+            train, held_back = None, self._all_of(negative, "y")
+            rows = X
+        elif calibration is not None:
+            train, (rows, held_labels) = None, _check_calibration(calibration)
+            held_back = self._all_of(np.flatnonzero(~positive_rows(held_labels, classes)), "calibration")
+        else:
+            held_back = self._split_off(negative)
+            kept = np.ones(labels.size, dtype=bool)
+            kept[held_back] = False
+            train, rows = np.flatnonzero(kept), X
+
+        self.classes_ = classes
+        self.estimator_ = clone(self.estimator)
+        if train is None:
+            self.estimator_.fit(X, labels, **fit_params)
+        else:
+            n = labels.size
+            cut = {
+                name: take_rows(value, train) if _has_rows(value, n) else value
+                for name, value in fit_params.items()
+            }
+            self.estimator_.fit(take_rows(X, train), labels[train], **cut)
+        found = false_alarm_threshold(self._scores(take_rows(rows, held_back)), self.alpha, self.delta)
+        self.threshold_ = found.threshold
+        self.rank_, self.n_calibration_ = found.rank, found.n_negatives
+        self.violation_probability_ = found.violation_probability
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of the estimator minus the threshold; positive where the prediction is."""
+        check_is_fitted(self)
+        return self._scores(X) - self.threshold_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive class where the score is above the threshold."""
+        check_is_fitted(self)
+        above = self._scores(X) > self.threshold_
+        return np.asarray(self.classes_[above.astype(np.intp)])
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns, if the estimator knows it."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns, if the estimator knows them."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.feature_names_in_)
+
+    def _scores(self, X: Any) -> Array:
+        if hasattr(self.estimator_, "decision_function"):
+            result = self.estimator_.decision_function(X)
+        elif hasattr(self.estimator_, "predict_proba"):
+            result = self.estimator_.predict_proba(X)[:, 1]
+        elif is_regressor(self.estimator_):
+            result = self.estimator_.predict(X)
+        else:
+            raise ValueError(
+                f"estimator must have decision_function or predict_proba, or be a regressor; "
+                f"{type(self.estimator_).__name__} gives no scores to set a threshold on."
+            )
+        return np.asarray(result, dtype=np.float64)
+
+    def _all_of(self, negative: NDArray[np.intp], what: str) -> NDArray[np.intp]:
+        needed = negatives_needed(self.alpha, self.delta)
+        if negative.size < needed:
+            raise ValueError(self._too_few(needed, f"{what} has {negative.size:,}"))
+        return negative
+
+    def _split_off(self, negative: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Negative rows that the estimator does not get to see."""
+        needed, size = negatives_needed(self.alpha, self.delta), self.calibration_size
+        whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+        if not whole and not (isinstance(size, float | np.floating) and 0.0 < size < 1.0):
+            raise ValueError(
+                f"calibration_size must be a share between 0 and 1 or a whole number, got {size!r}."
+            )
+        if whole and size < needed:
+            raise ValueError(self._too_few(needed, f"calibration_size is {size:,}"))
+        wanted = int(size) if whole else max(needed, int(np.ceil(size * negative.size)))
+        if wanted >= negative.size:
+            raise ValueError(
+                self._too_few(wanted, f"y has {negative.size:,}, of which some must be left to train on")
+                if wanted == needed
+                else f"calibration_size={size!r} leaves none of {negative.size:,} negative rows to train on."
+            )
+        return np.sort(generator(self.random_state).choice(negative, wanted, replace=False))
+
+    def _too_few(self, needed: int, found: str) -> str:
+        return (
+            f"alpha={self.alpha:g} with delta={self.delta:g} needs {needed:,} negative rows to set the "
+            f"threshold; {found}. Collect more negatives, or raise alpha or delta."
+        )
+
+
+def _check_calibration(calibration: Any) -> tuple[Any, NDArray[Any]]:
+    if not (isinstance(calibration, tuple | list) and len(calibration) == 2):
+        raise ValueError(f"calibration must be a pair (X, y), got {type(calibration).__name__}.")
+    labels = column_or_1d(calibration[1], warn=True)
+    check_consistent_length(calibration[0], labels)
+    return calibration[0], labels
+
+
+def _has_rows(value: Any, n: int) -> bool:
+    return getattr(value, "shape", (len(value),) if isinstance(value, list) else (0,))[:1] == (n,)
