@@ -67,9 +67,9 @@ def run(rows: int, folder: Path, seed: int) -> Iterator[str]:
         yield f"test AUC {roc_auc_interval(y[test], s)}  {name}"
     path = folder / "roc.png"
     try:
-        from mbauc.plots import roc_plot
+        from mbauc.plots import roc_plot, save_figure
 
-        roc_plot(y[test], scored, path, title=f"{test_rows:,} test rows, 2% positive")
+        save_figure(roc_plot(y[test], scored, title=f"{test_rows:,} test rows, 2% positive"), path)
     except ImportError:
         yield "No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'"
     else:

@@ -1,7 +1,10 @@
 """How good a ranking is, and how sure one can be of it."""
 
+from mbauc.metrics.bootstrap import roc_auc_bootstrap
+from mbauc.metrics.d_prime import d_prime
 from mbauc.metrics.delong import AucComparison, AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.partial import partial_roc_auc
+from mbauc.metrics.probabilities import calibration_error, log_loss, normalized_entropy
 from mbauc.metrics.roc_auc import roc_auc
 from mbauc.metrics.significance import (
     PairedTest,
@@ -11,18 +14,25 @@ from mbauc.metrics.significance import (
     rank_tests,
     win_tie_loss,
 )
+from mbauc.metrics.streaming import StreamingAUC
 
 __all__ = [
     "AucComparison",
     "AucInterval",
     "PairedTest",
     "RankTests",
+    "StreamingAUC",
     "WinTieLoss",
+    "calibration_error",
     "compare_roc_auc",
+    "d_prime",
+    "log_loss",
+    "normalized_entropy",
     "paired_t_test",
     "partial_roc_auc",
     "rank_tests",
     "roc_auc",
+    "roc_auc_bootstrap",
     "roc_auc_interval",
     "win_tie_loss",
 ]

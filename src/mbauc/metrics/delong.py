@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,14 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 from scipy.stats import chi2
 
-from mbauc.errors import FewRowsWarning
+from mbauc.metrics.design import Design, Weights, check_confidence, checked_design
 from mbauc.metrics.placements import Scores, checked_scores, placements, spread
 
 Array = NDArray[np.float64]
-Weights = Literal["frequency", "sampling"]
-
-#: With fewer rows (or clusters) of a class than this the interval tends to be too narrow.
-_FEW = 50
 
 
 @dataclass(frozen=True)
@@ -99,21 +94,19 @@ def roc_auc_interval(
     >>> print(roc_auc_interval(y, rng.standard_normal(1000) + y))
     0.7122 (95% interval 0.6579 to 0.7609)
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if scale not in ("logit", "linear"):
         raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}.")
     scores = checked_scores(y, s, sample_weight)
-    kind = _check_weights_kind(weights, scores)
-    groups = _check_clusters(clusters, scores)
-    sizes = _sizes(scores, kind, groups)
-    if scores.weight is None and groups is None:
+    design = checked_design(scores, weights, clusters)
+    if scores.weight is None and design.groups is None:
         auc, plus, minus = spread(scores.positive, scores.values)
-        variance = plus / sizes[0] + minus / sizes[1]
+        variance = plus / design.sizes[0] + minus / design.sizes[1]
     else:
         auc, shares = placements(scores)
-        variance = float(_covariance(scores, kind, groups, shares[:, None], np.array([auc]))[0, 0])
+        variance = float(_covariance(scores, design, shares[:, None], np.array([auc]))[0, 0])
     stderr = float(np.sqrt(variance))
-    low, high = _ends(auc, stderr, min(sizes), confidence, scale)
+    low, high = _ends(auc, stderr, min(design.sizes), confidence, scale)
     return AucInterval(auc, low, high, stderr, confidence)
 
 
@@ -201,7 +194,7 @@ def compare_roc_auc(
     noisy  0.6108
     clean - noisy: +0.1014 (95% interval +0.0545 to +0.1482, p = 2.24e-05)
     """
-    _check_confidence(confidence)
+    check_confidence(confidence)
     if isinstance(scores, Mapping):
         names, table = [str(name) for name in scores], list(scores.values())
     else:
@@ -211,12 +204,10 @@ def compare_roc_auc(
         raise ValueError("scores must hold at least two scorers to compare; use roc_auc_interval for one.")
     checked = [_named(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
     first = checked[0]
-    kind = _check_weights_kind(weights, first)
-    groups = _check_clusters(clusters, first)
-    _sizes(first, kind, groups)
+    design = checked_design(first, weights, clusters)
     pairs = [placements(one) for one in checked]
     auc = np.array([value for value, _ in pairs])
-    covariance = _covariance(first, kind, groups, np.column_stack([shares for _, shares in pairs]), auc)
+    covariance = _covariance(first, design, np.column_stack([shares for _, shares in pairs]), auc)
 
     difference = auc[:, None] - auc[None, :]
     variance = np.diag(covariance)
@@ -246,13 +237,12 @@ def compare_roc_auc(
 # -- the variance ---------------------------------------------------------------------------------------------
 
 
-def _covariance(
-    scores: Scores, kind: Weights | None, groups: NDArray[np.intp] | None, shares: Array, auc: Array
-) -> Array:
+def _covariance(scores: Scores, design: Design, shares: Array, auc: Array) -> Array:
     """Covariance of the AUCs of k scorers from the placements of the rows, shape (n, k)."""
     apart = shares - auc
     weight = np.ones(len(apart)) if scores.weight is None else scores.weight
     total = np.zeros((len(auc), len(auc)))
+    groups = design.groups
     if groups is not None:
         influence = np.zeros_like(apart)
         for mask in (scores.positive, ~scores.positive):
@@ -263,7 +253,7 @@ def _covariance(
         return np.asarray(sums.T @ sums * (len(sums) / (len(sums) - 1)))
     for mask in (scores.positive, ~scores.positive):
         w = weight[mask]
-        if kind == "sampling":
+        if design.weights == "sampling":
             used = int(np.count_nonzero(w))
             part = apart[mask] * (w / w.sum())[:, None]
             total += part.T @ part * (used / (used - 1))
@@ -282,63 +272,6 @@ def _ends(auc: float, stderr: float, size: float, confidence: float, scale: str)
         return max(0.0, auc - wide), min(1.0, auc + wide)
     centre, half = float(logit(auc)), wide / (auc * (1 - auc))
     return float(expit(centre - half)), float(expit(centre + half))
-
-
-# -- what may be asked ----------------------------------------------------------------------------------------
-
-
-def _check_confidence(confidence: Any) -> None:
-    if not (isinstance(confidence, int | float | np.number) and 0.0 < confidence < 1.0):
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
-
-
-def _check_weights_kind(weights: Any, scores: Scores) -> Weights | None:
-    if scores.weight is None:
-        if weights is not None:
-            raise ValueError(f"weights={weights!r} says what sample_weight means; pass sample_weight as well.")
-        return None
-    if weights not in ("frequency", "sampling"):
-        raise ValueError(
-            f"weights must be 'frequency' (a row stands for that many) or 'sampling' (a row was drawn with "
-            f"inverse probability) where sample_weight is given, got {weights!r}."
-        )
-    return weights  # type: ignore[no-any-return]
-
-
-def _check_clusters(clusters: Any, scores: Scores) -> NDArray[np.intp] | None:
-    if clusters is None:
-        return None
-    labels = np.asarray(clusters)
-    if labels.shape != scores.values.shape:
-        raise ValueError(
-            f"clusters must have a label for each of the {scores.values.size:,} rows, got shape {labels.shape}."
-        )
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def _sizes(scores: Scores, kind: Weights | None, groups: NDArray[np.intp] | None) -> tuple[float, float]:
-    """What each class counts for, (positives, negatives); warns where that is little."""
-    sizes, few = [], []
-    for name, mask in (("positive rows", scores.positive), ("negative rows", ~scores.positive)):
-        used = mask if scores.weight is None else mask & (scores.weight > 0)
-        if groups is not None:
-            size, what = float(np.unique(groups[used]).size), f"clusters with {name}"
-        elif scores.weight is not None and kind == "frequency":
-            size, what = float(scores.weight[mask].sum()), name
-        else:
-            size, what = float(np.count_nonzero(used)), name
-        if size < 2:
-            raise ValueError(f"an interval needs at least 2 {what}, got {size:g}.")
-        if size < _FEW:
-            few.append(f"{size:g} {what}")
-        sizes.append(size)
-    if few:
-        warnings.warn(
-            f"{', '.join(few)}: with fewer than {_FEW} the interval tends to be too narrow.",
-            FewRowsWarning,
-            stacklevel=3,
-        )
-    return sizes[0], sizes[1]
 
 
 def _named(name: str, y: Any, s: Any, sample_weight: Any) -> Scores:

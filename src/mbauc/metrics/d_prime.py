@@ -1,0 +1,46 @@
+"""d′: how far apart the scores of the two classes are, in standard deviations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbauc.metrics.placements import checked_scores
+
+
+def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Distance of the class means of the score over the root of the mean variance.
+
+    For normal scores of equal variance AUC = Φ(d′/√2). Unlike AUC it changes under increasing maps of the
+    score: log-odds and probabilities have different d′.
+
+    Parameters
+    ----------
+    y, s, sample_weight
+        As for :func:`roc_auc`; scores must be finite.
+
+    Returns
+    -------
+    float
+        Infinite where the scores of each class are all the same, but not those of the two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.repeat([0, 1], 5000)
+    >>> round(d_prime(y, np.random.default_rng(0).standard_normal(10_000) + 2 * y), 2)
+    2.01
+    """
+    positive, values, weight = checked_scores(y, s, sample_weight)
+    if not np.isfinite(values).all():
+        raise ValueError(f"the score of row {int(np.flatnonzero(~np.isfinite(values))[0]):,} is infinite.")
+    means, variances = [], []
+    for mask in (positive, ~positive):
+        share = None if weight is None else weight[mask]
+        mean = float(np.average(values[mask], weights=share))
+        means.append(mean)
+        variances.append(float(np.average((values[mask] - mean) ** 2, weights=share)))
+    apart, spread = means[0] - means[1], float(np.sqrt(np.mean(variances)))
+    if spread == 0.0:
+        return float(np.copysign(np.inf, apart)) if apart else 0.0
+    return apart / spread

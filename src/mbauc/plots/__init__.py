@@ -1,0 +1,22 @@
+"""Plots for people who would rather look than read; they need matplotlib (the extra ``plots``).
+
+Each draws on ``ax`` or on a new figure and returns the axes; :func:`save_figure` writes them to a file.
+"""
+
+from mbauc.plots.figure import new_figure, save_figure
+from mbauc.plots.frameworks import frameworks_plot
+from mbauc.plots.promise import detection_interval_plot, np_band_plot
+from mbauc.plots.roc import deviate_plot, log_roc_plot, roc_plot
+from mbauc.plots.snr import detection_snr_plot
+
+__all__ = [
+    "detection_interval_plot",
+    "detection_snr_plot",
+    "deviate_plot",
+    "frameworks_plot",
+    "log_roc_plot",
+    "new_figure",
+    "np_band_plot",
+    "roc_plot",
+    "save_figure",
+]

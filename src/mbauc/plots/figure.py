@@ -1,0 +1,46 @@
+"""Figures without global state, and how they reach a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from mbauc.atomic import atomic_write
+
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+def new_figure(width: float = 6.4, height: float = 6.0) -> Any:
+    """An empty matplotlib figure of that size in inches; no window, no state shared with pyplot."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("plots need matplotlib; install it with: pip install 'mbauc[plots]'") from None
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def axes_or_new(ax: Any, width: float = 6.4, height: float = 6.0) -> Any:
+    """The axes to draw on: those given, or the only ones of a new figure."""
+    return new_figure(width, height).add_subplot() if ax is None else ax
+
+
+def rates_grid(ax: Any) -> None:
+    """A light grid behind the curves."""
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure (or the figure of some axes) as PNG, SVG or PDF; replaced whole or not at all.
+
+    A figure made again in the same way gives the same bytes.
+    """
+    from matplotlib import rc_context
+
+    kind = Path(os.fsdecode(path)).suffix.lower()
+    if kind not in _FORMATS:
+        raise ValueError(f"path must end in {', '.join(_FORMATS)}, got {os.fsdecode(path)!r}.")
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(kind)
+    with rc_context({"svg.hashsalt": "mbauc"}), atomic_write(path) as stream:
+        getattr(figure, "figure", figure).savefig(stream, format=kind[1:], metadata=metadata)
