@@ -1,0 +1,49 @@
+"""Figure 2: ROC curves of the Neyman–Pearson detector and the learners, nine panels."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from mbauc.atomic import atomic_write
+from mbauc.experiments.contenders import ADA_AUC, MBA, ONLR
+from mbauc.experiments.printed import COMPONENTS, RATIOS
+from mbauc.experiments.simulation import FALSE_ALARMS, Study, best_possible
+from mbauc.plots import new_figure, save_figure
+
+_LEARNERS = (MBA.name, ONLR.name, ADA_AUC.name)
+
+
+def render(study: Study, folder: Path) -> list[Path]:
+    """Write ``figure2.csv``, ``figure2.png`` and ``figure2.svg``; return their paths."""
+    best = dict(best_possible(study.settings))
+    figure = new_figure(9.0, 9.6)
+    panels = figure.subplots(len(COMPONENTS), len(RATIOS), sharex=True, sharey=True)
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["components", "sample_ratio", "method", "false_alarm", "detection"])
+    for k, line in zip(COMPONENTS, panels, strict=True):
+        for ratio, axes in zip(RATIOS, line, strict=True):
+            curves = {"Neyman–Pearson": (best[k].curve, best[k].on_test_set)}
+            for name in _LEARNERS:
+                curves[name] = study.curve(name, k, ratio), study.auc(name, k, ratio).mean()
+            for number, (name, (detection, auc)) in enumerate(curves.items()):
+                style = {"color": "black", "linestyle": "--", "linewidth": 1.4} if number == 0 else {}
+                axes.plot(FALSE_ALARMS, detection, label=f"{name} {auc:.2f}", **{"linewidth": 1.6, **style})
+                for x, value in zip(FALSE_ALARMS, detection, strict=True):
+                    writer.writerow([k, ratio, name, f"{x:.6g}", f"{value:.6f}"])
+            axes.set_title(f"k = {k}, SR = {ratio:.0%}", fontsize=10)
+            axes.set(xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
+            axes.grid(color="0.9", linewidth=0.6)
+            axes.legend(loc="lower right", fontsize=7, title="mean AUC", title_fontsize=7)
+    figure.supxlabel("false alarm rate", fontsize=10)
+    figure.supylabel("detection rate", fontsize=10)
+    sets = study.settings.sets
+    figure.suptitle(f"ROC curves on the test set, mean of {sets} training sets", fontsize=11)
+    paths = [folder / f"figure2.{kind}" for kind in ("csv", "png", "svg")]
+    with atomic_write(paths[0]) as out:
+        out.write(stream.getvalue().encode())
+    for path in paths[1:]:
+        save_figure(figure, path)
+    return paths

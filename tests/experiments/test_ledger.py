@@ -1,0 +1,54 @@
+import pytest
+
+from mbauc.experiments.ledger import Ledger
+
+SETTINGS = {"seed": 0, "grid": (1.0, 2.0)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "run.ledger"
+    ledger = Ledger(path, SETTINGS)
+    for number in range(3):
+        ledger.append({"set": number, "auc": 0.1 + 0.2 * number})
+    return path
+
+
+def test_records_come_back_to_the_last_bit(path):
+    assert Ledger(path, SETTINGS).records == [{"set": n, "auc": 0.1 + 0.2 * n} for n in range(3)]
+
+
+def test_a_torn_line_is_dropped_and_written_over(path):
+    whole = path.read_bytes()
+    for cut in range(1, 20):
+        path.write_bytes(whole[:-cut])
+        ledger = Ledger(path, SETTINGS)
+        assert len(ledger.records) == 2
+        ledger.append({"set": 9})
+        assert [record["set"] for record in Ledger(path, SETTINGS).records] == [0, 1, 9]
+
+
+def test_a_file_that_was_torn_in_its_first_line_starts_again(path):
+    path.write_bytes(path.read_bytes()[:10])
+    assert Ledger(path, SETTINGS).records == []
+
+
+def test_a_flipped_byte_is_an_error_with_its_line(path):
+    content = bytearray(path.read_bytes())
+    place = content.index(b'"set":1') + 6
+    content[place : place + 1] = b"7"
+    path.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match=r"run\.ledger, line 3: the checksum does not fit"):
+        Ledger(path, SETTINGS)
+
+
+def test_other_settings_are_refused_by_name(path):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"other settings \(seed was 0, now 1\).*another folder"):
+        Ledger(path, {**SETTINGS, "seed": 1})
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        Ledger(tmp_path / "nowhere" / "run.ledger", SETTINGS)

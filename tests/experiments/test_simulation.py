@@ -1,0 +1,179 @@
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from mbauc import MBAClassifier
+from mbauc.experiments import contenders, simulation
+from mbauc.experiments.contenders import COMPLETE, MBA, SAMPLED, WHOLE, Draw, tuned
+from mbauc.experiments.printed import COMPONENTS, NEYMAN_PEARSON, RATIOS, TABLE2, hypotheses
+from mbauc.experiments.simulation import FALSE_ALARMS, Settings, best_possible, run, train_and_test
+
+SMALL = Settings(sets=2, train=2000, test=2000)
+
+
+def _without_clock(ledger):
+    return sorted(
+        ({key: value for key, value in record.items() if key != "seconds"} for record in ledger),
+        key=lambda record: (record["k"], record["set"]),
+    )
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return run(SMALL, tmp_path_factory.mktemp("whole"), n_jobs=1)
+
+
+def test_printed_figures_cover_the_table():
+    assert set(TABLE2) == {"MBA-ℓ2", "ONLR", "AdaAUC"}
+    for cells in TABLE2.values():
+        assert set(cells) == {(k, ratio) for k in COMPONENTS for ratio in RATIOS}
+    for k in COMPONENTS:
+        # printed to two digits, and from a test set
+        assert 100 * hypotheses(k).closed_form_auc() == pytest.approx(NEYMAN_PEARSON[k], abs=0.04)
+
+
+def test_every_method_is_in_the_study_at_every_ratio(study):
+    for k in COMPONENTS:
+        for ratio in RATIOS:
+            for contender in (*SAMPLED, *WHOLE):
+                auc = study.auc(contender.name, k, ratio)
+                assert auc.shape == (2,)
+                assert ((auc > 50) & (auc < 95)).all()
+                assert set(study.chosen(contender.name, k, ratio)) <= set(contender.grid)
+                curve = study.curve(contender.name, k, ratio)
+                assert curve.shape == FALSE_ALARMS.shape
+                assert curve[0] >= 0
+                assert curve[-1] == 1
+                assert (np.diff(curve) >= 0).all()
+
+
+def test_threads_do_not_change_the_results(study, tmp_path):
+    again = run(SMALL, tmp_path, n_jobs=2)
+    assert _without_clock(again._records.values()) == _without_clock(study._records.values())
+
+
+def test_a_killed_run_goes_on_to_the_same_results(study, tmp_path):
+    code = (
+        "from pathlib import Path; from mbauc.experiments.simulation import Settings, run; "
+        f"run(Settings(sets=2, train=2000, test=2000), Path({str(tmp_path)!r}), n_jobs=1)"
+    )
+    ledger = tmp_path / "simulation.ledger"
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        while not (ledger.exists() and ledger.read_bytes().count(b"\n") >= 3):
+            assert process.poll() is None, "it ended before it could be killed"
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+    done = ledger.read_bytes()
+    assert done.count(b"\n") < 1 + 3 * 2
+    calls = []
+    original = simulation.train_and_test
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulation, "train_and_test", lambda *args: calls.append(args) or original(*args))
+        again = run(SMALL, tmp_path, n_jobs=1)
+    assert len(calls) <= 4  # the two sets that were finished are not run again
+    assert _without_clock(again._records.values()) == _without_clock(study._records.values())
+
+
+def test_other_grids_are_not_mixed(tmp_path, monkeypatch):
+    tiny = Settings(sets=1, train=2000, test=2000)
+    monkeypatch.setattr(simulation, "COMPONENTS", (1,))
+    run(tiny, tmp_path, n_jobs=1)
+    monkeypatch.setattr(simulation, "SAMPLED", (MBA._replace(grid=(1.0,)), *SAMPLED[1:]))
+    with pytest.raises(ValueError, match=r"other settings \(grids was"):
+        run(tiny, tmp_path, n_jobs=1)
+
+
+# -- contenders -----------------------------------------------------------------------------------------------
+
+
+def _draw(pairs, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = hypotheses(1).sample(2000, 0.2, rng)
+    return simulation._drawn(X, y, simulation._folds(y, rng), pairs, rng)
+
+
+def test_each_pair_has_one_row_of_each_class():
+    draw = _draw(300)
+    assert draw.y[draw.plus].all()
+    assert not draw.y[draw.minus].any()
+    assert np.array_equal(np.sort(draw.order), np.sort(np.concatenate([draw.plus, draw.minus])))
+    assert not np.array_equal(draw.order[:300], draw.plus)
+
+
+def test_a_row_of_a_held_out_fold_is_nowhere_in_training():
+    draw = _draw(100)
+    seen = []
+
+    def spy(draw, kept, grid):
+        seen.append(kept)
+        return np.zeros((len(grid), 100))
+
+    tuned(MBA._replace(weights=spy), draw)
+    assert len(seen) == contenders.FOLDS + 1
+    assert seen[-1].all()
+    for fold, kept in enumerate(seen[:-1]):
+        assert not kept[draw.fold == fold].any()
+        assert kept[draw.fold != fold].all()
+
+
+@pytest.mark.parametrize(("contender", "pairing"), [(MBA, "matched"), (COMPLETE, "complete")])
+def test_mba_solves_its_own_problem(contender, pairing):
+    draw = _draw(200)
+    found = contender.weights(draw, np.ones(2000, dtype=bool), (3.0, 0.5))
+    plus, minus = draw.X[draw.plus], draw.X[draw.minus]
+    apart = plus - minus if pairing == "matched" else (plus[:, None] - minus).reshape(-1, 100)
+    for l2, w in zip((3.0, 0.5), found, strict=True):
+        expected = np.linalg.solve(apart.T @ apart / len(apart) + l2 * np.eye(100), apart.mean(axis=0))
+        np.testing.assert_allclose(w, expected, rtol=1e-8, atol=1e-12)
+
+
+def test_the_exact_column_is_the_exact_fit():
+    draw = _draw(10)
+    rows = np.arange(2000)
+    whole = Draw(draw.X, draw.y, rows[:0], rows[:0], rows, draw.fold)
+    found = WHOLE[0].weights(whole, np.ones(2000, dtype=bool), (2.0,))[0]
+    np.testing.assert_allclose(found, MBAClassifier(l2=2.0).fit(draw.X, draw.y).coef_[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("contender", SAMPLED, ids=lambda c: c.name)
+def test_every_contender_learns(contender):
+    draw = _draw(1000)
+    w, setting = tuned(contender, draw)
+    assert setting in contender.grid
+    assert hypotheses(1).linear_curve(w).auc > 0.85
+
+
+# -- the committed results ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def committed(request):
+    path = request.config.rootpath / "docs" / "results" / "table2.csv"
+    table = {}
+    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        key = row["method"], int(row["components"]), float(row["sample_ratio"])
+        table.setdefault(key, []).append(float(row["auc"]))
+    return table
+
+
+def test_the_committed_table_holds_what_it_should(committed):
+    settings = Settings()
+    assert all(len(aucs) == settings.sets == 50 for aucs in committed.values())
+    for k, best in best_possible(settings):
+        assert abs(best.luck) <= 3 * best.stderr
+        for ratio in RATIOS:
+            ours = np.mean(committed["MBA-ℓ2", k, ratio]) - best.luck
+            assert ours >= TABLE2["MBA-ℓ2"][k, ratio][0] - 0.5
+
+
+def test_the_committed_table_can_be_made_again(committed):
+    record = train_and_test(Settings(), 2, 7)
+    for contender in SAMPLED:
+        found = 100 * record["methods"][f"{contender.name} 0.1"]["auc"]
+        assert found == pytest.approx(committed[contender.name, 2, 0.1][7], abs=0.05)
