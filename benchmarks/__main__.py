@@ -9,13 +9,14 @@ from benchmarks.timing import RESULTS
 
 PLACES = {
     "docs/speed.md": ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "auc"),
+    "docs/coverage.md": ("coverage",),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
 #: Programs; the rivals' defaults are chosen and shown by one of them.
 NAMES = tuple(name for names in PLACES.values() for name in names if name != "rivals_quality")
 #: Tables with a head of their own.
-WIDE = ("defaults", "rivals_quality")
+WIDE = ("coverage", "defaults", "rivals_quality")
 
 
 def table(name):

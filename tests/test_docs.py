@@ -1,0 +1,27 @@
+import re
+
+import pytest
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def test_every_link_between_pages_leads_somewhere(request):
+    root = request.config.rootpath
+    pages = [root / "README.md", root / "ARCHITECTURE.md", *(root / "docs").rglob("*.md")]
+    assert len(pages) > 5
+    broken = [
+        f"{page.relative_to(root)}: {target}"
+        for page in pages
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+        if not target.startswith("http") and not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize(
+    "name", ["detection", "metrics", "neyman_pearson", "plots", "rivals", "solvers", "theory"]
+)
+def test_documented_submodules_have_the_names_that_they_list(name):
+    module = pytest.importorskip(f"mbauc.{name}")
+    assert module.__all__
+    assert all(getattr(module, each).__doc__ for each in module.__all__)
