@@ -29,7 +29,7 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> import numpy as np
     >>> y = np.repeat([0, 1], 5000)
     >>> round(d_prime(y, np.random.default_rng(0).standard_normal(10_000) + 2 * y), 2)
-    2.01
+    2.03
     """
     positive, values, weight = checked_scores(y, s, sample_weight)
     if not np.isfinite(values).all():
