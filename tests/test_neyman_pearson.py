@@ -1,3 +1,4 @@
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_fifty_nine_negatives_for_five_percent():
         threshold_rank(58, 0.05, 0.05)
 
 
+@pytest.mark.parametrize("alpha", [np.float32(1e-6), np.float16(0.01), Fraction(1, 10), 1e-12])
+def test_any_real_number_is_a_rate(alpha):
+    needed = negatives_needed(alpha, 0.05)
+    assert needed == pytest.approx(np.log(0.05) / np.log1p(-float(alpha)), rel=1e-9, abs=1)
+    n = 3 * needed
+    rank = threshold_rank(n, alpha, 0.05)
+    assert violation_probability(n, rank, float(alpha)) <= 0.05
+    assert violation_probability(n, rank - 1, float(alpha)) > 0.05
+
+
 def test_the_promise_is_broken_exactly_as_often_as_stated():
     rng = np.random.default_rng(0)
     found = [false_alarm_threshold(rng.random(300), 0.1, 0.1) for _ in range(4000)]
@@ -67,9 +78,10 @@ def test_ties_only_make_it_safer():
     rng = np.random.default_rng(1)
     broken = 0
     for _ in range(2000):
-        threshold = false_alarm_threshold(np.floor(rng.random(200) * 8) / 8, 0.2, 0.1).threshold
-        broken += 1 - threshold - 1 / 8 > 0.2  # P(⌊8u⌋/8 > threshold)
-    assert broken / 2000 <= 0.1 + 3 * np.sqrt(0.09 / 2000)
+        # above 0.75 lie 21% of the scores, a little too many
+        threshold = false_alarm_threshold(np.minimum(np.floor(rng.random(200) / 0.79 * 4) / 4, 1), 0.2, 0.1)
+        broken += threshold.threshold < 0.9
+    assert 0.02 < broken / 2000 <= 0.1 + 3 * np.sqrt(0.09 / 2000)
 
 
 @pytest.mark.parametrize(
@@ -137,6 +149,26 @@ def test_detection_interval_covers(false_alarm):
         assert found.low <= found.detection <= found.high
         hits += found.low <= truth <= found.high
     assert hits / 500 >= 0.95 - 3 * np.sqrt(0.0475 / 500)
+
+
+@pytest.mark.parametrize("false_alarm", [0.05, 0.2, 0.4])
+def test_detection_interval_covers_with_ties(false_alarm):
+    rng, edges = np.random.default_rng(0), np.arange(-4.5, 6.0)
+    # rates of scores above each whole number, and the line between them: a coin among the tied
+    rates = [np.concatenate([[0.0], ndtr(d - edges[::-1]), [1.0]]) for d in (0.0, 1.5)]
+    truth = np.interp(false_alarm, *rates)
+    hits = 0
+    for _ in range(400):
+        y, s = _normal_scores(rng, 400, 80)
+        found = detection_interval(y, np.round(s), false_alarm)
+        assert found.low <= found.detection <= found.high
+        hits += found.low <= truth <= found.high
+    assert hits / 400 >= 0.95 - 3 * np.sqrt(0.0475 / 400)
+
+
+def test_constant_scores_detect_what_a_coin_does():
+    found = detection_interval([0, 1] * 100, np.zeros(200), 0.3)
+    assert (found.low, found.detection, found.high) == (0.0, pytest.approx(0.3), 1.0)
 
 
 def test_a_rate_that_the_rows_cannot_see_has_no_lower_end():

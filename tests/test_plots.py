@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from mbauc.detection import GaussianMixture, Hypotheses
-from mbauc.metrics import d_prime
-from mbauc.neyman_pearson import detection_interval
+from mbauc.metrics import d_prime, roc_auc
+from mbauc.neyman_pearson import detection_interval, np_roc_band
 
 pytest.importorskip("matplotlib")
 
 from mbauc import plots
+from mbauc.plots.roc import empirical_curve
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [3000, 300])
@@ -62,7 +63,14 @@ def test_the_band_lies_to_the_right_of_the_curve():
     ax = plots.np_band_plot(Y, SCORES["sharp"], delta=0.1, alpha=0.05)
     assert any("90%" in label for label in _labels(ax))
     assert any("limit 0.05" in label for label in _labels(ax))
-    assert len(ax.collections) == 1
+    band = np_roc_band(Y, SCORES["sharp"], 0.1)
+    plain = np.interp(band.false_alarm, *empirical_curve(Y, SCORES["sharp"]))
+    inside = (band.false_alarm > 0.01) & (band.false_alarm < 0.9)
+    # at the same abscissa the promise costs detections
+    assert ((band.low + band.high)[inside] / 2 < plain[inside]).mean() > 0.95
+    drawn = ax.collections[0].get_paths()[0].vertices
+    assert drawn[:, 0].max() <= 1.0
+    assert {round(x, 9) for x in band.false_alarm} <= {round(x, 9) for x in drawn[:, 0]}
 
 
 def test_detection_intervals_are_those_computed():
@@ -108,6 +116,32 @@ def test_figures_are_written_whole_and_the_same_each_time(tmp_path, name, start)
 def test_a_format_that_is_not_known_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"path must end in \.png, \.svg, \.pdf"):
         plots.save_figure(plots.new_figure(), tmp_path / "a.bmp")
+
+
+def test_infinite_and_tied_scores_are_drawn_as_they_are():
+    perfect = np.where(Y == 1, np.inf, -np.inf)
+    for s, auc in ((perfect, 1.0), (-perfect, 0.0), (np.zeros(3300), 0.5), (np.round(SCORES["sharp"]), None)):
+        false_alarm, detection = empirical_curve(Y, s)
+        area = np.sum(np.diff(false_alarm) * (detection[1:] + detection[:-1]) / 2)
+        assert area == pytest.approx(roc_auc(Y, s) if auc is None else auc, abs=1e-9)
+    plots.detection_interval_plot(Y, {"tied": np.round(SCORES["sharp"]), "constant": np.zeros(3300)})
+
+
+@pytest.mark.parametrize("bad", [{}, [1, 2], SCORES["sharp"], None])
+def test_scorers_come_with_names(bad):
+    for plot in (plots.roc_plot, plots.deviate_plot, plots.detection_interval_plot):
+        with pytest.raises(ValueError, match="scores must map names"):
+            plot(Y, bad)
+    with pytest.raises(ValueError, match="curves must map names"):
+        plots.log_roc_plot(bad)
+
+
+def test_bad_limits_are_refused():
+    with pytest.raises(ValueError, match="floor must be"):
+        plots.log_roc_plot({"known": KNOWN.curve()}, floor=2.0)
+    with pytest.raises(ValueError, match="alpha must be"):
+        plots.np_band_plot(Y, SCORES["sharp"], alpha=5)
+    assert plots.log_roc_plot({"rows": [Y, SCORES["sharp"]]}).get_lines()
 
 
 def test_nan_scores_and_one_class_are_refused():

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
+from scipy.special import betaincc
 from scipy.stats import beta, binom
 
 from mbauc.metrics.partial import roc_points
@@ -28,7 +28,6 @@ __all__ = [
     "DetectionInterval",
     "FalseAlarmThreshold",
     "NpBand",
-    "check_promise",
     "detection_interval",
     "false_alarm_threshold",
     "negatives_needed",
@@ -41,10 +40,13 @@ __all__ = [
 _POINTS = 1000
 
 
-def check_promise(alpha: Any, delta: Any) -> None:
-    """Raise unless alpha and delta lie strictly between 0 and 1."""
-    for name, value in (("alpha", alpha), ("delta", delta)):
-        check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
+def check_promise(alpha: Any, delta: Any) -> tuple[float, float]:
+    """Both as floats; raises unless they lie strictly between 0 and 1."""
+    return _check_rate("alpha", alpha), _check_rate("delta", delta)
+
+
+def _check_rate(name: str, value: Any) -> float:
+    return check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
 
 
 def negatives_needed(alpha: float, delta: float) -> int:
@@ -55,14 +57,8 @@ def negatives_needed(alpha: float, delta: float) -> int:
     >>> negatives_needed(0.05, 0.05), negatives_needed(0.01, 0.05)
     (59, 299)
     """
-    check_promise(alpha, delta)
-    n = max(1, int(np.ceil(np.log(delta) / np.log1p(-alpha))))
-    # rounding may be off by one either way
-    while n > 1 and violation_probability(n - 1, n - 1, alpha) <= delta:
-        n -= 1
-    while violation_probability(n, n, alpha) > delta:
-        n += 1
-    return n
+    alpha, delta = check_promise(alpha, delta)
+    return max(1, int(np.ceil(np.log(delta) / np.log1p(-alpha))))
 
 
 def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
@@ -71,7 +67,7 @@ def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
     ``P(Binomial(n, 1 - alpha) ≥ k)``; attained by continuous scores.
     """
     rank = np.asarray(k)
-    return betainc(rank, n - rank + 1, 1.0 - alpha)
+    return betaincc(n - rank + 1, rank, float(alpha))
 
 
 def threshold_rank(n: int, alpha: float, delta: float) -> int:
@@ -88,6 +84,7 @@ def threshold_rank(n: int, alpha: float, delta: float) -> int:
     (59, 962)
     """
     check_whole("n", n)
+    alpha, delta = check_promise(alpha, delta)
     needed = negatives_needed(alpha, delta)
     if n < needed:
         raise ValueError(
@@ -150,7 +147,7 @@ def false_alarm_threshold(
     >>> round(found.threshold, 3), found.rank, round(found.violation_probability, 3)
     (1.713, 962, 0.043)
     """
-    check_promise(alpha, delta)
+    alpha, delta = check_promise(alpha, delta)
     values = np.asarray(negative_scores, dtype=np.float64)
     if values.ndim != 1:
         raise ValueError(f"negative_scores must be one-dimensional, got shape {values.shape}.")
@@ -163,8 +160,8 @@ def false_alarm_threshold(
         float(np.partition(values, rank - 1)[rank - 1]),
         rank,
         values.size,
-        float(alpha),
-        float(delta),
+        alpha,
+        delta,
         float(violation_probability(values.size, rank, alpha)),
     )
 
@@ -210,7 +207,7 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
     -------
     NpBand
     """
-    check_promise(0.5, delta)
+    delta = _check_rate("delta", delta)
     scores = checked_scores(y, s)
     plus, minus = sorted_classes(scores.positive, scores.values)
     n = minus.size
@@ -220,7 +217,7 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
     detected = plus.size - np.searchsorted(plus, threshold, side="right")
     low, high = clopper_pearson(detected, plus.size, 1 - delta)
     limits = np.asarray(beta.isf(delta, n - ranks + 1, ranks))
-    return NpBand(limits, low, high, threshold, float(delta))
+    return NpBand(limits, low, high, threshold, delta)
 
 
 @dataclass(frozen=True)
@@ -259,7 +256,8 @@ def detection_interval(
     """P_D at a fixed P_F with an interval that holds for any distribution of the scores and any number of rows.
 
     Half of the error goes to where the threshold lies (order statistics of the negative rows), half to the
-    detection rate there (Clopper–Pearson), so the interval is on the safe side. With too few negatives to see
+    detection rate there (Clopper–Pearson), so the interval is on the safe side. Where scores are tied at the
+    threshold, P_D is that of a coin among them that meets P_F exactly. With too few negatives to see
     the false-alarm rate at all its lower end is 0. ``O(n log n)``.
 
     Parameters
@@ -283,8 +281,7 @@ def detection_interval(
     >>> print(detection_interval(y, rng.standard_normal(10_000) + 2 * y, false_alarm=0.01))
     P_D 0.4030 at P_F 0.01 (95% interval 0.3407 to 0.4608)
     """
-    for name, value in (("false_alarm", false_alarm), ("confidence", confidence)):
-        check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
+    false_alarm, confidence = _check_rate("false_alarm", false_alarm), _check_rate("confidence", confidence)
     scores = checked_scores(y, s)
     plus, minus = sorted_classes(scores.positive, scores.values)
     n, share = minus.size, (1 - confidence) / 4
@@ -295,16 +292,18 @@ def detection_interval(
         minus[above - 1] if above <= n else np.inf,
         minus[below - 1] if below >= 1 else -np.inf,
     )
-    detected = plus.size - np.searchsorted(plus, ends, side="right")
-    lows, highs = clopper_pearson(detected, plus.size, 1 - 2 * share)
+    # scores at the true threshold may count or not, as the false-alarm rate demands: not for the lower end,
+    # all of them for the upper one
+    above_all, from_below = np.searchsorted(plus, ends[0], "right"), np.searchsorted(plus, ends[1], "left")
+    lows, highs = clopper_pearson(plus.size - np.array([above_all, from_below]), plus.size, 1 - 2 * share)
     rates = roc_points(scores)
     return DetectionInterval(
         float(np.interp(false_alarm, *rates)),
         float(lows[0]),
         float(highs[1]),
-        float(false_alarm),
+        false_alarm,
         float(np.quantile(minus, 1 - false_alarm, method="higher")),
-        float(confidence),
+        confidence,
     )
 
 

@@ -86,6 +86,33 @@ def test_a_falling_ratio_is_turned_round():
     assert Hypotheses(one, one).closed_form_auc() == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize(("shift", "scale"), [(100.0, 1.0), (-1e6, 1.0), (0.0, 1e6), (3.0, 1e-6), (1e5, 1e5)])
+def test_neither_a_common_shift_nor_the_units_change_anything(k, shift, scale):
+    plain = printed_hypotheses(k)
+    moved = Hypotheses(
+        *(
+            GaussianMixture(mix.means * scale + shift, scale**2, mix.weights)
+            for mix in (plain.positive, plain.negative)
+        )
+    )
+    assert moved.closed_form_auc() == pytest.approx(plain.closed_form_auc(), abs=1e-9)
+    one, other = moved.curve().detector(0.01), plain.curve().detector(0.01)
+    assert one.log_eta == pytest.approx(other.log_eta, abs=1e-6)
+    assert one.detection == pytest.approx(other.detection, abs=1e-8)
+    X = moved.negative.sample(2000, 0)
+    np.testing.assert_allclose(
+        moved.log_likelihood_ratio(X), plain.log_likelihood_ratio((X - shift) / scale), atol=1e-5
+    )
+
+
+def test_a_component_without_share_does_not_matter():
+    both = Hypotheses(
+        GaussianMixture([[1.0, 0.0], [0.0, 9.0]], weights=[1.0, 0.0]), GaussianMixture([0.0, 0.0])
+    )
+    assert both.closed_form_auc() == pytest.approx(ndtr(1 / np.sqrt(2)))
+
+
 # -- curves ---------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +147,31 @@ def test_drawn_curves_agree_with_scores_of_rows():
     assert alarms[y == 1].mean() == pytest.approx(detector.detection, abs=0.015)
 
 
+def test_outcomes_without_false_alarms_are_all_taken():
+    both = Hypotheses(GaussianMixture([[60.0, 0.0], [0.0, 60.0]]), GaussianMixture([0.0, 0.0]))
+    curve = both.curve(2000, random_state=0)
+    assert curve.auc == pytest.approx(1.0, abs=1e-12)
+    assert curve.auc <= 1.0
+    assert curve.detection(0.0) == pytest.approx(curve.detector(0.0).detection)
+    assert curve.detector(0.0).detection == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("rates", [[np.nan], [-0.1, 0.5], 1.5])
+def test_rates_that_are_none_are_refused(rates):
+    for both in (printed_hypotheses(1), DiscreteHypotheses([0.5, 0.5], [0.1, 0.9])):
+        with pytest.raises(ValueError, match="false_alarm must lie between 0 and 1"):
+            both.curve().detection(rates)
+
+
+def test_draws_come_in_blocks(monkeypatch):
+    both = _unequal()
+    whole = both.curve(5001, random_state=0)
+    monkeypatch.setattr("mbauc.detection.hypotheses._BLOCK", 1000)
+    parts = both.curve(5001, random_state=0)
+    assert parts._levels.size == whole._levels.size == 5000
+    assert parts.auc == pytest.approx(whole.auc, abs=0.02)
+
+
 def test_the_ends_of_a_curve():
     curve = printed_hypotheses(1).curve()
     assert curve.detector(0.0).detection == 0.0
@@ -135,8 +187,6 @@ def test_impossible_rates_are_refused(alpha):
 
 
 # -- Lemma 1 --------------------------------------------------------------------------------------------------
-
-SHARES = st.lists(st.integers(0, 6), min_size=2, max_size=6)
 
 
 @given(
@@ -172,6 +222,14 @@ def test_the_coin_decides_at_the_threshold():
         detector.decide([np.nan])
 
 
+def test_outcomes_are_whole_numbers():
+    both = DiscreteHypotheses([0.2, 0.8], [0.5, 0.5])
+    assert np.array_equal(both.log_likelihood_ratio([True, True]), both.log_likelihood_ratio([1, 1]))
+    for bad in ([-1], [2], [0.5]):
+        with pytest.raises(ValueError, match="outcomes must be whole numbers from 0 to 1"):
+            both.log_likelihood_ratio(bad)
+
+
 @pytest.mark.parametrize(
     ("plus", "minus", "message"),
     [
@@ -198,6 +256,15 @@ def test_the_auc_of_a_linear_score_is_exact(seed):
     found = roc_auc_interval(y, X @ w)
     assert abs(found.auc - curve.auc) < 5 * found.stderr
     assert curve.detection(0.2) == pytest.approx((X[y == 1] @ w > curve.threshold(0.2)).mean(), abs=0.06)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-13, 1.0, 1e160])
+def test_the_scale_of_the_weights_does_not_matter(size):
+    both = _unequal()
+    plain, scaled = both.linear_curve([1.0, 0.5]), both.linear_curve([size, 0.5 * size])
+    assert scaled.auc == pytest.approx(plain.auc, rel=1e-12)
+    assert scaled.detection(0.01) == pytest.approx(plain.detection(0.01), rel=1e-9)
+    assert scaled.threshold(0.01) == pytest.approx(size * plain.threshold(0.01), rel=1e-9)
 
 
 def test_mba_tends_to_the_weights_of_infinitely_many_pairs():
@@ -229,7 +296,7 @@ def test_a_linear_curve_has_no_likelihood_ratio():
     both = _unequal()
     with pytest.raises(ValueError, match="not that of a likelihood ratio"):
         both.linear_curve([1.0, 0.0]).detector(0.1)
-    with pytest.raises(ValueError, match="w must have 2 entries, not all zero"):
+    with pytest.raises(ValueError, match="w must have 2 finite entries, not all zero"):
         both.linear_curve([0.0, 0.0])
 
 

@@ -69,6 +69,13 @@ def test_bad_parameters_are_named(arguments, message):
         GaussianMixture(*arguments)
 
 
+def test_it_keeps_its_own_numbers():
+    means = np.zeros((1, 2))
+    mixture = GaussianMixture(means)
+    means[0, 0] = 5.0
+    assert np.array_equal(mixture.mean, [0.0, 0.0])
+
+
 def test_rows_of_another_width_are_refused():
     with pytest.raises(ValueError, match="X must have 2 columns, got shape"):
         GaussianMixture([0.0, 0.0]).log_density(np.zeros((3, 4)))

@@ -5,6 +5,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mbauc import MBAClassifier, MBAClassifierCV, NeymanPearsonClassifier
 
 
+def _expected_failures(estimator):
+    if not isinstance(estimator, NeymanPearsonClassifier):
+        return {}
+    why = "which rows are held back depends on their number, so a weight is not a repeated row"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+
+
 @pytest.mark.filterwarnings("ignore:The smaller class has")
 @parametrize_with_checks(
     [
@@ -15,7 +22,8 @@ from mbauc import MBAClassifier, MBAClassifierCV, NeymanPearsonClassifier
         # so few rows as these checks have can only keep modest promises
         NeymanPearsonClassifier(MBAClassifier(), alpha=0.3, delta=0.3, random_state=0),
         NeymanPearsonClassifier(LogisticRegression(), alpha=0.3, delta=0.3, random_state=0),
-    ]
+    ],
+    expected_failed_checks=_expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

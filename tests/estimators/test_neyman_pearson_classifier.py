@@ -108,8 +108,86 @@ def test_too_few_calibration_rows_are_refused_before_fitting():
         NeymanPearsonClassifier(Unfit()).fit(X, y, calibration=(np.zeros((40, 3)), np.zeros(40)))
     with pytest.raises(ValueError, match="calibration must be a pair"):
         NeymanPearsonClassifier(Unfit()).fit(X, y, calibration=X)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match=r"calibration: .*inconsistent numbers of samples"):
         NeymanPearsonClassifier(Unfit()).fit(X, y, calibration=(X, y[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (np.zeros((70, 5)), np.zeros(70), "calibration: its X has 5 columns, that of the training rows 3"),
+        (np.zeros((70, 3)), np.full(70, 2), "calibration: y has label 2"),
+        (np.zeros((70, 3)), np.full(70, np.nan), "calibration: .*NaN"),
+        (np.zeros((70, 3)), np.ones(70), "calibration has 0"),
+    ],
+)
+def test_bad_calibration_rows_are_named_before_fitting(rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        NeymanPearsonClassifier(Unfit()).fit(*_rows(300), calibration=(rows, labels))
+
+
+class Reversed(Witness):
+    """Lists its classes the other way round, as some libraries do."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y)
+        self.classes_ = self.classes_[::-1]
+        return self
+
+    def decision_function(self, X):
+        return -super().decision_function(X)
+
+
+class ReversedProbabilities(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_[::-1]
+        return self
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)[:, ::-1]
+
+
+@pytest.mark.parametrize("estimator", [Reversed(), ReversedProbabilities()])
+@pytest.mark.parametrize("frozen", [False, True])
+def test_the_order_of_an_estimator_s_classes_does_not_matter(estimator, frozen):
+    X, y = _rows(2000, shift=2.0)
+    if frozen:
+        estimator = FrozenEstimator(clone(estimator).fit(X, y))
+    detector = NeymanPearsonClassifier(estimator, 0.1, random_state=0).fit(X, y)
+    assert list(detector.classes_) == [0, 1]
+    alarms = detector.predict(X)
+    assert alarms[y == 0].mean() < 0.12
+    assert alarms[y == 1].mean() > 0.5
+
+
+def test_a_regressor_takes_any_labels():
+    X, y = _rows(2000)
+    names = np.where(y == 1, "fraud", "fine")  # fraud is the larger
+    detector = NeymanPearsonClassifier(LinearRegression(), 0.1, random_state=0).fit(X, names)
+    assert set(detector.predict(X)) == {"fine", "fraud"}
+    frozen = FrozenEstimator(LinearRegression().fit(X, y))
+    only = NeymanPearsonClassifier(frozen, 0.1).fit(X[y == 0], y[y == 0])
+    assert list(only.classes_) == [0, 1]
+    assert only.fit(X[y == 0], np.full((y == 0).sum(), -1)).classes_.tolist() == [-1, 1]
+
+
+def test_infinite_scores_have_a_decision():
+    X = np.where(np.arange(300) < 290, -np.inf, 1.0)[:, None]
+    y = np.arange(300) >= 290
+    detector = NeymanPearsonClassifier(Witness(), random_state=0).fit(X, y)
+    assert detector.threshold_ == -np.inf
+    assert set(detector.decision_function(X)) == {0.0, np.inf}
+    assert np.array_equal(detector.predict(X), y)
+
+
+def test_scores_in_a_column_will_do():
+    class Column(Witness):
+        def decision_function(self, X):
+            return np.asarray(X)[:, :1]
+
+    X, y = _rows(500)
+    assert NeymanPearsonClassifier(Column(), random_state=0).fit(X, y).predict(X).shape == (500,)
 
 
 def test_sixty_negatives_are_enough():
@@ -186,6 +264,10 @@ def test_arguments_of_fit_are_cut_to_the_training_rows():
     detector.fit(X, y, sample_weight=weight, note="kept as it is")
     rows = detector.estimator_.weight_.astype(int)
     assert np.array_equal(X[rows], detector.estimator_.X_)
+    for form in (list, tuple, pa.array, pl.Series):
+        again = clone(detector).fit(X, y, sample_weight=form(weight))
+        assert np.array_equal(again.estimator_.weight_, weight[rows])
+    assert clone(detector).fit(X, y, sample_weight=None).estimator_.weight_ is None
     assert detector.estimator_.note_ == "kept as it is"
 
 

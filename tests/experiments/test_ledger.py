@@ -28,9 +28,27 @@ def test_a_torn_line_is_dropped_and_written_over(path):
         assert [record["set"] for record in Ledger(path, SETTINGS).records] == [0, 1, 9]
 
 
-def test_a_file_that_was_torn_in_its_first_line_starts_again(path):
-    path.write_bytes(path.read_bytes()[:10])
-    assert Ledger(path, SETTINGS).records == []
+@pytest.mark.parametrize("content", [b"", b"my own notes", b"my own\nnotes", b"\n"])
+def test_another_program_s_file_is_refused_and_left_alone(path, content):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="line 1: the checksum does not fit"):
+        Ledger(path, SETTINGS)
+    assert path.read_bytes() == content
+
+
+def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
+    ledger, before = Ledger(path, SETTINGS), path.read_bytes()
+
+    def full(_):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            ledger.append({"set": 3})
+    assert path.read_bytes() == before
+    ledger.append({"set": 4})
+    assert [record["set"] for record in Ledger(path, SETTINGS).records] == [0, 1, 2, 4]
 
 
 def test_a_flipped_byte_is_an_error_with_its_line(path):

@@ -1,4 +1,6 @@
 import csv
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ def study(tmp_path_factory):
 def test_table2_has_a_line_for_each_row_and_says_what_was_found(study, tmp_path):
     csv_path, page_path = table2.render(study, tmp_path)
     rows = list(csv.DictReader(csv_path.read_text().splitlines()))
-    assert len(rows) == 3 * 3 * 7 * 2
+    assert len(rows) == 3 * (3 * 6 + 2) * 2
     first = rows[0]
     assert float(first["auc"]) == pytest.approx(study.auc(first["method"], 1, 0.01)[0], abs=1e-4)
     page = page_path.read_text()
@@ -92,7 +94,29 @@ def test_the_command_runs_and_resumes(tmp_path, capsys, monkeypatch):
     assert main(["reproduce", "figure2", "--quick", "--out", str(tmp_path / "r"), "--jobs", "1"]) == 0
     assert (tmp_path / "r" / "simulation.ledger").read_bytes() == before
     assert main(["reproduce", "table2", "--quick", "--seed", "1", "--out", str(tmp_path / "r")]) == 1
-    assert "other settings" in capsys.readouterr().err
+    assert "other settings (seed was 0, now 1)" in capsys.readouterr().err
+
+
+def test_a_missing_matplotlib_is_noticed_before_the_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(simulation, "run", lambda *_: pytest.fail("it ran"))
+    for name in ("figure1", "figure2", "linearity"):
+        assert main(["reproduce", name, "--out", str(tmp_path)]) == 1
+        assert "pip install 'mbauc[plots]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path, capsys):
+    (tmp_path / "taken").write_text("")
+    assert main(["reproduce", "figure1", "--out", str(tmp_path / "taken")]) == 1
+    assert "--out must name a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [">&-", "| true"])
+def test_nobody_has_to_listen(tmp_path, ending):
+    command = f"{sys.executable} -m mbauc reproduce figure1 --out {tmp_path} {ending}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
 
 
 def test_figure1_is_drawn(tmp_path, capsys):

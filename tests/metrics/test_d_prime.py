@@ -34,6 +34,18 @@ def test_without_spread():
     assert d_prime([0, 1, 1], [1.0, 1.0, 1.0]) == 0.0
 
 
+@pytest.mark.parametrize("value", [0.1, 0.7, 1e300])
+@pytest.mark.parametrize("sizes", [[10, 3], [7, 1000], [3000, 300]])
+def test_constant_scores_have_none(value, sizes):
+    assert d_prime(np.repeat([0, 1], sizes), np.full(sum(sizes), value)) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200, 4e307])
+def test_any_scale(scale):
+    y, s = [0, 0, 1, 1], np.array([1.0, 2.0, 3.0, 4.0])
+    assert d_prime(y, s * scale) == pytest.approx(d_prime(y, s), rel=1e-12)
+
+
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_scores_are_refused(bad):
     with pytest.raises(ValueError, match="the score of row 1 is infinite"):

@@ -73,3 +73,9 @@ def test_chance_is_one_half_and_perfection_one(rng):
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         partial_roc_auc([0, 1], [0.0, 1.0], **settings)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_scores_are_ties_whatever_their_order(value):
+    for y in ([1] * 50 + [0] * 50, [0] * 50 + [1] * 50):
+        assert partial_roc_auc(y, np.full(100, value)) == pytest.approx(0.5)

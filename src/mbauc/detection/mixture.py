@@ -71,7 +71,7 @@ class GaussianMixture:
         covariances: ArrayLike | None = None,
         weights: ArrayLike | None = None,
     ) -> None:
-        self.means = _finite("means", np.atleast_2d(np.asarray(means, dtype=np.float64)))
+        self.means = _finite("means", np.atleast_2d(np.array(means, dtype=np.float64)))
         if self.means.ndim != 2 or self.means.size == 0:
             raise ValueError(f"means must have shape (K, d), got {np.shape(means)}.")
         self.weights = _check_shares(weights, len(self.means))
@@ -169,7 +169,7 @@ def _check_shares(weights: ArrayLike | None, K: int) -> Array:
 
 
 def _check_covariances(covariances: ArrayLike | None, K: int, d: int) -> Array:
-    given = _finite("covariances", np.asarray(1.0 if covariances is None else covariances, dtype=np.float64))
+    given = _finite("covariances", np.array(1.0 if covariances is None else covariances, dtype=np.float64))
     if given.ndim == 0 or given.shape == (K,):
         return np.broadcast_to(given[..., None, None] * np.eye(d), (K, d, d))
     if given.shape in ((d, d), (K, d, d)):

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mbauc.estimators.validation import check_class_weights, keeps_state_on_failure
-from mbauc.labels import find_classes, positive_rows
+from mbauc.labels import check_classes, find_classes, positive_rows
 from mbauc.matrix import check_weights, take_rows
 from mbauc.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
 from mbauc.seeds import generator
@@ -30,9 +30,10 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     Parameters
     ----------
     estimator : estimator
-        Any scorer: a classifier with ``decision_function`` or ``predict_proba``, or a regressor on 0/1 labels.
-        One that is already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``; then all rows
-        given to ``fit`` set the threshold.
+        Any scorer whose scores are larger for positive rows: a classifier with ``decision_function`` or
+        ``predict_proba``, or a regressor, which is given 1 and 0 for positive and negative. One that is
+        already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``; then all rows given to ``fit`` set
+        the threshold.
     alpha : float
         Largest false-alarm rate, between 0 and 1.
     delta : float
@@ -99,6 +100,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         self,
         X: Any,
         y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
         *,
         calibration: tuple[Any, ArrayLike] | None = None,
         **fit_params: Any,
@@ -109,12 +111,13 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         ----------
         X, y : array-likes of shape (n, …) and (n,)
             Training rows; X goes to the estimator as it is.
+        sample_weight : array-like of shape (n,), optional
+            For the estimator. The promise is about rows as they come: weights do not change what a negative
+            row counts for in it, but rows of weight 0 are left out.
         calibration : tuple (X, y), optional
             Rows to set the threshold with; then none are split off. Only the negative ones are used.
         **fit_params
-            For the estimator's ``fit``, ``sample_weight`` among them; those with one entry a row are cut to the
-            rows that it is fitted to. The promise is about rows as they come: weights do not change what a
-            negative row counts for in it, but rows of weight 0 are left out.
+            For the estimator's ``fit``; those with one entry a row are cut to the rows that it is fitted to.
 
         Returns
         -------
@@ -126,26 +129,30 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             Before any fitting, if there are too few negative rows for the promise.
         """
         check_promise(self.alpha, self.delta)
-        if y is None:
-            raise ValueError("NeymanPearsonClassifier requires y to be passed, but the target y is None.")
+        for name, given in (("X", X), ("y", y)):
+            if given is None:
+                raise ValueError(
+                    f"NeymanPearsonClassifier requires {name} to be passed, but the target {name} is None."
+                )
         labels = column_or_1d(y, warn=True)
         check_consistent_length(X, labels)
         frozen = isinstance(self.estimator, FrozenEstimator)
         if calibration is not None and frozen:
             raise ValueError("a FrozenEstimator is not trained, so pass its calibration rows as X and y.")
-        known = getattr(self.estimator, "classes_", None) if frozen else None
-        classes = find_classes(labels) if known is None else np.asarray(known)
+        classes = _frozen_classes(self.estimator, labels) if frozen else find_classes(labels)
         positive = positive_rows(labels, classes)
-        weight = check_weights(fit_params.get("sample_weight"), labels.size)
+        weight = check_weights(sample_weight, labels.size)
         if weight is not None:
-            check_class_weights(weight, positive, classes)
+            fit_params["sample_weight"] = weight
+            if not frozen:
+                check_class_weights(weight, positive, classes)
         negative = np.flatnonzero(~positive if weight is None else ~positive & (weight > 0))
         if frozen:
             train, held_back = None, self._all_of(negative, "y")
             rows = X
         elif calibration is not None:
-            train, (rows, held_labels) = None, _check_calibration(calibration)
-            held_back = self._all_of(np.flatnonzero(~positive_rows(held_labels, classes)), "calibration")
+            train, (rows, held_positive) = None, _check_calibration(calibration, X, classes)
+            held_back = self._all_of(np.flatnonzero(~held_positive), "calibration")
         else:
             held_back = self._split_off(negative)
             kept = np.ones(labels.size, dtype=bool)
@@ -154,15 +161,15 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 
         self.classes_ = classes
         self.estimator_ = clone(self.estimator)
+        target = positive.astype(np.float64) if is_regressor(self.estimator_) else labels
         if train is None:
-            self.estimator_.fit(X, labels, **fit_params)
+            self.estimator_.fit(X, target, **fit_params)
         else:
-            n = labels.size
             cut = {
-                name: take_rows(value, train) if _has_rows(value, n) else value
+                name: take_rows(value, train) if _has_rows(value, labels.size) else value
                 for name, value in fit_params.items()
             }
-            self.estimator_.fit(take_rows(X, train), labels[train], **cut)
+            self.estimator_.fit(take_rows(X, train), target[train], **cut)
         found = false_alarm_threshold(self._scores(take_rows(rows, held_back)), self.alpha, self.delta)
         self.threshold_ = found.threshold
         self.rank_, self.n_calibration_ = found.rank, found.n_negatives
@@ -172,7 +179,9 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     def decision_function(self, X: Any) -> Array:
         """Score of the estimator minus the threshold; positive where the prediction is."""
         check_is_fitted(self)
-        return self._scores(X) - self.threshold_
+        s = self._scores(X)
+        with np.errstate(invalid="ignore"):  # infinite scores at an infinite threshold
+            return np.where(s == self.threshold_, 0.0, s - self.threshold_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where the score is above the threshold."""
@@ -193,10 +202,14 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         return np.asarray(self.estimator_.feature_names_in_)
 
     def _scores(self, X: Any) -> Array:
+        # not every library sorts its classes
+        inner = np.asarray(getattr(self.estimator_, "classes_", self.classes_))
         if hasattr(self.estimator_, "decision_function"):
-            result = self.estimator_.decision_function(X)
+            result = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+            result = result if inner[-1] == self.classes_[1] else -result
         elif hasattr(self.estimator_, "predict_proba"):
-            result = self.estimator_.predict_proba(X)[:, 1]
+            column = int(np.flatnonzero(inner == self.classes_[1])[0])
+            result = np.asarray(self.estimator_.predict_proba(X))[:, column]
         elif is_regressor(self.estimator_):
             result = self.estimator_.predict(X)
         else:
@@ -204,7 +217,8 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 f"estimator must have decision_function or predict_proba, or be a regressor; "
                 f"{type(self.estimator_).__name__} gives no scores to set a threshold on."
             )
-        return np.asarray(result, dtype=np.float64)
+        scores = np.asarray(result, dtype=np.float64)
+        return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
     def _all_of(self, negative: NDArray[np.intp], what: str) -> NDArray[np.intp]:
         needed = negatives_needed(self.alpha, self.delta)
@@ -238,13 +252,34 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         )
 
 
-def _check_calibration(calibration: Any) -> tuple[Any, NDArray[Any]]:
+def _frozen_classes(estimator: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    """The two labels of a scorer that is already fitted; those of its calibration rows may be one alone."""
+    known = getattr(estimator, "classes_", None)
+    if known is not None:
+        return check_classes(known)
+    try:
+        return find_classes(labels)
+    except ValueError:
+        positive = positive_rows(labels)  # 0, 1 and -1 explain themselves
+        low = -1 if not positive[0] and labels[0] == -1 else 0
+        return np.array([low, 1])
+
+
+def _check_calibration(calibration: Any, X: Any, classes: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
+    """The rows and which of them are positive."""
     if not (isinstance(calibration, tuple | list) and len(calibration) == 2):
         raise ValueError(f"calibration must be a pair (X, y), got {type(calibration).__name__}.")
-    labels = column_or_1d(calibration[1], warn=True)
-    check_consistent_length(calibration[0], labels)
-    return calibration[0], labels
+    rows, y = calibration
+    try:
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        widths = [getattr(part, "shape", ())[1:] for part in (X, rows)]
+        if widths[0] and widths[1] and widths[0] != widths[1]:
+            raise ValueError(f"its X has {widths[1][0]} columns, that of the training rows {widths[0][0]}.")
+        return rows, positive_rows(labels, classes)
+    except ValueError as error:
+        raise ValueError(f"calibration: {error}") from None
 
 
 def _has_rows(value: Any, n: int) -> bool:
-    return getattr(value, "shape", (len(value),) if isinstance(value, list) else (0,))[:1] == (n,)
+    return not isinstance(value, str | bytes | dict) and hasattr(value, "__len__") and len(value) == n

@@ -8,21 +8,36 @@ from pathlib import Path
 _QUICK_SETS = 3
 
 
+def _require_plots() -> None:
+    """Say that matplotlib is missing before a long run, not after it."""
+    from mbauc.plots import new_figure
+
+    new_figure()
+
+
 def _simulation(view: str) -> Callable[[Path, bool, int, int | None], list[Path]]:
     """Table II or Figure 2: two views of one study."""
 
     def reproduce(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
-        from mbauc.experiments import figure2, table2
+        if view == "figure2":
+            _require_plots()
         from mbauc.experiments.simulation import Settings, run
 
         settings = Settings(sets=_QUICK_SETS, seed=seed) if quick else Settings(seed=seed)
         study = run(settings, folder, n_jobs)
-        return {"table2": table2.render, "figure2": figure2.render}[view](study, folder)
+        if view == "table2":
+            from mbauc.experiments import table2
+
+            return table2.render(study, folder)
+        from mbauc.experiments import figure2
+
+        return figure2.render(study, folder)
 
     return reproduce
 
 
 def _linearity(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
+    _require_plots()
     from mbauc.experiments.linearity import Settings, render, run
 
     settings = Settings(samples=40_000, seed=seed) if quick else Settings(seed=seed)
@@ -31,6 +46,7 @@ def _linearity(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list
 
 
 def _figure1(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
+    _require_plots()
     from mbauc.plots import frameworks_plot, save_figure
 
     folder.mkdir(parents=True, exist_ok=True)

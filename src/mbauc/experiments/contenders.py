@@ -71,6 +71,13 @@ def _complete(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> A
     return _path(PairMoments.from_arrays(draw.X[rows], draw.y[rows], n_jobs=1), grid)
 
 
+def _mean_difference(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
+    """What any l2 tends to as it grows; the trivial baseline."""
+    rows = draw.order[kept[draw.order]]
+    X, positive = draw.X[rows], draw.y[rows] == 1
+    return np.tile(X[positive].mean(axis=0) - X[~positive].mean(axis=0), (len(grid), 1))
+
+
 def _one_pass(make: Callable[[float], Any]) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
     """A rival that goes once over the rows in the order in which they come."""
 
@@ -112,9 +119,10 @@ ONLR = Contender("ONLR", "eta0", (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3), _one_pas
 ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), _one_pass(_ada_oam))
 COMPLETE = Contender("complete U", "l2", _L2, _complete)
 LOGISTIC = Contender("balanced LR", "C", _C, _logistic)
+MEANS = Contender("mean difference", "none", (0.0,), _mean_difference)
 
 #: Trained on the rows of the sampled pairs.
-SAMPLED = (MBA, ONLR, ADA_AUC, COMPLETE, LOGISTIC)
+SAMPLED = (MBA, ONLR, ADA_AUC, COMPLETE, LOGISTIC, MEANS)
 #: Trained on all rows of a training set.
 WHOLE = (
     Contender("exact", "l2", _L2, _complete),

@@ -43,11 +43,11 @@ class Ledger:
         self.records: list[dict[str, Any]] = []
         # as JSON would give them back
         wanted = json.loads(json.dumps(settings))
-        whole = self._read() if self._path.exists() else []
-        if not whole:
+        if not self._path.exists():
             with atomic_write(self._path) as stream:
                 stream.write(_line(wanted))
             return
+        whole = self._read()
         if whole[0] != wanted:
             keys = sorted({*whole[0], *wanted})
             apart = [
@@ -63,20 +63,29 @@ class Ledger:
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a finished task; it is on disk when this returns."""
-        with open(self._path, "ab") as stream:
-            stream.write(_line(record))
-            stream.flush()
-            os.fsync(stream.fileno())
+        with open(self._path, "r+b") as stream:
+            end = stream.seek(0, os.SEEK_END)
+            try:
+                stream.write(_line(record))
+                stream.flush()
+                os.fsync(stream.fileno())
+            except BaseException:
+                # a full disk must not leave half a line for the next one to be joined to
+                stream.truncate(end)
+                raise
         self.records.append(json.loads(json.dumps(record)))
 
     def _read(self) -> list[dict[str, Any]]:
         content = self._path.read_bytes()
-        lines = content.split(b"\n")
-        torn = lines.pop()
+        *lines, torn = content.split(b"\n")
+        records = [self._parsed(line, number) for number, line in enumerate(lines, 1)]
+        if not records:
+            # atomically written, so a first line is whole or not of our making
+            self._parsed(torn, 1)
         if torn:
             with open(self._path, "rb+") as stream:
                 stream.truncate(len(content) - len(torn))
-        return [self._parsed(line, number) for number, line in enumerate(lines, 1)]
+        return records
 
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         checksum, _, text = line.partition(b" ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 import time
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from mbauc.experiments.contenders import FOLDS, SAMPLED, WHOLE, Draw, tuned
 from mbauc.experiments.ledger import Ledger
-from mbauc.experiments.printed import COMPONENTS, RATIOS, hypotheses
+from mbauc.experiments.printed import COMPONENTS, DIMENSION, RATIOS, hypotheses
 from mbauc.metrics import roc_auc, roc_auc_interval
 from mbauc.metrics.partial import roc_points
 from mbauc.metrics.placements import checked_scores
@@ -92,7 +93,7 @@ class Study:
     @property
     def seconds(self) -> float:
         """Computing time of all training sets together."""
-        return float(sum(record["seconds"] for record in self._records.values()))
+        return float(sum(self._records[k, number]["seconds"] for k in COMPONENTS for number in self._sets))
 
 
 def run(settings: Settings, folder: Path, n_jobs: int | None = None) -> Study:
@@ -101,9 +102,8 @@ def run(settings: Settings, folder: Path, n_jobs: int | None = None) -> Study:
     Memory: a test set (80 MB) and, for each thread, a training set and its draws (about 100 MB).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    grids = {contender.name: contender.grid for contender in (*SAMPLED, *WHOLE)}
-    ledger = Ledger(folder / "simulation.ledger", {**asdict(settings), **_versions(), "grids": grids})
-    done = {(record["k"], record["set"]) for record in ledger.records}
+    ledger = Ledger(folder / "simulation.ledger", _dependencies(settings))
+    done = {(record["k"], record["set"]) for record in ledger.records if record["set"] < settings.sets}
     todo = [(k, number) for k in COMPONENTS for number in range(settings.sets) if (k, number) not in done]
     lock, stopped = threading.Lock(), threading.Event()
     with progress(len(COMPONENTS) * settings.sets, "training sets", unit="set", delay=0.0) as advance:
@@ -122,6 +122,19 @@ def run(settings: Settings, folder: Path, n_jobs: int | None = None) -> Study:
     return Study(settings, ledger)
 
 
+def _dependencies(settings: Settings) -> dict[str, Any]:
+    """What a training set's results depend on; how many other sets there are is not among it."""
+    return {
+        **{name: value for name, value in asdict(settings).items() if name != "sets"},
+        "dimension": DIMENSION,
+        "ratios": RATIOS,
+        "folds": FOLDS,
+        "false_alarms": FALSE_ALARMS.size,
+        "grids": {contender.name: contender.grid for contender in (*SAMPLED, *WHOLE)},
+        **_versions(),
+    }
+
+
 def _versions() -> dict[str, str]:
     names = ("mbauc", "numpy", "scipy", "scikit-learn", "numba")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
@@ -130,16 +143,16 @@ def _versions() -> dict[str, str]:
 def made_with(study: Study) -> str:
     """A sentence on what made the results."""
     versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
-    return f"Seed {study.settings.seed}; {versions}; {study.seconds / 60:.1f} minutes of computing."
+    return (
+        f"Seed {study.settings.seed}; {versions}; {platform.machine()}, {os.cpu_count()} cores; "
+        f"{study.seconds / 60:.0f} minutes of computing, all threads together."
+    )
 
 
 @lru_cache(maxsize=1)
-def test_set(settings: Settings, k: int) -> tuple[Array, NDArray[np.int64]]:
+def draw_test_set(settings: Settings, k: int) -> tuple[Array, NDArray[np.int64]]:
     """The one test set of each number of components."""
     return hypotheses(k).sample(settings.test, settings.positive, [settings.seed, 0, k])
-
-
-test_set.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever its name
 
 
 def train_and_test(settings: Settings, k: int, number: int) -> dict[str, Any]:
@@ -156,7 +169,7 @@ def train_and_test(settings: Settings, k: int, number: int) -> dict[str, Any]:
         draw = _drawn(X, y, fold, max(1, round(ratio * settings.train)), rng)
         for contender in SAMPLED:
             found[_key(contender.name, ratio)] = tuned(contender, draw)
-    X_test, y_test = test_set(settings, k)
+    X_test, y_test = draw_test_set(settings, k)
     table = X_test @ np.column_stack([w for w, _ in found.values()])
     methods = {
         name: {"auc": roc_auc(y_test, s), "setting": setting, "roc": _curve(y_test, s)}
@@ -208,7 +221,7 @@ class BestPossible:
 def best_possible(settings: Settings) -> Iterator[tuple[int, BestPossible]]:
     """For each number of components what no method can beat."""
     for k in COMPONENTS:
-        X, y = test_set(settings, k)
+        X, y = draw_test_set(settings, k)
         both = hypotheses(k)
         s = both.log_likelihood_ratio(X)
         interval = roc_auc_interval(y, s)

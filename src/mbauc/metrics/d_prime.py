@@ -34,13 +34,19 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     positive, values, weight = checked_scores(y, s, sample_weight)
     if not np.isfinite(values).all():
         raise ValueError(f"the score of row {int(np.flatnonzero(~np.isfinite(values))[0]):,} is infinite.")
+    # in units of the largest distance from the first score, so that no scale or offset is too large or small
+    apart = values / 2 - values[0] / 2
+    unit = float(np.abs(apart).max())
+    if unit == 0.0:
+        return 0.0
+    apart /= unit
     means, variances = [], []
     for mask in (positive, ~positive):
         share = None if weight is None else weight[mask]
-        mean = float(np.average(values[mask], weights=share))
+        mean = float(np.average(apart[mask], weights=share))
         means.append(mean)
-        variances.append(float(np.average((values[mask] - mean) ** 2, weights=share)))
-    apart, spread = means[0] - means[1], float(np.sqrt(np.mean(variances)))
-    if spread == 0.0:
-        return float(np.copysign(np.inf, apart)) if apart else 0.0
-    return apart / spread
+        variances.append(float(np.average((apart[mask] - mean) ** 2, weights=share)))
+    distance, spread = means[0] - means[1], float(np.sqrt(np.mean(variances)))
+    if spread <= 1e-15:
+        return float(np.copysign(np.inf, distance))
+    return distance / spread

@@ -73,7 +73,8 @@ def roc_points(scores: Scores) -> tuple[Array, Array]:
     """False-alarm and detection rates from (0, 0) to (1, 1), one point for each distinct score."""
     positive, values, weight = scores
     order = np.argsort(-values, kind="stable")
-    ends = np.flatnonzero(np.append(np.diff(values[order]) != 0, True))
+    falling = values[order]
+    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
     rates = []
     for mask in (~positive, positive):
         counted = mask[order].astype(np.float64) if weight is None else np.where(mask, weight, 0.0)[order]

@@ -23,7 +23,8 @@ def frameworks_plot(
 
     Left, detection theory: contours of the two densities and the boundary of the Neyman–Pearson detector with
     false-alarm rate alpha. Right, learning: rows drawn from them and the line that MBA finds, cut where alpha
-    of the drawn negatives lie above it. Both are titled with their true AUC.
+    of the drawn negatives lie above it. Both are titled with their true AUC (on the left from draws, where
+    there is no closed form).
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def frameworks_plot(
     curve = hypotheses.curve(100_000)
     ratio = hypotheses.log_likelihood_ratio(plane).reshape(across.shape)
     left.contour(across, up, ratio, levels=[curve.detector(alpha).log_eta], colors="black", linewidths=1.8)
-    left.set_title(f"Detection: densities known\nlikelihood ratio, AUC {curve.auc:.4f}", fontsize=10)
+    left.set_title(f"Detection: densities known\nlikelihood ratio, AUC {curve.auc:.3f}", fontsize=10)
 
     ranker = MBAClassifier().fit(X, y)
     for label, colour, name in ((0, "tab:blue", "negative rows"), (1, "tab:red", "positive rows")):
@@ -74,7 +75,7 @@ def frameworks_plot(
     line = ranker.decision_function(plane).reshape(across.shape)
     right.contour(across, up, line, levels=[cut], colors="black", linewidths=1.8)
     auc = hypotheses.linear_curve(ranker.coef_[0]).auc
-    right.set_title(f"Learning: {rows} rows known\nMBA's linear score, AUC {auc:.4f}", fontsize=10)
+    right.set_title(f"Learning: {rows} rows known\nMBA's linear score, AUC {auc:.3f}", fontsize=10)
     for panel in (left, right):
         panel.plot([], [], color="black", linewidth=1.8, label=f"threshold at P_F = {alpha:g}")
         panel.set(xlabel="x₁", xlim=(low[0], high[0]), ylim=(low[1], high[1]))

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbauc.neyman_pearson import detection_interval, np_roc_band
-from mbauc.plots.figure import axes_or_new, rates_grid
+from mbauc.plots.figure import axes_or_new, named, rates_grid
 from mbauc.plots.roc import empirical_curve
+from mbauc.settings import check_number
 
 
 def np_band_plot(
@@ -44,6 +45,8 @@ def np_band_plot(
     -------
     matplotlib Axes
     """
+    if alpha is not None:
+        check_number("alpha", alpha, low=0.0, high=1.0)
     band = np_roc_band(y, s, delta)
     ax = axes_or_new(ax)
     ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
@@ -91,13 +94,14 @@ def detection_interval_plot(
     """
     ax = axes_or_new(ax, 7.0, 4.6)
     rates = sorted(false_alarms)
-    for number, (name, s) in enumerate(scores.items()):
+    style = {"fmt": "o", "markersize": 4, "capsize": 3}
+    for number, (name, s) in enumerate(named("scores", scores).items()):
         found = [detection_interval(y, s, rate, confidence) for rate in rates]
         middle = np.array([one.detection for one in found])
         low, high = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
         # side by side rather than on top of each other
         x = np.arange(len(rates)) + (number - (len(scores) - 1) / 2) * 0.16
-        ax.errorbar(x, middle, yerr=[middle - low, high - middle], fmt="o", markersize=4, capsize=3, label=name)
+        ax.errorbar(x, middle, yerr=np.maximum(0.0, [middle - low, high - middle]), label=name, **style)
     ax.set_xticks(np.arange(len(rates)), [f"{rate:g}" for rate in rates])
     ax.set(
         xlabel="false alarm rate P_F",

@@ -12,7 +12,8 @@ from scipy.special import ndtr, ndtri
 from mbauc.detection import DetectionCurve
 from mbauc.metrics import d_prime, roc_auc_interval
 from mbauc.metrics.placements import checked_scores, sorted_classes
-from mbauc.plots.figure import axes_or_new, rates_grid
+from mbauc.plots.figure import axes_or_new, named, rates_grid
+from mbauc.settings import check_number
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ def roc_plot(y: ArrayLike, scores: Mapping[str, ArrayLike], *, title: str = "", 
     """
     ax = axes_or_new(ax)
     ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":", label="chance 0.5000")
-    for name, s in scores.items():
+    for name, s in named("scores", scores).items():
         false_alarm, detection = empirical_curve(y, s)
         ax.plot(false_alarm, detection, linewidth=1.8, label=f"{name} {roc_auc_interval(y, s)}")
     ax.set(xlabel="false alarm rate", ylabel="detection rate", title=title, xlim=(0, 1), ylim=(0, 1.005))
@@ -73,9 +74,10 @@ def log_roc_plot(
     matplotlib Axes
     """
     ax = axes_or_new(ax, 7.0, 5.0)
+    check_number("floor", floor, low=0.0, high=1.0, open_low=True, open_high=True)
     grid = np.geomspace(floor, 1.0, 400)
-    for name, curve in curves.items():
-        if isinstance(curve, tuple):
+    for name, curve in named("curves", curves).items():
+        if isinstance(curve, tuple | list):
             false_alarm, detection = empirical_curve(*curve)
             seen = false_alarm > 0
             line = ax.step(false_alarm[seen], detection[seen], where="post", linewidth=1.6, label=name)[0]
@@ -117,7 +119,7 @@ def deviate_plot(y: ArrayLike, scores: Mapping[str, ArrayLike], *, title: str = 
         ax.plot(ends, ends + distance, color="0.75", linewidth=0.8, linestyle=":")
         at = -edge - distance - 0.9  # near the upper end, where curves have left the line
         ax.annotate(f"d′ = {distance}", (at, at + distance + 0.05), fontsize=7, color="0.4", rotation=45)
-    for name, s in scores.items():
+    for name, s in named("scores", scores).items():
         false_alarm, detection = empirical_curve(y, s)
         inside = (false_alarm > 0) & (false_alarm < 1) & (detection > 0) & (detection < 1)
         ax.plot(
@@ -142,11 +144,19 @@ def empirical_curve(y: ArrayLike, s: ArrayLike) -> tuple[Array, Array]:
     """False alarm and detection rates at thresholds spread over both classes and towards few false alarms."""
     positive, values, _ = checked_scores(y, s)
     plus, minus = sorted_classes(positive, values)
-    levels = np.linspace(0, 1, _POINTS // 4)
-    few = 1 - np.geomspace(1 / minus.size, 1, _POINTS // 4)
-    thresholds = np.concatenate([np.quantile(plus, levels), np.quantile(minus, np.concatenate([levels, few]))])
-    # the highest negative scores themselves: the first false alarms are single rows
-    thresholds = np.unique(np.concatenate([thresholds, minus[-50:]]))[::-1]
+    # scores themselves, never between them: the first false alarms are single rows, and some may be infinite
+    few = minus.size - np.geomspace(1, minus.size, _POINTS // 4)
+    places = [np.linspace(0, part.size - 1, _POINTS // 4) for part in (plus, minus)]
+    thresholds = np.unique(
+        np.concatenate(
+            [
+                plus[places[0].astype(np.intp)],
+                minus[places[1].astype(np.intp)],
+                minus[few.astype(np.intp)],
+                minus[-50:],
+            ]
+        )
+    )[::-1]
     rates = [1 - np.searchsorted(part, thresholds, side="left") / part.size for part in (minus, plus)]
     false_alarm, detection = (np.concatenate([[0.0], rate, [1.0]]) for rate in rates)
     return false_alarm, detection

@@ -45,7 +45,7 @@ def detection_snr_plot(
     matplotlib Axes
     """
     ax = axes_or_new(ax, 7.0, 4.8)
-    levels = np.asarray(snr_db, dtype=np.float64)
+    levels = np.atleast_1d(np.asarray(snr_db, dtype=np.float64))
     best, linear = [], []
     for level in levels:
         both = family(float(level))
