@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from mbauc.atomic import atomic_write
 from mbauc.experiments.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
 from mbauc.experiments.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
-from mbauc.experiments.simulation import BestPossible, Study, best_possible, made_with
+from mbauc.experiments.provenance import made_with
+from mbauc.experiments.simulation import BestPossible, Study, best_possible
 from mbauc.metrics import paired_t_test
 
 _SIGNIFICANT = 0.05
@@ -61,7 +62,7 @@ def _markdown(study: Study) -> str:
         "\n".join(_checks(study, best)),
         "## Settings chosen",
         "\n".join(_settings(study)),
-        made_with(study),
+        made_with(study.settings.seed, study.seconds),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -158,6 +159,7 @@ def _checks(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
         }
         counts = [sum(mark == which for mark in marks.values()) for which in ("● ", "", "○ ")]
         where = ", ".join(f"k={k} SR={ratio:.0%}" for (k, ratio), mark in marks.items() if mark != "● ")
+        where = "everywhere" if counts[0] == 0 else where
         yield f"| {contender.name} | {counts[0]} | {counts[1]} | {counts[2]} | {where or '–'} |"
 
 
