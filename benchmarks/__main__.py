@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.timing import RESULTS
 
 PLACES = {
-    "docs/speed.md": ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "auc"),
+    "docs/speed.md": ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "auc", "libsvm"),
     "docs/coverage.md": ("coverage",),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),

@@ -32,6 +32,22 @@ class MomentFileError(ValueError):
     """A file does not hold pair moments that this version can read."""
 
 
+class NotAvailableError(FileNotFoundError):
+    """A data set is not on this machine; the message says where it was looked for and where to get it."""
+
+
+class DownloadError(OSError):
+    """A file could not be downloaded.
+
+    Attributes
+    ----------
+    status : int or None
+        What the server answered (404 if it has no such file), if it was the answer that was wrong.
+    """
+
+    status: int | None = None
+
+
 class DivergedError(ValueError):
     """A step was so large that weights grew beyond all bounds."""
 
@@ -54,3 +70,7 @@ class BinormalWarning(MbaucWarning):
 
 class FewRowsWarning(MbaucWarning):
     """A class has too few rows for the coverage that an interval aims at."""
+
+
+class DataWarning(MbaucWarning):
+    """A data set was read, but it is not the one that is on record."""

@@ -107,7 +107,7 @@ def test_other_grids_are_not_mixed(tmp_path, monkeypatch):
 def _draw(pairs, seed=0):
     rng = np.random.default_rng(seed)
     X, y = hypotheses(1).sample(2000, 0.2, rng)
-    return simulation._drawn(X, y, simulation._folds(y, rng), pairs, rng)
+    return simulation._drawn(X, y, contenders.folds_of(y, rng), pairs, rng)
 
 
 def test_each_pair_has_one_row_of_each_class():

@@ -3,9 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mbauc.experiments import benchmark, simulation
 
 _QUICK_SETS = 3
+_FIGURE3_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for.
+
+    Attributes
+    ----------
+    out : Path
+        Folder for the results.
+    quick : bool
+        Whether a rough answer will do.
+    seed : int
+        Of all draws.
+    n_jobs : int or None
+        Threads.
+    datasets : tuple of str
+        Data sets to use; all if empty.
+    data_dir : Path or None
+        Where their files are.
+    """
+
+    out: Path
+    quick: bool = False
+    seed: int = 0
+    n_jobs: int | None = None
+    datasets: tuple[str, ...] = ()
+    data_dir: Path | None = None
 
 
 def _require_plots() -> None:
@@ -15,51 +49,86 @@ def _require_plots() -> None:
     new_figure()
 
 
-def _simulation(view: str) -> Callable[[Path, bool, int, int | None], list[Path]]:
-    """Table II or Figure 2: two views of one study."""
-
-    def reproduce(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
-        if view == "figure2":
-            _require_plots()
-        from mbauc.experiments.simulation import Settings, run
-
-        settings = Settings(sets=_QUICK_SETS, seed=seed) if quick else Settings(seed=seed)
-        study = run(settings, folder, n_jobs)
-        if view == "table2":
-            from mbauc.experiments import table2
-
-            return table2.render(study, folder)
-        from mbauc.experiments import figure2
-
-        return figure2.render(study, folder)
-
-    return reproduce
-
-
-def _linearity(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
-    _require_plots()
-    from mbauc.experiments.linearity import Settings, render, run
-
-    settings = Settings(samples=40_000, seed=seed) if quick else Settings(seed=seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    return render(settings, run(settings), folder)
-
-
-def _figure1(folder: Path, quick: bool, seed: int, n_jobs: int | None) -> list[Path]:
+def _figure1(request: Request) -> list[Path]:
     _require_plots()
     from mbauc.plots import frameworks_plot, save_figure
 
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"figure1.{kind}" for kind in ("png", "svg")]
+    request.out.mkdir(parents=True, exist_ok=True)
+    paths = [request.out / f"figure1.{kind}" for kind in ("png", "svg")]
     for path in paths:
-        save_figure(frameworks_plot(random_state=seed), path)
+        save_figure(frameworks_plot(random_state=request.seed), path)
     return paths
 
 
-#: From a name to what runs it: (folder, quick, seed, n_jobs) → the files written.
-EXPERIMENTS = {
+def _table1(request: Request) -> list[Path]:
+    from mbauc.data.registry import find, names
+    from mbauc.experiments import table1
+
+    request.out.mkdir(parents=True, exist_ok=True)
+    printed = tuple(name for name in names() if find(name).printed is not None)
+    return table1.render(request.datasets or printed, request.data_dir, request.out)
+
+
+def _table2(request: Request) -> list[Path]:
+    from mbauc.experiments import simulation, table2
+
+    return table2.render(simulation.run(_simulation(request), request.out, request.n_jobs), request.out)
+
+
+def _figure2(request: Request) -> list[Path]:
+    _require_plots()
+    from mbauc.experiments import figure2, simulation
+
+    return figure2.render(simulation.run(_simulation(request), request.out, request.n_jobs), request.out)
+
+
+def _simulation(request: Request) -> simulation.Settings:
+    from mbauc.experiments.simulation import Settings
+
+    return Settings(sets=_QUICK_SETS, seed=request.seed) if request.quick else Settings(seed=request.seed)
+
+
+def _table3(request: Request) -> list[Path]:
+    from mbauc.experiments import benchmark, table3
+
+    datasets = request.datasets or benchmark.DATASETS
+    return table3.render(_benchmark(request, datasets), datasets, request.out)
+
+
+def _figure3(request: Request) -> list[Path]:
+    _require_plots()
+    from mbauc.experiments import figure3
+
+    study = _benchmark(request, figure3.PANELS)
+    runs = 3 if request.quick else _FIGURE3_RUNS
+    return figure3.render(study, request.data_dir, request.out, runs, request.n_jobs)
+
+
+def _benchmark(request: Request, datasets: tuple[str, ...]) -> benchmark.Study:
+    from mbauc.experiments import benchmark
+
+    settings = replace(benchmark.QUICK if request.quick else benchmark.Settings(), seed=request.seed)
+    return benchmark.run(
+        settings, request.out, datasets=datasets, folder=request.data_dir, n_jobs=request.n_jobs
+    )
+
+
+def _linearity(request: Request) -> list[Path]:
+    _require_plots()
+    from mbauc.experiments.linearity import Settings, render, run
+
+    settings = Settings(samples=40_000, seed=request.seed) if request.quick else Settings(seed=request.seed)
+    request.out.mkdir(parents=True, exist_ok=True)
+    return render(settings, run(settings), request.out)
+
+
+#: From a name to what runs it and returns the files written.
+EXPERIMENTS: dict[str, Callable[[Request], list[Path]]] = {
     "figure1": _figure1,
-    "table2": _simulation("table2"),
-    "figure2": _simulation("figure2"),
+    "table1": _table1,
+    "table2": _table2,
+    "figure2": _figure2,
     "linearity": _linearity,
+    "table3": _table3,
+    "figure3": _figure3,
 }

@@ -1,8 +1,8 @@
-"""The methods of the simulation study: from drawn rows to weights, and how each one's setting is chosen."""
+"""The methods that are compared: from rows to weights, and how each one's setting is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.metrics import roc_auc
 from mbauc.moments import PairMoments
-from mbauc.solvers import RidgePath
+from mbauc.solvers import Penalty, RidgePath, elastic_net_path, solve_elastic_net
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -34,7 +34,11 @@ class Draw(NamedTuple):
 
 
 class Contender(NamedTuple):
-    """A method with one setting, and the values that are tried, those that hold back most first."""
+    """A method with one setting, and the values that are tried, those that hold back most first.
+
+    ``weights`` takes a draw, the mask of the training rows that may be used, and settings; it returns weights
+    for each of these, shape (number of settings, d).
+    """
 
     name: str
     setting: str
@@ -42,44 +46,99 @@ class Contender(NamedTuple):
     weights: Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]
 
 
-def tuned(contender: Contender, draw: Draw) -> tuple[Array, float]:
+def folds_of(y: NDArray[np.int64], rng: np.random.Generator) -> Places:
+    """Number of the fold of each row, both classes spread evenly."""
+    fold = np.empty(y.size, dtype=np.intp)
+    for label in (0, 1):
+        rows = np.flatnonzero(y == label)
+        fold[rows] = rng.permutation(np.arange(rows.size) % FOLDS)
+    return fold
+
+
+def tuned(
+    contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), n_folds: int = FOLDS
+) -> tuple[Array, float]:
     """Weights with the setting that ranks held-out rows best, and the setting.
 
-    Looks at the drawn rows alone: every method chooses on the data that it is trained on.
+    Looks at the drawn rows alone: every method chooses on the data that it is trained on. ``more_folds``
+    repeats the cross-validation with other folds; ``n_folds`` of them are held out in turn.
     """
-    held_out = np.zeros(len(contender.grid))
-    for fold in range(FOLDS):
-        rows = draw.order[draw.fold[draw.order] == fold]
-        candidates = contender.weights(draw, draw.fold != fold, contender.grid)
-        held_out += [roc_auc(draw.y[rows], draw.X[rows] @ w) for w in candidates]
-    best = contender.grid[int(held_out.argmax())]
+    best = chosen(contender, draw, more_folds, n_folds)
     return contender.weights(draw, np.ones(len(draw.y), dtype=bool), (best,))[0], best
 
 
-def _path(moments: PairMoments, grid: tuple[float, ...]) -> Array:
+def chosen(contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), n_folds: int = FOLDS) -> float:
+    """The setting alone."""
+    held_out = np.zeros(len(contender.grid))
+    if len(contender.grid) > 1:
+        for folds in (draw.fold, *more_folds):
+            for fold in range(n_folds):
+                rows = draw.order[folds[draw.order] == fold]
+                candidates = contender.weights(draw, folds != fold, contender.grid)
+                held_out += [roc_auc(draw.y[rows], draw.X[rows] @ w) for w in candidates]
+    return contender.grid[int(held_out.argmax())]
+
+
+# -- MBA: which pairs, and which penalty ----------------------------------------------------------------------
+
+
+def matched(draw: Draw, kept: NDArray[np.bool_]) -> PairMoments:
+    """Moments of the pairs that were drawn (Eq. 17)."""
+    both = kept[draw.plus] & kept[draw.minus]
+    return PairMoments.from_pairs(draw.X[draw.plus[both]], draw.X[draw.minus[both]], n_jobs=1)
+
+
+def complete(draw: Draw, kept: NDArray[np.bool_]) -> PairMoments:
+    """Moments of all pairs among the drawn rows (Eq. 13)."""
+    rows = draw.order[kept[draw.order]]
+    return PairMoments.from_arrays(draw.X[rows], draw.y[rows], n_jobs=1)
+
+
+def ridge(moments: PairMoments, grid: tuple[float, ...]) -> Array:
+    """MBA-ℓ2 for values of l2."""
     sigma, mu = moments.second_moment, moments.mean_difference
     return RidgePath(sigma, mu, np.ones(mu.size)).coefficients(grid)
 
 
-def _matched(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
-    both = kept[draw.plus] & kept[draw.minus]
-    return _path(PairMoments.from_pairs(draw.X[draw.plus[both]], draw.X[draw.minus[both]], n_jobs=1), grid)
+def lasso(moments: PairMoments, grid: tuple[float, ...]) -> Array:
+    """MBA-ℓ1 for values of l1, given as shares of the one that makes all weights zero."""
+    sigma, mu = moments.second_moment, moments.mean_difference
+    largest = float(np.abs(mu).max())
+    path = elastic_net_path(sigma, mu, [share * largest for share in grid], 0.0, np.ones(mu.size), tol=1e-4)
+    return np.array([solution.coef for solution in path])
 
 
-def _complete(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
-    rows = draw.order[kept[draw.order]]
-    return _path(PairMoments.from_arrays(draw.X[rows], draw.y[rows], n_jobs=1), grid)
+def elastic_net(moments: PairMoments, grid: tuple[float, ...]) -> Array:
+    """MBA-EL with half of a penalty for either term, as Figure 4 has it; shares as for the lasso."""
+    sigma, mu = moments.second_moment, moments.mean_difference
+    largest = float(np.abs(mu).max())
+    found = []
+    for share in grid:
+        penalty = Penalty(share * largest / 2, share * largest / 2, np.ones(mu.size))
+        found.append(solve_elastic_net(sigma, mu, penalty, tol=1e-4).coef)
+    return np.array(found)
 
 
-def _mean_difference(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
+def mba(
+    pairs: Callable[[Draw, NDArray[np.bool_]], PairMoments],
+    solve: Callable[[PairMoments, tuple[float, ...]], Array],
+) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
+    """A variant of MBA from its two parts."""
+    return lambda draw, kept, grid: solve(pairs(draw, kept), grid)
+
+
+# -- the others -----------------------------------------------------------------------------------------------
+
+
+def mean_difference(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
     """What any l2 tends to as it grows; the trivial baseline."""
     rows = draw.order[kept[draw.order]]
     X, positive = draw.X[rows], draw.y[rows] == 1
     return np.tile(X[positive].mean(axis=0) - X[~positive].mean(axis=0), (len(grid), 1))
 
 
-def _one_pass(make: Callable[[float], Any]) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
-    """A rival that goes once over the rows in the order in which they come."""
+def in_order(make: Callable[[float], Any]) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
+    """A linear model that is fitted to the rows in the order in which they come."""
 
     def weights(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
         rows = draw.order[kept[draw.order]]
@@ -114,17 +173,17 @@ def _logistic(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> A
 _L2 = tuple(np.logspace(4, -2, 13).tolist())
 _C = tuple(np.logspace(-6, 0, 7).tolist())
 
-MBA = Contender("MBA-ℓ2", "l2", _L2, _matched)
-ONLR = Contender("ONLR", "eta0", (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3), _one_pass(_online_logistic))
-ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), _one_pass(_ada_oam))
-COMPLETE = Contender("complete U", "l2", _L2, _complete)
+MBA = Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))
+ONLR = Contender("ONLR", "eta0", (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3), in_order(_online_logistic))
+ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), in_order(_ada_oam))
+COMPLETE = Contender("complete U", "l2", _L2, mba(complete, ridge))
 LOGISTIC = Contender("balanced LR", "C", _C, _logistic)
-MEANS = Contender("mean difference", "none", (0.0,), _mean_difference)
+MEANS = Contender("mean difference", "none", (0.0,), mean_difference)
 
 #: Trained on the rows of the sampled pairs.
 SAMPLED = (MBA, ONLR, ADA_AUC, COMPLETE, LOGISTIC, MEANS)
 #: Trained on all rows of a training set.
 WHOLE = (
-    Contender("exact", "l2", _L2, _complete),
+    Contender("exact", "l2", _L2, mba(complete, ridge)),
     Contender("balanced LR, all rows", "C", _C, _logistic),
 )

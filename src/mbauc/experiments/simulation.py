@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.experiments.contenders import FOLDS, SAMPLED, WHOLE, Draw, tuned
+from mbauc.experiments.contenders import FOLDS, SAMPLED, WHOLE, Draw, folds_of, tuned
 from mbauc.experiments.ledger import Ledger
 from mbauc.experiments.printed import COMPONENTS, DIMENSION, RATIOS, hypotheses
+from mbauc.experiments.provenance import versions
 from mbauc.metrics import roc_auc, roc_auc_interval
 from mbauc.metrics.partial import roc_points
 from mbauc.metrics.placements import checked_scores
@@ -131,22 +129,8 @@ def _dependencies(settings: Settings) -> dict[str, Any]:
         "folds": FOLDS,
         "false_alarms": FALSE_ALARMS.size,
         "grids": {contender.name: contender.grid for contender in (*SAMPLED, *WHOLE)},
-        **_versions(),
+        **versions(),
     }
-
-
-def _versions() -> dict[str, str]:
-    names = ("mbauc", "numpy", "scipy", "scikit-learn", "numba")
-    return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def made_with(study: Study) -> str:
-    """A sentence on what made the results."""
-    versions = ", ".join(f"{name} {number}" for name, number in _versions().items())
-    return (
-        f"Seed {study.settings.seed}; {versions}; {platform.machine()}, {os.cpu_count()} cores; "
-        f"{study.seconds / 60:.0f} minutes of computing, all threads together."
-    )
 
 
 @lru_cache(maxsize=1)
@@ -160,7 +144,7 @@ def train_and_test(settings: Settings, k: int, number: int) -> dict[str, Any]:
     started = time.perf_counter()
     rng = np.random.default_rng([settings.seed, 1, k, number])
     X, y = hypotheses(k).sample(settings.train, settings.positive, rng)
-    fold = _folds(y, rng)
+    fold = folds_of(y, rng)
     found: dict[str, tuple[Array, float]] = {}
     everything = Draw(X, y, *(np.empty(0, dtype=np.intp),) * 2, rng.permutation(settings.train), fold)
     for contender in WHOLE:
@@ -184,15 +168,6 @@ def _drawn(
     """S positive and S negative rows with replacement (Algorithm 1), and both together, shuffled."""
     plus, minus = (rng.choice(np.flatnonzero(y == label), pairs) for label in (1, 0))
     return Draw(X, y, plus, minus, rng.permutation(np.concatenate([plus, minus])), fold)
-
-
-def _folds(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Number of the fold of each row, both classes spread evenly."""
-    fold = np.empty(y.size, dtype=np.intp)
-    for label in (0, 1):
-        rows = np.flatnonzero(y == label)
-        fold[rows] = rng.permutation(np.arange(rows.size) % FOLDS)
-    return fold
 
 
 def _key(name: str, ratio: float) -> str:

@@ -1,0 +1,32 @@
+"""Readers: blocks of rows from LIBSVM text, CSV, TSV and Parquet; the data sets of the MBA paper by name."""
+
+from mbauc.data.block import Block, Source
+from mbauc.data.hashing import fold_columns
+from mbauc.data.libsvm import LibsvmSource, read_libsvm
+from mbauc.data.places import locate
+from mbauc.data.registry import DataSet, find, load, names
+from mbauc.data.scaling import ColumnStatistics, ScaledSource
+from mbauc.data.splits import ForwardSplit, group_split, stratified_halves, time_split
+from mbauc.data.table_encoding import TableEncoding
+from mbauc.data.tabular import TableSource
+
+__all__ = [
+    "Block",
+    "ColumnStatistics",
+    "DataSet",
+    "ForwardSplit",
+    "LibsvmSource",
+    "ScaledSource",
+    "Source",
+    "TableEncoding",
+    "TableSource",
+    "find",
+    "fold_columns",
+    "group_split",
+    "load",
+    "locate",
+    "names",
+    "read_libsvm",
+    "stratified_halves",
+    "time_split",
+]

@@ -1,0 +1,76 @@
+"""pyarrow, loaded on first use, and data frames as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+
+def pyarrow(part: str = "") -> Any:
+    """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
+
+    It is an optional dependency: whoever reads LIBSVM text or passes arrays does not need it.
+    """
+    try:
+        return import_module(f"pyarrow.{part}" if part else "pyarrow")
+    except ImportError:
+        raise ImportError(
+            "CSV, TSV and Parquet files and data frames are read with pyarrow, which is not installed. "
+            "Install it with: pip install 'mbauc[dataframes]'"
+        ) from None
+
+
+def column_names(frame: Any) -> list[str]:
+    """Names of the columns of an Arrow table, a pandas or polars frame or a mapping, as text."""
+    if isinstance(frame, Mapping):
+        return [str(name) for name in frame]
+    names = getattr(frame, "column_names", None)  # Arrow, whose columns are not their names
+    if names is None:
+        names = getattr(frame, "columns", None)
+    if names is None or callable(names):
+        raise TypeError(
+            "expected a table with named columns (an Arrow table, a pandas or polars frame, or a dict of "
+            f"columns), got {type(frame).__name__}."
+        )
+    return [str(name) for name in names]
+
+
+def as_arrow_table(frame: Any, names: list[str]) -> Any:
+    """The columns ``names`` of a frame as an Arrow table; the others are not looked at.
+
+    Nothing is copied where the frame's memory is Arrow's already.
+    """
+    arrow = pyarrow()
+    if isinstance(frame, arrow.RecordBatch):
+        frame = arrow.Table.from_batches([frame])
+    if isinstance(frame, arrow.Table):
+        return frame.select(names)
+    if hasattr(frame, "to_arrow"):  # polars
+        return frame.select(names).to_arrow()
+    if not isinstance(frame, Mapping):  # pandas
+        found = dict(zip(column_names(frame), range(len(frame.columns)), strict=True))
+        frame = {name: frame.iloc[:, found[name]] for name in names}
+    columns: dict[str, Any] = {}
+    lengths: dict[str, int] = {}
+    for name in names:
+        values = frame[name] if name in frame else next(v for k, v in frame.items() if str(k) == name)
+        columns[name] = _as_arrow_column(values, name)
+        lengths[name] = len(columns[name])
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
+        raise ValueError(f"all columns must be equally long, got {told}.")
+    return arrow.table(columns)
+
+
+def _as_arrow_column(values: Any, name: str) -> Any:
+    arrow = pyarrow()
+    if isinstance(values, arrow.Array | arrow.ChunkedArray):
+        return values
+    try:
+        # NaN is how pandas writes "missing"
+        return arrow.array(values, from_pandas=True)
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+        raise ValueError(
+            f"column {name!r} cannot be read: {error}. Give all its values one type, as astype(str) does."
+        ) from None

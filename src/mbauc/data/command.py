@@ -1,0 +1,274 @@
+"""``mbauc data``: which data sets there are, whether they are here and as they should be; gets them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mbauc.data.content import identify
+from mbauc.data.entry import Entry
+from mbauc.data.places import locate
+from mbauc.data.registry import RATIO_TOLERANCE, Figures, differences, find, measure, names
+from mbauc.errors import DownloadError, NotAvailableError
+
+#: How far rows may be from the printed number: Table I gives two or three digits.
+_ROWS_TOLERANCE = 0.03
+
+
+def add_data(commands: Any) -> None:
+    """Add ``data`` and what it can do to the subcommands of a parser."""
+    data = commands.add_parser(
+        "data",
+        help="list, check and download the data sets of the MBA paper",
+        description="The 15 benchmark sets and three click logs of the paper's Table I, from LIBSVM and UCI.",
+        epilog="examples: mbauc data list; mbauc data download a9a german; mbauc data check a9a",
+    )
+    actions = data.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = _action(
+        actions,
+        "list",
+        "the data sets, and which of them are here",
+        "Lists all data sets: rows (training / test), columns, negatives for each positive as printed in Table "
+        "I, how test rows are chosen, and the folder in which the set was found.",
+        "example: mbauc data list --data-dir ~/data",
+    )
+    show.add_argument("--json", action="store_true", help="print JSON, with sources and notes")
+    show.set_defaults(run=_run_list)
+    check = _action(
+        actions,
+        "check",
+        "compare files with the official ones and with Table I",
+        "Compares the content of each file with the official checksum, and rows, columns and positives with "
+        "what is on record. Where the official files themselves differ from Table I, that is said too. The "
+        "exit code is 1 if a set is missing or differs from what is on record.",
+        "examples: mbauc data check; mbauc data check a9a w1a --json",
+    )
+    check.add_argument("names", nargs="*", type=_entry, metavar="NAME", help="data sets (default: all)")
+    check.add_argument("--json", action="store_true", help="print JSON")
+    check.set_defaults(run=_run_check)
+    get = _action(
+        actions,
+        "download",
+        "download data sets",
+        "Downloads the files of data sets that are not there yet. A download that was stopped goes on where it "
+        "was; files get their names only when they are whole and their checksums are right.",
+        "example: mbauc data download a9a mushrooms --data-dir ~/data",
+    )
+    get.add_argument("names", nargs="+", type=_entry, metavar="NAME", help="data sets, see 'mbauc data list'")
+    get.add_argument(
+        "--force", action="store_true", help="download files that are there already and replace them"
+    )
+    get.set_defaults(run=_run_download)
+
+
+def _action(actions: Any, name: str, summary: str, description: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=summary, description=description, epilog=example
+    )
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="folder of the files (default: the one that MBAUC_DATA names, then the user's cache)",
+    )
+    return parser
+
+
+def _entry(name: str) -> Entry:
+    try:
+        return find(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+# -- list --------------------------------------------------------------------------------------------------
+
+
+def _run_list(options: argparse.Namespace) -> int:
+    entries = [find(name) for name in names()]
+    found = [_found(entry, options.data_dir) for entry in entries]
+    if options.json:
+        _print_json([_described(entry, paths) for entry, paths in zip(entries, found, strict=True)])
+        return 0
+    head = ("name", "rows", "columns", "ratio", "test rows", "here")
+    _print_table(
+        [head, *(_line(entry, paths) for entry, paths in zip(entries, found, strict=True))], right=(1, 2, 3)
+    )
+    return 0
+
+
+def _found(entry: Entry, data_dir: Path | None) -> dict[str, Path]:
+    try:
+        return locate(entry, data_dir)
+    except NotAvailableError:
+        return {}
+
+
+def _line(entry: Entry, paths: dict[str, Path]) -> tuple[str, ...]:
+    rows, test_rows = entry.rows
+    ratio = f"{entry.printed.ratio:.2f}" if entry.printed is not None else "–"
+    where = str(next(iter(paths.values())).parent) if paths else "no"
+    return entry.word, f"{rows:,} / {test_rows:,}", f"{entry.columns:,}", ratio, entry.split, where
+
+
+def _described(entry: Entry, paths: dict[str, Path]) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "group": entry.group,
+        "rows": entry.rows[0],
+        "test_rows": entry.rows[1],
+        "columns": entry.columns,
+        "table1": entry.printed
+        and {
+            "rows": entry.printed.rows[0],
+            "test_rows": entry.printed.rows[1],
+            "columns": entry.printed.columns,
+            "ratio": entry.printed.ratio,
+        },
+        "split": entry.split,
+        "here": bool(paths),
+        "files": {name: str(path) for name, path in paths.items()},
+        "source": entry.source,
+        "urls": [url for file in entry.files for url in file.urls[:1]],
+        "notes": list(entry.notes),
+    }
+
+
+# -- check -------------------------------------------------------------------------------------------------
+
+
+def _run_check(options: argparse.Namespace) -> int:
+    entries = options.names or [find(name) for name in names()]
+    reports = []
+    for entry in entries:
+        report = _checked(entry, options.data_dir)
+        reports.append(report)
+        if report["status"] == "missing" and not options.json and not options.names:
+            _print(f"{entry.word}: missing ('mbauc data check {entry.word}' says where to get it)")
+        elif not options.json:
+            _print_report(entry, report)
+    if options.json:
+        _print_json(reports)
+    return int(any(report["status"] != "ok" for report in reports))
+
+
+def _checked(entry: Entry, data_dir: Path | None) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "name": entry.name,
+        "status": "ok",
+        "files": [],
+        "differs": [],
+        "beside_table1": [],
+    }
+    try:
+        paths = locate(entry, data_dir)
+    except NotAvailableError as error:
+        return report | {"status": "missing", "differs": [str(error)]}
+    for file in entry.files:
+        if file.name in paths:
+            content = identify(paths[file.name], file)
+            report["files"].append({"name": file.name, "path": str(paths[file.name]), "content": content})
+            if content in ("changed", "damaged"):
+                report["differs"].append(f"{paths[file.name]} is {content}")
+    try:
+        figures = measure(entry, data_dir)
+    except ValueError as error:
+        report["differs"].append(str(error))
+    else:
+        report |= figures._asdict() | {"ratio": round(figures.ratio, 4) if figures.positives else None}
+        report["differs"] += differences(entry, figures)
+        report["beside_table1"] = _beside_table1(entry, figures)
+    return report | {"status": "differs" if report["differs"] else "ok"}
+
+
+def _beside_table1(entry: Entry, found: Figures) -> list[str]:
+    """What Table I says otherwise."""
+    if entry.printed is None:
+        return []
+    figures = [
+        ("training rows", found.rows, entry.printed.rows[0], _ROWS_TOLERANCE),
+        ("test rows", found.test_rows, entry.printed.rows[1], _ROWS_TOLERANCE),
+        ("columns", found.columns, entry.printed.columns, 0.0),
+        ("negatives for each positive", round(found.ratio, 2), entry.printed.ratio, RATIO_TOLERANCE),
+    ]
+    return [
+        f"{value:,} {what}, {printed:,} in Table I"
+        for what, value, printed, tolerance in figures
+        if abs(value - printed) > tolerance * printed
+    ]
+
+
+def _print_report(entry: Entry, report: dict[str, Any]) -> None:
+    _print(f"{entry.word}: {report['status']}")
+    for file in report["files"]:
+        _print(f"  {file['path']}: {_CONTENT[file['content']]}")
+    if "rows" in report:
+        _print(
+            f"  {report['rows']:,} / {report['test_rows']:,} rows, {report['columns']:,} columns"
+            + (f", {report['ratio']:.2f} negatives for each positive" if report["ratio"] is not None else "")
+        )
+    for difference in report["differs"]:
+        _print(f"  differs: {difference}" if report["status"] == "differs" else f"  {difference}")
+    for remark in report["beside_table1"]:
+        _print(f"  {remark}")
+    if report["beside_table1"]:
+        for note in entry.notes:
+            _print(f"  note: {note}")
+
+
+_CONTENT = {
+    "original": "the official content",
+    "copy": "a known copy",
+    "changed": "not the official content",
+    "damaged": "damaged: cannot be read to its end",
+    "not on record": "official checksum not on record",
+}
+
+
+# -- download ----------------------------------------------------------------------------------------------
+
+
+def _run_download(options: argparse.Namespace) -> int:
+    from mbauc.data.download import fetch  # loads what HTTP needs
+
+    failed = False
+    for entry in options.names:
+        try:
+            paths = fetch(entry, options.data_dir, force=options.force)
+        except (DownloadError, NotAvailableError) as error:
+            # the next set may come from another server
+            sys.stderr.write(f"mbauc: {error}\n")
+            failed = True
+            continue
+        for file in entry.files:
+            _print(f"{entry.word}: {paths[file.name]}")
+        for file in entry.files:
+            if file.hint and not _found(entry, options.data_dir):
+                _print(f"{entry.word}: {file.hint}")
+    return int(failed)
+
+
+# -- output ------------------------------------------------------------------------------------------------
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _print_json(value: Any) -> None:
+    _print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _print_table(rows: Sequence[Sequence[str]], right: tuple[int, ...]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if k in right else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        _print("  ".join(cells).rstrip())

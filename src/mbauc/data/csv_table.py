@@ -1,0 +1,235 @@
+"""Tables in text files: comma, tab, semicolon or bar between the fields."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from mbauc.data.arrow import pyarrow
+from mbauc.data.table_files import TableFile
+from mbauc.data.table_pieces import Piece, Report
+
+_SEPARATORS = ",\t;|"
+#: Bytes that are looked at to tell the separator and the header, and lines of them.
+_HEAD_BYTES, _HEAD_LINES = 1 << 20, 20
+#: Bytes that are parsed at a time; no line may be longer.
+_CHUNK = 1 << 22
+
+
+class CsvTable:
+    """A table in a text file, plain or compressed, in UTF-8.
+
+    All fields are read as text, so that what a column is can be decided by looking at it; empty fields,
+    quoted or not, are missing. Numbers of lines are exact where no quoted field contains a line break.
+
+    Parameters
+    ----------
+    file : TableFile
+        Where it is.
+    delimiter : str, optional
+        What stands between fields; told from the first lines if not given.
+    names : sequence of str, optional
+        Names of the columns if the file has no header line.
+    """
+
+    def __init__(
+        self, file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
+    ) -> None:
+        self.file = file
+        with file.opened() as stream:
+            head = _first_lines(stream, file)
+        if delimiter is None:
+            delimiter = "\t" if file.suffix in (".tsv", ".tab") else _told_separator(head, file)
+        elif not isinstance(delimiter, str) or len(delimiter) != 1:
+            raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
+        self.delimiter = delimiter
+        reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+        first = next(record for record in reader if record)
+        if names is None:
+            self.names = [name.strip() for name in first]
+            self._header_lines = reader.line_num
+            self._check_header()
+        else:
+            self.names = list(names)
+            self._header_lines = 0
+            if len(self.names) != len(first):
+                raise ValueError(
+                    f"{file}, line {reader.line_num}: expected {len(self.names)} fields, one for each of "
+                    f"names, got {len(first)}. Check names, or pass delimiter (now {delimiter!r})."
+                )
+        twice = next((name for name in self.names if self.names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"{file}: two columns are named {twice!r}; give each a name of its own. {_HEADLESS}"
+            )
+        self._partitions = [pair for pair in file.partitions if pair[0] not in self.names]
+        self.column_names = self.names + [name for name, _ in self._partitions]
+
+    def _check_header(self) -> None:
+        numbers = sum(_is_number(name) for name in self.names)
+        if numbers > len(self.names) / 2 or "" in self.names:
+            shown = ", ".join(map(repr, self.names[:5])) + (", …" if len(self.names) > 5 else "")
+            raise ValueError(
+                f"{self.file}: expected names of columns in the first line, got {shown}. {_HEADLESS}"
+            )
+
+    def pieces(self, columns: Sequence[str], report: Report) -> Iterator[Piece]:
+        """The rows from the first on, a few megabytes of text at a time.
+
+        A line with the wrong number of fields is passed to ``report`` and left out.
+        """
+        arrow = pyarrow()
+        faulty: list[Any] = []
+
+        def handle(row: Any) -> str:
+            faulty.append(row)
+            return "skip"
+
+        place = self._header_lines + 1
+        skipped: list[int] = []
+        last = None
+        with self.file.opened() as stream:
+            watched = _Watched(stream)
+            batches = self._batches(watched, columns, handle)
+            while True:
+                try:
+                    batch = next(batches, None)
+                except arrow.ArrowInvalid as error:
+                    raise ValueError(self._unreadable(error, place)) from None
+                for row in faulty:
+                    skipped.append(row.number)
+                    report(
+                        f"{self.file}, line {row.number:,}", "wrong number of fields", self._field_fault(row)
+                    )
+                faulty.clear()
+                if batch is None:
+                    self._check_end(last or "", watched.end, place - 1)
+                    return
+                rows = batch.num_rows
+                places = np.arange(place, place + rows + len(skipped))
+                places = places[~np.isin(places, skipped)][:rows]
+                if rows:
+                    place = int(places[-1]) + 1
+                    skipped = [number for number in skipped if number >= place]
+                    last = batch.column(self.names[-1])[-1].as_py()
+                    yield Piece(self._table(batch, columns), str(self.file), "line", places)
+
+    def _batches(self, stream: Any, columns: Sequence[str], handle: Any) -> Iterator[Any]:
+        arrow, text = pyarrow(), pyarrow("csv")
+        # the last column is always read: a quote that is never closed hides the rest of the file there
+        own = list(dict.fromkeys([*(name for name in columns if name in self.names), self.names[-1]]))
+        reader = text.open_csv(
+            stream,
+            # one thread: only then does Arrow know the numbers of lines, and it is as fast
+            read_options=text.ReadOptions(
+                use_threads=False, block_size=_CHUNK, skip_rows=self._header_lines, column_names=self.names
+            ),
+            parse_options=text.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                # empty lines become empty rows, or they would be missing from the numbers of lines
+                ignore_empty_lines=False,
+                invalid_row_handler=handle,
+            ),
+            convert_options=text.ConvertOptions(
+                column_types={name: arrow.string() for name in own},
+                include_columns=own,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+            ),
+        )
+        with reader:
+            yield from reader
+
+    def _check_end(self, last: str, end: bytes, place: int) -> None:
+        """Raise if the last field of the last row has swallowed lines: it has some, but no quote ends it."""
+        if "\n" in last and not end.rstrip(b"\r\n ").endswith(b'"'):
+            raise ValueError(
+                f"{self.file}, line {place:,}: a quote is opened and never closed, so that all lines below it "
+                "are part of the field. Close it, or take it out."
+            )
+
+    def _table(self, batch: Any, columns: Sequence[str]) -> Any:
+        arrow = pyarrow()
+        table = arrow.Table.from_batches([batch]).select([name for name in columns if name in self.names])
+        for name, value in self._partitions:
+            table = table.append_column(name, arrow.array([value] * table.num_rows, arrow.string()))
+        return table
+
+    def _field_fault(self, row: Any) -> str:
+        text = row.text if len(row.text) <= 60 else row.text[:60] + "…"
+        quotes = " A quote that is never closed swallows the lines below it." if row.text.count('"') % 2 else ""
+        return f"expected {row.expected_columns} fields, got {row.actual_columns}: {text!r}.{quotes}"
+
+    def _unreadable(self, error: Exception, place: int) -> str:
+        said = str(error)
+        if "UTF8" in said:
+            why = "expected UTF-8, got other bytes. Convert the file first (iconv -f latin1 -t utf-8)."
+        elif "straddl" in said:
+            why = f"expected lines of at most {_CHUNK >> 20} MiB, got a longer one. Is a quote never closed?"
+        else:
+            why = said
+        return f"{self.file}, after line {place - 1:,}: {why}"
+
+
+class _Watched(io.RawIOBase):
+    """A stream that remembers the last bytes that were read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.end = b""
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Some bytes."""
+        data = self._stream.read(size)
+        self.end = (self.end + data[-64:])[-64:]
+        return data
+
+
+_HEADLESS = "If the file has no header line, pass names=[…], one for each column."
+
+
+def _first_lines(stream: IO[bytes], file: TableFile) -> str:
+    """The first lines, whole, as text."""
+    data = stream.read(_HEAD_BYTES)
+    if not data.strip():
+        raise ValueError(f"{file} is empty; expected a header line and rows.")
+    whole = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD_BYTES and b"\n" in data else data
+    lines = whole.splitlines(keepends=True)[: 5 * _HEAD_LINES]
+    return b"".join(lines).decode("utf-8-sig", errors="replace")
+
+
+def _told_separator(head: str, file: TableFile) -> str:
+    """The separator by which most lines have as many fields as the first, and that more than one."""
+    best, share, fields = "", 0.0, 1
+    for separator in _SEPARATORS:
+        records = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+        counts = [len(record) for record, _ in zip((r for r in records if r), range(_HEAD_LINES), strict=False)]
+        # lines that do not fit are reported when they are read
+        fitting = counts.count(counts[0]) / len(counts)
+        if counts[0] > 1 and (fitting, counts[0]) > (share, fields):
+            best, share, fields = separator, fitting, counts[0]
+    if not best:
+        line = head.lstrip().split("\n", 1)[0][:60]
+        raise ValueError(
+            f"{file}: cannot tell what separates the columns of {line!r}; expected a comma, tab, semicolon or "
+            "bar. Pass delimiter=…"
+        )
+    return best
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,62 @@
+"""Tables in Parquet files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mbauc.data.arrow import pyarrow
+from mbauc.data.table_files import TableFile
+from mbauc.data.table_pieces import Piece, Report
+
+#: Rows, and values, that are decoded at a time.
+_ROWS, _VALUES = 65_536, 1 << 23
+
+
+class ParquetTable:
+    """A table in a Parquet file; only the columns asked for are read.
+
+    Parameters
+    ----------
+    file : TableFile
+        Where it is.
+    """
+
+    def __init__(self, file: TableFile) -> None:
+        self.file = file
+        with self._opened() as parquet:
+            names = list(parquet.schema_arrow.names)
+        self._names = names
+        self._partitions = [pair for pair in file.partitions if pair[0] not in names]
+        self.column_names = names + [name for name, _ in self._partitions]
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        arrow, parquet = pyarrow(), pyarrow("parquet")
+        try:
+            # without pre-buffering, which would hold whole row groups
+            with parquet.ParquetFile(self.file.path, pre_buffer=False) as opened:
+                yield opened
+        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
+            raise ValueError(f"{self.file}: cannot be read as Parquet ({error}). Write it again.") from None
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(f"{self.file}: the Parquet file is damaged ({error}). Fetch it again.") from None
+
+    def pieces(self, columns: Sequence[str], report: Report) -> Iterator[Piece]:
+        """The rows from the first on, some ten thousand at a time; ``report`` is not needed here."""
+        arrow = pyarrow()
+        place = 1
+        own = [name for name in columns if name in self._names]
+        with self._opened() as parquet:
+            rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
+            for batch in parquet.iter_batches(batch_size=rows, columns=own):
+                table = arrow.Table.from_batches([batch]).select(own)
+                for name, value in self._partitions:
+                    table = table.append_column(name, arrow.array([value] * table.num_rows, arrow.string()))
+                yield Piece(table, str(self.file), "row", np.arange(place, place + table.num_rows))
+                place += table.num_rows

@@ -1,0 +1,365 @@
+"""A fitted encoding: how the columns of a table become a matrix, apart from the data it was learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.data.arrow import as_arrow_table, column_names
+from mbauc.data.column_values import Texts
+from mbauc.data.columns import Column, no_such_column
+from mbauc.data.hashing import hash_features, hash_signs, hash_slots
+from mbauc.data.table_faults import settled, stop
+from mbauc.data.table_features import Features, read_features
+from mbauc.settings import check_choice
+
+_FORMAT, _VERSION = "mbauc table encoding", 1
+#: Up to so many columns blocks may be dense,
+_NARROW = 1_000
+#: if at least this share of their entries is not zero: about where dense moments begin to be faster.
+_DENSE_SHARE = 0.25
+#: What stands for a missing value and for values without a column of their own in names of features.
+MISSING, OTHER = "(missing)", "(other)"
+
+
+@dataclass(frozen=True)
+class NumericFeature:
+    """A numeric column: ``(x - center) / scale``, and ``fill`` where x is missing.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    center, scale, fill : float
+        As above.
+    indicator : bool
+        Whether a second feature is 1 where x is missing.
+    """
+
+    name: str
+    center: float = 0.0
+    scale: float = 1.0
+    fill: float = 0.0
+    indicator: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return 2 if self.indicator else 1
+
+    def feature_names(self) -> Iterator[str]:
+        """Names of the features."""
+        yield self.name
+        if self.indicator:
+            yield f"{self.name}={MISSING}"
+
+
+@dataclass(frozen=True)
+class CategoryFeature:
+    """A category column, or a part of a time column: one feature for each value, or hashed ones.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column, for parts with the part (``hour.weekday``).
+    categories : tuple of str or None
+        Values with a feature of their own; None if values are hashed.
+    has_missing, has_other : bool
+        Whether missing values, and values without a feature of their own, have one.
+    """
+
+    name: str
+    categories: tuple[str, ...] | None = None
+    has_missing: bool = False
+    has_other: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of features; 0 if they are hashed into slots that all share."""
+        return 0 if self.categories is None else len(self.categories) + self.has_missing + self.has_other
+
+    def feature_names(self) -> Iterator[str]:
+        """Names of the features."""
+        for value in self.categories or ():
+            yield f"{self.name}={value}"
+        if self.has_missing:
+            yield f"{self.name}={MISSING}"
+        if self.has_other:
+            yield f"{self.name}={OTHER}"
+
+    def places(self, texts: Texts) -> NDArray[np.int64]:
+        """For each row which of the features is 1; -1 for none."""
+        known = {value: place for place, value in enumerate(self.categories or ())}
+        missing = len(known) if self.has_missing else -1
+        other = len(known) + self.has_missing if self.has_other else -1
+        table = [known.get(value, other) for value in texts.values.to_pylist()]
+        return np.array([*table, missing], dtype=np.int64)[texts.codes]
+
+
+class TableEncoding:
+    r"""How the columns of a table become a matrix: learned once, applied to any table with these columns.
+
+    Made by :class:`~mbauc.data.TableSource`; :meth:`to_dict` and :meth:`from_dict` take it to a file and back.
+    Numeric columns come as they are or scaled, categories one-hot or hashed.
+
+    - **Hashed**: the numeric columns come first, in columns of their own, so that no category can collide
+      with a large number. Then ``hash_dim`` columns follow, shared by all categories
+      (:mod:`mbauc.data.hashing`); values that collide in a row add up. A missing value, of a numeric column
+      too, is hashed as an empty text.
+    - **One-hot**: in the order of the table's columns. A value that was not learned is zero in all columns of
+      its category, or 1 in ``(other)`` where rare values were pooled: a ranker has learned nothing about it,
+      and a column that is zero in all training rows gets no weight. A numeric value that is missing, in a
+      column that never had missing ones, becomes the mean.
+
+    ``O(entries)`` time and memory.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The columns that are used, and how their values are read.
+    features : tuple of NumericFeature and CategoryFeature
+        What they become.
+    hash_dim : int or None
+        Number of hashed columns; None if there are none.
+    signed : bool
+        Whether hashed features have signs.
+    other_columns : tuple of str
+        Columns that the table had and that are not used.
+    n_features : int
+        Number of columns of the matrix.
+    dense : bool
+        Whether matrices are dense: at most 1,000 columns, of which a quarter or more is not zero. CSR
+        otherwise.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> import pandas as pd
+    >>> from mbauc.data import TableEncoding, TableSource
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+    >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,\n")
+    >>> encoding = TableSource(path, label="click", encode="onehot").encoding
+    >>> encoding.feature_names
+    ['site=a', 'site=b', 'bid', 'bid=(missing)']
+    >>> encoding = TableEncoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
+    >>> encoding.transform(pd.DataFrame({"bid": [0.25, None], "site": ["b", "new"]})).tolist()
+    [[0.0, 1.0, 0.25, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        features: tuple[NumericFeature | CategoryFeature, ...],
+        *,
+        hash_dim: int | None = None,
+        signed: bool = False,
+        other_columns: tuple[str, ...] = (),
+    ) -> None:
+        if hash_dim is not None:
+            # numbers first, so that the hashed columns are one range
+            features = tuple(sorted(features, key=lambda feature: isinstance(feature, CategoryFeature)))
+        self.columns = columns
+        self.features = features
+        self.hash_dim = hash_dim
+        self.signed = signed
+        self.other_columns = other_columns
+        self._starts = np.cumsum([0, *(feature.width for feature in features)]).tolist()
+        self.n_features: int = self._starts[-1] + (hash_dim or 0)
+        self.dense: bool = self.n_features <= _NARROW and len(features) >= _DENSE_SHARE * self.n_features
+
+    def __repr__(self) -> str:
+        kind = "one-hot" if self.hash_dim is None else f"hashed to {self.hash_dim:,}"
+        return f"TableEncoding({len(self.columns)} columns → {self.n_features:,} features, {kind})"
+
+    # -- names ---------------------------------------------------------------------------------------
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns of the matrix: ``bid``, ``site=a``, ``hash#17``. A new list, ``O(d)``."""
+        names = [name for feature in self.features for name in feature.feature_names()]
+        return names + [f"hash#{slot}" for slot in range(self.hash_dim or 0)]
+
+    @property
+    def first_hashed(self) -> int:
+        """Column of the matrix from which on they are hashed; ``n_features`` if none are."""
+        return int(self._starts[-1])
+
+    # -- use -----------------------------------------------------------------------------------------
+
+    def transform(self, table: Any, *, extra: str = "error") -> Any:
+        """The matrix of a table.
+
+        Parameters
+        ----------
+        table : Arrow table, pandas or polars frame, or dict of columns
+            With the columns that were learned, in any order. Those that the first table had and that are not
+            used (labels, ids) may be there or not.
+        extra : {"error", "ignore"}
+            What to do about columns that the first table did not have.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_features)
+        """
+        check_choice("extra", extra, ("error", "ignore"))
+        names = column_names(table)
+        wanted = [column.name for column in self.columns]
+        absent = [name for name in wanted if name not in names]
+        if absent:
+            raise ValueError(no_such_column(f"{', '.join(map(repr, absent))}", absent[0], names, "the table"))
+        more = [name for name in names if name not in wanted and name not in self.other_columns]
+        if more and extra == "error":
+            told = ", ".join(map(repr, more[:20]))
+            raise ValueError(
+                f"the table has columns that were not learned: {told}. Drop them, or pass extra='ignore'."
+            )
+        features, faults = read_features(as_arrow_table(table, wanted), self.columns, "the table")
+        settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", stop)
+        return self.matrix(features)
+
+    def matrix(self, features: Features) -> Any:
+        """The matrix of features that were read already."""
+        if self.dense:
+            X = np.zeros((features.rows, self.n_features))
+            rows = np.arange(features.rows)
+            for places, values in self._entries(features):
+                if isinstance(places, int):
+                    X[:, places] = values
+                else:
+                    used = places >= 0
+                    # a row occurs once in each step, so that collisions add up
+                    X[rows[used], places[used]] += values[used]
+            return X
+        parts = list(self._entries(features))
+        columns = np.empty((features.rows, len(parts)), dtype=np.int64)
+        entries = np.empty((features.rows, len(parts)))
+        for place, (places, values) in enumerate(parts):
+            columns[:, place], entries[:, place] = places, values
+        used = (columns >= 0) & (entries != 0.0)
+        kind = np.int32 if max(self.n_features, used.size) < 2**31 else np.int64
+        ends = np.r_[0, np.cumsum(used.sum(axis=1))].astype(kind)
+        shape = (features.rows, self.n_features)
+        rows_of_entries = sp.csr_array((entries[used], columns[used].astype(kind), ends), shape=shape)
+        rows_of_entries.sum_duplicates()
+        return rows_of_entries
+
+    def _entries(self, features: Features) -> Iterator[tuple[int | NDArray[np.int64], NDArray[np.float64]]]:
+        """One entry a row, again and again: column (one for all, or one each; -1 for none) and value."""
+        ones = np.ones(features.rows)
+        for feature, start in zip(self.features, self._starts, strict=False):
+            if isinstance(feature, CategoryFeature):
+                texts = features.texts[feature.name]
+                if feature.categories is None:
+                    yield self._hashed(feature.name, texts)
+                else:
+                    places = feature.places(texts)
+                    yield np.where(places >= 0, places + start, -1), ones
+                continue
+            values = features.numbers[feature.name]
+            missing = np.isnan(values)
+            scaled = (values - feature.center) / feature.scale
+            scaled[missing] = feature.fill
+            yield start, scaled
+            if feature.indicator:
+                yield np.where(missing, start + 1, -1), ones
+            elif self.hash_dim is not None and missing.any():
+                slots, signs = self._slots(feature.name, [""])
+                yield np.where(missing, slots[0], -1), signs[0] * ones
+
+    def _slots(self, name: str, values: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Columns and values of hashed features."""
+        hashes = hash_features(name, values)
+        slots = hash_slots(hashes, self.hash_dim or 0) + self.first_hashed
+        return slots, hash_signs(hashes) if self.signed else np.ones(hashes.size)
+
+    def _hashed(self, name: str, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        slots, signs = self._slots(name, texts.values)
+        missing, sign = self._slots(name, [""])
+        return np.r_[slots, missing][texts.codes], np.r_[signs, sign][texts.codes]
+
+    def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
+        """What falls into hashed columns: (column, name, value, rows) for each distinct value."""
+        if self.hash_dim is None:
+            return
+        for feature in self.features:
+            if isinstance(feature, CategoryFeature):
+                texts = features.texts[feature.name]
+                slots = np.append(
+                    self._slots(feature.name, texts.values)[0], self._slots(feature.name, [""])[0]
+                )
+                counts = np.bincount(
+                    np.where(texts.codes < 0, slots.size - 1, texts.codes), minlength=slots.size
+                )
+                for place in np.flatnonzero(np.isin(slots, list(columns)) & (counts > 0)).tolist():
+                    value = MISSING if place == slots.size - 1 else texts.values[place].as_py()
+                    yield int(slots[place]), feature.name, value, int(counts[place])
+            else:
+                slot = int(self._slots(feature.name, [""])[0][0])
+                rows = int(np.isnan(features.numbers[feature.name]).sum())
+                if rows and slot in columns:
+                    yield slot, feature.name, MISSING, rows
+
+    # -- to a file and back --------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as numbers, texts, lists and dicts, for JSON."""
+        columns = [
+            {"name": c.name, "kind": c.kind, "spelling": c.spelling, "form": c.form} for c in self.columns
+        ]
+        features = []
+        for feature in self.features:
+            told: dict[str, Any] = asdict(feature)
+            if isinstance(feature, CategoryFeature):
+                told["categories"] = None if feature.categories is None else list(feature.categories)
+            features.append({"kind": "category" if isinstance(feature, CategoryFeature) else "numeric"} | told)
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "columns": columns,
+            "features": features,
+            "hash_dim": self.hash_dim,
+            "signed": self.signed,
+            "other_columns": list(self.other_columns),
+        }
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> TableEncoding:
+        """What :meth:`to_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            If it is something else, or of a later version.
+        """
+        if not isinstance(told, Mapping) or told.get("format") != _FORMAT:
+            raise ValueError(f"expected a dict with format {_FORMAT!r}, as TableEncoding.to_dict gives.")
+        if told.get("version") != _VERSION:
+            raise ValueError(
+                f"the encoding has version {told.get('version')!r}, this mbauc reads {_VERSION}. Update mbauc."
+            )
+        try:
+            columns = tuple(Column(**column, why="learned earlier") for column in told["columns"])
+            features = tuple(_feature(dict(feature)) for feature in told["features"])
+            return cls(
+                columns,
+                features,
+                hash_dim=told["hash_dim"],
+                signed=told["signed"],
+                other_columns=tuple(told["other_columns"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
+
+
+def _feature(told: dict[str, Any]) -> NumericFeature | CategoryFeature:
+    kind = told.pop("kind")
+    if kind == "numeric":
+        return NumericFeature(**told)
+    if told["categories"] is not None:
+        told["categories"] = tuple(told["categories"])
+    return CategoryFeature(**told)

@@ -1,0 +1,180 @@
+"""Which files hold a table, and how their bytes are reached: folders, patterns, compression, archives."""
+
+from __future__ import annotations
+
+import bz2
+import glob
+import gzip
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import unquote
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+_TEXT = (".csv", ".tsv", ".tab", ".txt")
+_PARQUET = (".parquet", ".pq")
+_COMPRESSED = (".gz", ".bz2", ".xz")
+#: First bytes tell the compression; names may lie.
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+#: How Hive and Spark write a missing value into the name of a folder.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """One file of a table.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    member : str or None
+        Its name within a zip archive.
+    partitions : tuple of (name, value)
+        Columns that stand in the names of its folders (``day=2014-10-21/part-0.parquet``), for all its rows.
+    """
+
+    path: Path
+    member: str | None = None
+    partitions: tuple[tuple[str, str | None], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.path}/{self.member}" if self.member else str(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """Ending of its name that tells its format, without that of the compression."""
+        name = PurePosixPath(self.member or self.path.name)
+        return (name.with_suffix("") if name.suffix.lower() in _COMPRESSED else name).suffix.lower()
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether its first bytes are those of a Parquet file."""
+        if self.member:
+            return False
+        with open(self.path, "rb") as stream:
+            return stream.read(4) == b"PAR1"
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """Its bytes, decompressed; damage becomes an error that names the file."""
+        with self._named_damage(), open(self.path, "rb") as stream:
+            if self.member:
+                with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
+                    yield inner
+                return
+            start = stream.read(6)
+            stream.seek(0)
+            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+            if opener is None:
+                yield stream
+                return
+            with opener(stream) as inner:
+                yield inner
+
+    @contextmanager
+    def _named_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"{self}: the compressed file is cut short or damaged ({error}); not all of its rows can be "
+                "read. Fetch it again."
+            ) from None
+        except OSError as error:
+            if error.errno is not None:  # what the system says is clear enough
+                raise
+            raise ValueError(f"{self}: the compressed file is damaged ({error}). Fetch it again.") from None
+
+
+def find_tables(paths: Paths) -> list[TableFile]:
+    """The files that paths stand for, in the order given; folders and patterns sorted by name.
+
+    A path may be a file, a folder (its table files at any depth; hidden ones and those that begin with ``_``
+    are left out), a pattern with ``*``, or a file within a zip archive, written as if the archive were a
+    folder: ``bank-additional.zip/bank-additional/bank-additional-full.csv``. An archive with a single table
+    needs no more than its own name.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not given:
+        raise ValueError("paths is empty; name at least one file.")
+    files: list[TableFile] = []
+    for each in given:
+        files += _expanded(Path(os.fsdecode(each)))
+    return files
+
+
+def _expanded(path: Path) -> list[TableFile]:
+    if path.is_dir():
+        found = sorted(file for file in path.rglob("*") if file.is_file() and _is_table(file.relative_to(path)))
+        if not found:
+            wanted = ", ".join(_TEXT + _PARQUET)
+            raise FileNotFoundError(f"{path} has no table files ({wanted}, also compressed); name the files.")
+        return [TableFile(file, partitions=_partitions(file.relative_to(path))) for file in found]
+    if path.exists():
+        return [TableFile(path, _only_member(path))] if zipfile.is_zipfile(path) else [TableFile(path)]
+    archive = next((parent for parent in path.parents if parent.is_file()), None)
+    if archive is not None and zipfile.is_zipfile(archive):
+        return [TableFile(archive, _member(archive, path.relative_to(archive).as_posix()))]
+    if glob.has_magic(str(path)):
+        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+        if not matches:
+            raise FileNotFoundError(f"no file matches {path}.")
+        return [file for match in matches for file in _expanded(match)]
+    raise FileNotFoundError(f"there is no file {path}.")
+
+
+def _is_table(path: Path) -> bool:
+    if any(part.startswith((".", "_")) for part in path.parts):
+        return False
+    name = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    return name.suffix.lower() in _TEXT + _PARQUET
+
+
+def _partitions(path: Path) -> tuple[tuple[str, str | None], ...]:
+    pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
+    return tuple((unquote(name), None if value == _NO_VALUE else unquote(value)) for name, value in pairs)
+
+
+def _members(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    return [name for name in names if not name.startswith("__MACOSX/")]
+
+
+def _only_member(path: Path) -> str:
+    tables = [name for name in _members(path) if PurePosixPath(name).suffix.lower() in _TEXT]
+    tables = [name for name in tables if not PurePosixPath(name).name.startswith(".")]
+    rows = [name for name in tables if not name.lower().endswith(".txt")] or tables
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        raise ValueError(f"{path} holds no table ({', '.join(_TEXT)}); it holds {_told(_members(path))}.")
+    raise ValueError(
+        f"{path} holds {len(rows)} tables ({_told(rows)}); name one, as in {str(path / rows[0])!r}."
+    )
+
+
+def _member(path: Path, member: str) -> str:
+    names = _members(path)
+    if member not in names:
+        raise FileNotFoundError(f"{path} holds no file {member!r}; it holds {_told(names)}.")
+    return member
+
+
+def _told(names: list[str]) -> str:
+    return (", ".join(map(repr, names[:10])) or "nothing") + (
+        f" and {len(names) - 10} more" if len(names) > 10 else ""
+    )

@@ -1,0 +1,448 @@
+"""Tables in CSV, TSV and Parquet files as blocks of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.data.arrow import pyarrow
+from mbauc.data.block import Block
+from mbauc.data.column_values import WrongTypeError, flat, numbers
+from mbauc.data.columns import Column, ColumnPlan, no_such_column, plan_columns
+from mbauc.data.csv_table import CsvTable
+from mbauc.data.parquet_table import ParquetTable
+from mbauc.data.table_encoding import CategoryFeature, TableEncoding
+from mbauc.data.table_faults import Fault, SkippedRows, settled, stop
+from mbauc.data.table_features import Features, read_features
+from mbauc.data.table_files import Paths, TableFile, find_tables
+from mbauc.data.table_labels import TableLabels
+from mbauc.data.table_learning import EncodingLearner, EncodingSettings, text_names
+from mbauc.data.table_pieces import Piece, Report, in_blocks
+from mbauc.progress import progress
+from mbauc.settings import check_choice, check_whole
+
+#: Rows, or bytes, on which the plan is decided; how many must not depend on the blocks.
+_LOOK_ROWS, _LOOK_BYTES = 50_000, 1 << 28
+
+
+class _Rows(NamedTuple):
+    """Rows of a block that can be used, not yet encoded."""
+
+    features: Features
+    y: NDArray[np.int8]
+    weight: NDArray[np.float64] | None
+    table: Any
+
+
+class TableSource:
+    r"""Blocks of rows from CSV, TSV or Parquet files, as numbers.
+
+    What a column is is decided on the first 50,000 rows, and ``print(source.plan.describe())`` says what
+    and why; ``types``, ``ignore`` and ``id`` say otherwise. What has to be learned (one-hot categories, means,
+    scales) is learned in one pass when the source is made; with ``encode="hash"``, ``scale=None`` and
+    ``missing="category"`` there is nothing to learn and that pass is saved. Then blocks stream, as often as
+    wanted, in the memory of a few of them.
+
+    ``O(bytes)`` time a pass. Needs pyarrow (``pip install 'mbauc[dataframes]'``).
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files, folders, patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``).
+        CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the same columns.
+    label : str
+        Name of the label column.
+    positive : label or collection of labels, optional
+        The positive ones; all others are negative. Without it there must be two, the larger of which is
+        positive (1 of 0/1, "yes" of "no"/"yes").
+    weight : str, optional
+        Name of a column with row weights.
+    types : mapping from names to kinds, optional
+        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), or ``"group"``, ``"id"``,
+        ``"ignore"``, which are left out.
+    ignore, id : sequence of str
+        Columns to leave out.
+    encode : {"hash", "onehot"}
+        How categories become columns; see :class:`~mbauc.data.TableEncoding`. A table without categories
+        has nothing to hash and is encoded as by ``"onehot"``.
+    hash_dim : int
+        Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
+        columns, as in the paper, take 0.8 GB. The default is for algorithms whose memory is linear in d.
+    signed : bool
+        Whether hashed features have a sign.
+    missing : {"category", "mean"}
+        ``"category"``: a missing number is 0 (after scaling), and an indicator of its own is 1.
+        ``"mean"``: it is the column's mean, without an indicator. A missing category is a category either way.
+    scale : {None, "max-abs", "standard"}
+        How numeric columns are scaled; indicators are not. ``"standard"`` subtracts the mean as well.
+    max_categories : int
+        One-hot columns that a category may have; its rarer values share one, ``(other)``.
+    block_rows : int
+        Rows in a block, at most; changes nothing but rounding.
+    delimiter : str, optional
+        What separates fields; told from the first lines by default.
+    names : sequence of str, optional
+        Names of the columns of files without a header line.
+    on_error : {"stop", "skip"}
+        Whether a row that cannot be used (wrong number of fields, no label, no number where one should
+        be) is an error, or left out and counted in ``skipped``.
+    encoding : TableEncoding, optional
+        An encoding learned earlier; then ``encode`` to ``max_categories`` have no say.
+    verbose : bool
+        Show a progress bar on a terminal while learning.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns of every block.
+    classes : tuple
+        The negative and the positive label; several on one side are a tuple of labels.
+    plan : ColumnPlan
+        What each column is, and why.
+    encoding : TableEncoding
+        How columns become numbers; use it on other tables.
+    skipped : SkippedRows
+        What was left out of the latest pass.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mbauc import PairMoments
+    >>> from mbauc.data import TableSource
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+    >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,\n")
+    >>> source = TableSource(path, label="click", encode="onehot")
+    >>> print(source.plan.describe())
+    column  seen as   why                           becomes         override
+    click   label     you said so                   -               label=…
+    site    category  texts                         3 columns       ignore=['site']
+    bid     numeric   numbers with a decimal point  2 columns       types={'bid': 'category'}
+    (decided on the first 5 rows)
+    >>> source.feature_names
+    ['site=a', 'site=b', 'site=c', 'bid', 'bid=(missing)']
+    >>> PairMoments.from_blocks(source)
+    PairMoments(5 features, 2 positives × 3 negatives = 6 pairs)
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        *,
+        label: str,
+        positive: Any = None,
+        weight: str | None = None,
+        types: Mapping[str, str] | None = None,
+        ignore: Sequence[str] = (),
+        id: Sequence[str] = (),
+        encode: str = "hash",
+        hash_dim: int = 2**20,
+        signed: bool = False,
+        missing: str = "category",
+        scale: str | None = None,
+        max_categories: int = 1_000,
+        block_rows: int = 65_536,
+        delimiter: str | None = None,
+        names: Sequence[str] | None = None,
+        on_error: str = "stop",
+        encoding: TableEncoding | None = None,
+        verbose: bool = False,
+    ) -> None:
+        check_whole("block_rows", block_rows)
+        check_choice("on_error", on_error, ("stop", "skip"))
+        settings = EncodingSettings(encode, hash_dim, signed, missing, scale, max_categories)
+        settings.check()
+        if encoding is not None and (types or ignore or id):
+            raise ValueError("an encoding knows its columns; pass either it or types, ignore and id.")
+        self.paths = paths
+        self.label = label
+        self.weight = weight
+        self.block_rows = block_rows
+        self.on_error = on_error
+        self.skipped = SkippedRows()
+        self._delimiter, self._names = delimiter, names
+        self._tables = [_opened(file, delimiter, names) for file in find_tables(paths)]
+        self._labels = TableLabels(label, positive)
+        first = self._first_rows()
+        if encoding is None:
+            self.plan = plan_columns(
+                first, label=label, weight=weight, types=types, ignore=ignore, id=id, where=self._where
+            )
+        else:
+            self.plan = _learned_plan(first, encoding, label, weight, self._where)
+        self._check_columns()
+        learner = EncodingLearner(self.plan, settings)
+        if encoding is None and learner.needs_rows:
+            self._learn(learner, verbose)
+        else:
+            self._find_labels()
+        self.encoding = learner.encoding() if encoding is None else encoding
+        self._finish(positive)
+
+    def _finish(self, positive: Any) -> None:
+        self.classes: tuple[Any, Any] = self._labels.classes
+        self._labels = TableLabels(self.label, positive, self.classes)
+        self.n_features: int = self.encoding.n_features
+        self.plan = self.plan.with_widths(_widths(self.plan, self.encoding))
+
+    def __repr__(self) -> str:
+        return f"TableSource({self._where}, label={self.label!r}, {self.n_features:,} features)"
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns of the blocks; see :class:`~mbauc.data.TableEncoding`. A new list, ``O(d)``."""
+        return self.encoding.feature_names
+
+    # -- reading -------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Block]:
+        """The blocks from the first row on; rows keep their order, and no block spans two files."""
+        for rows in self._rows():
+            yield Block(self.encoding.matrix(rows.features), rows.y, rows.weight)
+
+    def on(self, paths: Paths) -> TableSource:
+        r"""Other files read in the same way: the same encoding and the same classes. For test data.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mbauc.data import TableSource
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "monday.csv").write_text("click,bid\n0,0.5\n1,2.0\n")
+        >>> _ = (folder / "tuesday.csv").write_text("click,bid\n1,4.0\n")
+        >>> monday = TableSource(folder / "monday.csv", label="click", scale="max-abs")
+        >>> [block.X.tolist() for block in monday.on(folder / "tuesday.csv")]
+        [[[2.0]]]
+        """
+        other: TableSource = object.__new__(type(self))
+        vars(other).update(vars(self))
+        other.paths = paths
+        other.skipped = SkippedRows()
+        other._tables = [_opened(file, self._delimiter, self._names) for file in find_tables(paths)]
+        other._check_columns()
+        return other
+
+    def column(self, name: str) -> NDArray[Any]:
+        r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
+
+        Numbers where all values are, times where Arrow knows them as such, texts otherwise (and where numbers
+        would not be exact: 16 digits and more, or leading zeros). One pass and ``O(n)`` memory.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mbauc.data import TableSource
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+        >>> _ = path.write_text("click,bid,user\n0,0.5,ann\n1,2.0,bob\n")
+        >>> TableSource(path, label="click", types={"user": "group"}).column("user")
+        array(['ann', 'bob'], dtype=object)
+        """
+        for table in self._tables:
+            if name not in table.column_names:
+                raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
+        parts = [flat(rows.table[name]) for rows in self._rows([name])]
+        if not parts:
+            raise ValueError(f"{self._where}: there are no rows.")
+        arrow = pyarrow()
+        if len({part.type for part in parts}) > 1:
+            parts = [part.cast(arrow.string()) for part in parts]
+        values = arrow.concat_arrays(parts)
+        if arrow.types.is_string(values.type):
+            found, bad = numbers(values)
+            # codes that differ must not become the same number
+            code = pyarrow("compute").match_substring_regex(values, pattern=r"^[+-]?0\d|\d{16}")
+            if bad is None and not pyarrow("compute").any(code).as_py():
+                return found
+        return np.asarray(values.to_numpy(zero_copy_only=False))
+
+    def slot_contents(self, columns: Sequence[int]) -> dict[int, list[tuple[str, str, int]]]:
+        r"""Which values share hashed columns: for each column (name, value, rows), the most frequent first.
+
+        Nothing is kept while hashing, so this is one more pass; memory for the values that are asked for.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Columns of the blocks, such as those with the largest weights.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mbauc.data import TableSource
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+        >>> _ = path.write_text("click,site\n0,a\n1,b\n0,a\n1,c\n")
+        >>> source = TableSource(path, label="click", hash_dim=2)
+        >>> source.slot_contents([0, 1])
+        {0: [('site', 'a', 2)], 1: [('site', 'b', 1), ('site', 'c', 1)]}
+        """
+        counts: dict[int, dict[tuple[str, str], int]] = {int(column): {} for column in columns}
+        for column in counts:
+            if not self.encoding.first_hashed <= column < self.n_features:
+                raise ValueError(
+                    f"columns must be hashed ones, from {self.encoding.first_hashed:,} to "
+                    f"{self.n_features - 1:,}, got {column:,}; feature_names has the names of the others."
+                )
+        for rows in self._rows():
+            for column, name, value, count in self.encoding.slot_contents(rows.features, set(counts)):
+                found = counts[column]
+                found[name, value] = found.get((name, value), 0) + count
+        return {
+            column: [(name, value, count) for (name, value), count in sorted(found.items(), key=_most_frequent)]
+            for column, found in counts.items()
+        }
+
+    @property
+    def _where(self) -> str:
+        first = str(self._tables[0].file)
+        return first if len(self._tables) == 1 else f"{first} and {len(self._tables) - 1} more"
+
+    def _pieces(self, columns: Sequence[str], report: Report, rows: int) -> Iterator[Piece]:
+        for table in self._tables:
+            yield from in_blocks(table.pieces(columns, report), rows)
+
+    def _rows(self, more: Sequence[str] = ()) -> Iterator[_Rows]:
+        """Blocks of rows that can be used; what cannot is reported."""
+        skipped = self.skipped = SkippedRows()
+        report: Report = stop if self.on_error == "stop" else skipped.note
+        used = [self.label, *([self.weight] if self.weight else []), *(c.name for c in self.plan.features)]
+        columns = list(dict.fromkeys([*used, *more]))
+        for piece in self._pieces(columns, report, self.block_rows):
+            piece = _without_empty(piece, used)
+            features, faults = read_features(piece.table, self.plan.features, piece.file)
+            y, label_faults = self._labels.read(piece)
+            weight, weight_faults = _weights(piece, self.weight)
+            keep = settled(label_faults + weight_faults + faults, piece.place, report)
+            table = piece.table
+            if keep is not None:
+                table = table.filter(pyarrow().array(keep))
+                y, weight = y[keep], weight if weight is None else weight[keep]
+            if table.num_rows:
+                yield _Rows(features.kept(keep), y, weight, table)
+
+    # -- learning ------------------------------------------------------------------------------------
+
+    def _first_rows(self) -> Any:
+        """The first rows, with all columns."""
+        arrow = pyarrow()
+        report: Report = stop if self.on_error == "stop" else SkippedRows().note
+        held: list[Any] = []
+        pieces = (piece for table in self._tables for piece in table.pieces(table.column_names, report))
+        for piece in pieces:
+            held.append(piece.table)
+            if sum(part.num_rows for part in held) >= _LOOK_ROWS or sum(p.nbytes for p in held) >= _LOOK_BYTES:
+                break
+        if not sum(part.num_rows for part in held):
+            raise ValueError(f"{self._where}: there are no rows, only names of columns.")
+        try:
+            first = arrow.concat_tables(held, promote_options="permissive")
+        except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # files of several types; reading says more
+            first = held[0]
+        return first.slice(0, _LOOK_ROWS)
+
+    def _check_columns(self) -> None:
+        """Raise if a file lacks a column that is used."""
+        used = [("the label", self.label), *([("the weight", self.weight)] if self.weight else [])]
+        used += [("the feature", column.name) for column in self.plan.features]
+        for table in self._tables:
+            for what, name in used:
+                if name not in table.column_names:
+                    raise ValueError(
+                        no_such_column(f"{what} {name!r}", name, table.column_names, str(table.file))
+                    )
+
+    def _learn(self, learner: EncodingLearner, verbose: bool) -> None:
+        with progress(None, "learning the columns", show=verbose) as advance:
+            count = 0
+            for rows in self._rows():
+                learner.update(rows.features)
+                count += rows.y.size
+                advance(rows.y.size)
+        self._check_found(count)
+
+    def _find_labels(self) -> None:
+        """Read labels until both classes have been seen."""
+        count = 0
+        for piece in self._pieces([self.label], SkippedRows().note, _LOOK_ROWS):
+            self._labels.look(piece)
+            count += piece.table.num_rows
+            if self._labels.complete and count >= _LOOK_ROWS:
+                return
+        self._check_found(count)
+
+    def _check_found(self, count: int) -> None:
+        if not count:
+            raise ValueError(f"{self._where}: there are no rows that can be used. {self.skipped}.")
+        self._labels.check(self._where)
+
+
+def _opened(file: TableFile, delimiter: str | None, names: Sequence[str] | None) -> CsvTable | ParquetTable:
+    return ParquetTable(file) if file.is_parquet else CsvTable(file, delimiter, names)
+
+
+def _most_frequent(item: tuple[tuple[str, str], int]) -> tuple[int, str, str]:
+    (name, value), count = item
+    return -count, name, value
+
+
+def _without_empty(piece: Piece, used: list[str]) -> Piece:
+    """Without the rows that have no value at all: empty lines of a text file."""
+    if piece.unit != "line" or any(piece.table[name].null_count == 0 for name in used):
+        return piece
+    values = np.logical_or.reduce([flat(piece.table[name]).is_valid().to_numpy(False) for name in used])
+    if values.all():
+        return piece
+    return piece._replace(table=piece.table.filter(pyarrow().array(values)), places=piece.places[values])
+
+
+def _weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[Fault]]:
+    if name is None:
+        return None, []
+    try:
+        column = flat(piece.table[name])
+        values, _ = numbers(column)
+    except WrongTypeError as error:
+        raise ValueError(
+            f"{piece.file}: expected numbers in the weight column {name!r}, got {error}."
+        ) from None
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if not bad.any():
+        return values, []
+    message: Callable[[int], str] = lambda row: (  # noqa: E731
+        f"expected a weight of at least 0 in column {name!r}, got {column[row].as_py()!r}."
+    )
+    return values, [Fault(bad, "no weight", message)]
+
+
+def _learned_plan(
+    first: Any, encoding: TableEncoding, label: str, weight: str | None, where: str
+) -> ColumnPlan:
+    """The plan of an encoding that was learned earlier."""
+    names = list(first.column_names)
+    for what, name in (("the label", label), ("the weight", weight)):
+        if name is not None and name not in names:
+            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
+    known = {column.name: column for column in encoding.columns}
+    kinds = {label: "label", weight: "weight"}
+    columns = [
+        known.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
+        for name in names
+    ]
+    columns += [column for name, column in known.items() if name not in names]
+    return ColumnPlan(tuple(columns), first.num_rows)
+
+
+def _widths(plan: ColumnPlan, encoding: TableEncoding) -> dict[str, str]:
+    """What each column becomes, in words."""
+    told: dict[str, str] = {}
+    for column in plan.features:
+        names = text_names(column) or [column.name]
+        own = [feature for feature in encoding.features if feature.name in names]
+        if encoding.hash_dim is not None and all(isinstance(feature, CategoryFeature) for feature in own):
+            words = f"{len(own)} × " if len(own) > 1 else ""
+            told[column.name] = f"{words}hashed"
+        else:
+            width = sum(feature.width for feature in own)
+            told[column.name] = f"{width:,} column{'s' if width != 1 else ''}"
+    return told
