@@ -51,13 +51,11 @@ def _require_plots() -> None:
 
 def _figure1(request: Request) -> list[Path]:
     _require_plots()
-    from mbauc.plots import frameworks_plot, save_figure
+    from mbauc.experiments.outputs import write_figure
+    from mbauc.plots import frameworks_plot
 
     request.out.mkdir(parents=True, exist_ok=True)
-    paths = [request.out / f"figure1.{kind}" for kind in ("png", "svg")]
-    for path in paths:
-        save_figure(frameworks_plot(random_state=request.seed), path)
-    return paths
+    return write_figure(request.out, "figure1", frameworks_plot(random_state=request.seed))
 
 
 def _table1(request: Request) -> list[Path]:

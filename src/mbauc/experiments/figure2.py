@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
-from mbauc.atomic import atomic_write
 from mbauc.experiments.contenders import ADA_AUC, MBA, ONLR
+from mbauc.experiments.outputs import write_figure, write_table
 from mbauc.experiments.printed import COMPONENTS, RATIOS
 from mbauc.experiments.simulation import FALSE_ALARMS, Study, best_possible
-from mbauc.plots import new_figure, save_figure
+from mbauc.plots import new_figure
 
 _LEARNERS = (MBA.name, ONLR.name, ADA_AUC.name)
 
@@ -20,9 +18,7 @@ def render(study: Study, folder: Path) -> list[Path]:
     best = dict(best_possible(study.settings))
     figure = new_figure(9.0, 9.6)
     panels = figure.subplots(len(COMPONENTS), len(RATIOS), sharex=True, sharey=True)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["components", "sample_ratio", "method", "false_alarm", "detection"])
+    rows: list[list[object]] = []
     for k, line in zip(COMPONENTS, panels, strict=True):
         for ratio, axes in zip(RATIOS, line, strict=True):
             curves = {"Neyman–Pearson": (best[k].curve, best[k].on_test_set)}
@@ -31,8 +27,8 @@ def render(study: Study, folder: Path) -> list[Path]:
             for number, (name, (detection, auc)) in enumerate(curves.items()):
                 style = {"color": "black", "linestyle": "--", "linewidth": 1.4} if number == 0 else {}
                 axes.plot(FALSE_ALARMS, detection, label=f"{name} {auc:.2f}", **{"linewidth": 1.6, **style})
-                for x, value in zip(FALSE_ALARMS, detection, strict=True):
-                    writer.writerow([k, ratio, name, f"{x:.6g}", f"{value:.6f}"])
+                points = zip(FALSE_ALARMS, detection, strict=True)
+                rows += [[k, ratio, name, f"{x:.6g}", f"{value:.6f}"] for x, value in points]
             axes.set_title(f"k = {k}, SR = {ratio:.0%}", fontsize=10)
             axes.set(xlim=(0, 1), ylim=(0, 1.01), aspect="equal")
             axes.grid(color="0.9", linewidth=0.6)
@@ -41,9 +37,5 @@ def render(study: Study, folder: Path) -> list[Path]:
     figure.supylabel("detection rate", fontsize=10)
     sets = study.settings.sets
     figure.suptitle(f"ROC curves on the test set, mean of {sets} training sets", fontsize=11)
-    paths = [folder / f"figure2.{kind}" for kind in ("csv", "png", "svg")]
-    with atomic_write(paths[0]) as out:
-        out.write(stream.getvalue().encode())
-    for path in paths[1:]:
-        save_figure(figure, path)
-    return paths
+    head = ["components", "sample_ratio", "method", "false_alarm", "detection"]
+    return [write_table(folder / "figure2.csv", head, rows), *write_figure(folder, "figure2", figure)]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
 
-from mbauc.atomic import atomic_write
 from mbauc.experiments.benchmark import Settings, Split, Study, drawn, split
 from mbauc.experiments.benchmark_methods import PRINTED
+from mbauc.experiments.outputs import write_figure, write_table
 from mbauc.metrics import roc_auc
-from mbauc.plots import new_figure, save_figure
+from mbauc.plots import new_figure
 from mbauc.progress import progress
 from mbauc.threads import run_threads, single_threaded_blas, thread_count
 
@@ -37,9 +35,7 @@ def render(study: Study, data_dir: Path | None, folder: Path, runs: int, n_jobs:
 
         results = dict(zip(tasks, run_threads(task, tasks, thread_count(n_jobs)), strict=True))
     figure = new_figure(10.0, 8.0)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["dataset", "algorithm", "share", "auc_mean", "auc_std", "runs"])
+    rows: list[list[object]] = []
     for name, ax in zip(panels, figure.subplots(2, 2).ravel(), strict=False):
         table = np.array([results[name, number] for number in range(runs)])  # run, share, method
         for column, method in enumerate(PRINTED):
@@ -47,17 +43,13 @@ def render(study: Study, data_dir: Path | None, folder: Path, runs: int, n_jobs:
             ax.plot(np.multiply(SHARES, 100), mean, marker="o", markersize=3, label=method.contender.name)
             ax.fill_between(np.multiply(SHARES, 100), mean - spread, mean + spread, alpha=0.12, linewidth=0)
             for share, one, around in zip(SHARES, mean, spread, strict=True):
-                writer.writerow([name, method.key, share, f"{one:.4f}", f"{around:.4f}", runs])
+                rows.append([name, method.key, share, f"{one:.4f}", f"{around:.4f}", runs])
         ax.set(title=name, xlabel="training rows, %", ylabel="test AUC, %")
         ax.grid(color="0.9", linewidth=0.6)
     if panels:
         figure.axes[0].legend(fontsize=8, loc="lower right")
-    paths = [folder / f"figure3.{kind}" for kind in ("csv", "png", "svg")]
-    with atomic_write(paths[0]) as out:
-        out.write(stream.getvalue().encode())
-    for path in paths[1:]:
-        save_figure(figure, path)
-    return paths
+    head = ["dataset", "algorithm", "share", "auc_mean", "auc_std", "runs"]
+    return [write_table(folder / "figure3.csv", head, rows), *write_figure(folder, "figure3", figure)]
 
 
 def _one_run(study: Study, dataset: str, number: int, data_dir: Path | None) -> list[list[float]]:

@@ -7,8 +7,6 @@ not in the three others.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import toeplitz
 
-from mbauc.atomic import atomic_write
 from mbauc.detection import GaussianMixture, Hypotheses
 from mbauc.estimators import MBAClassifier
-from mbauc.plots import detection_snr_plot, new_figure, save_figure
+from mbauc.experiments.outputs import one_line, write_figure, write_table, write_text
+from mbauc.plots import detection_snr_plot, new_figure
 from mbauc.progress import progress
 
 
@@ -143,26 +141,16 @@ def run(settings: Settings) -> list[Finding]:
 
 def render(settings: Settings, findings: list[Finding], folder: Path) -> list[Path]:
     """Write ``linearity`` as ``.csv``, ``.md``, ``.png`` and ``.svg``; return the paths."""
-    paths = [folder / f"linearity.{kind}" for kind in ("csv", "md", "png", "svg")]
-    for path, text in zip(paths, (_csv(findings), _markdown(settings, findings)), strict=False):
-        with atomic_write(path) as stream:
-            stream.write(text.encode())
     figure = new_figure(10.0, 7.6)
     levels = np.linspace(min(settings.snr_db), max(settings.snr_db) + 6, 25)
     for family, ax in zip(FAMILIES, figure.subplots(2, 2, sharex=True, sharey=True).ravel(), strict=True):
         detection_snr_plot(family.at, levels, samples=settings.samples // 4, title=family.name, ax=ax)
-    for path in paths[2:]:
-        save_figure(figure, path)
-    return paths
-
-
-def _csv(findings: list[Finding]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(Finding._fields)
-    for one in findings:
-        writer.writerow([one.family, one.snr_db, *(f"{value:.6f}" for value in one[2:])])
-    return stream.getvalue()
+    rows = ([one.family, one.snr_db, *(f"{value:.6f}" for value in one[2:])] for one in findings)
+    return [
+        write_table(folder / "linearity.csv", Finding._fields, rows),
+        write_text(folder / "linearity.md", _markdown(settings, findings)),
+        *write_figure(folder, "linearity", figure),
+    ]
 
 
 _WHAT = """
@@ -183,7 +171,7 @@ def _markdown(settings: Settings, findings: list[Finding]) -> str:
     what = _WHAT.format(dimension=_DIMENSION, error=error, **asdict(settings))
     parts = [
         "# When is a linear score enough?",
-        " ".join(what.split()),
+        one_line(what),
         "![P_D against SNR](linearity.png)",
         "P_D against SNR at three false-alarm rates: Neyman–Pearson detector solid, linear score dashed.",
     ]

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
-from mbauc.atomic import atomic_write
 from mbauc.data.registry import find, load
 from mbauc.errors import NotAvailableError
+from mbauc.experiments.outputs import write_table, write_text
 
-_HEAD = ["dataset", "train_rows", "test_rows", "columns", "ratio", "paper_train", "paper_test", "paper_columns"]
+_HEAD = [
+    "dataset",
+    "train_rows",
+    "test_rows",
+    "columns",
+    "ratio",
+    "paper_train",
+    "paper_test",
+    "paper_columns",
+    "paper_ratio",
+]
 
 
 def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> list[Path]:
@@ -42,10 +50,6 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
         cells = (f"{ours} ({theirs})" for ours, theirs in zip(found, beside, strict=True))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
         notes += [f"* {name}: {note}" for note in entry.notes]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*_HEAD, "paper_ratio"])
-    writer.writerows(rows)
     page = [
         "# Table I: the data sets",
         "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "
@@ -55,8 +59,7 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
         ),
         "\n".join(notes),
     ]
-    paths = [folder / "table1.csv", folder / "table1.md"]
-    for path, text in zip(paths, (stream.getvalue(), "\n\n".join(page) + "\n"), strict=True):
-        with atomic_write(path) as out:
-            out.write(text.encode())
-    return paths
+    return [
+        write_table(folder / "table1.csv", _HEAD, rows),
+        write_text(folder / "table1.md", "\n\n".join(page) + "\n"),
+    ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.atomic import atomic_write
 from mbauc.experiments.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
+from mbauc.experiments.outputs import one_line, write_table, write_text
 from mbauc.experiments.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
 from mbauc.experiments.provenance import made_with
 from mbauc.experiments.simulation import BestPossible, Study, best_possible
@@ -25,24 +23,20 @@ _TOLERANCE = 0.5
 
 def render(study: Study, folder: Path) -> list[Path]:
     """Write ``table2.csv``, one line for each fit, and ``table2.md``; return their paths."""
-    paths = [folder / "table2.csv", folder / "table2.md"]
-    for path, text in zip(paths, (_csv(study), _markdown(study)), strict=True):
-        with atomic_write(path) as stream:
-            stream.write(text.encode())
-    return paths
+    head = ["components", "sample_ratio", "method", "set", "auc", "setting", "value"]
+    return [
+        write_table(folder / "table2.csv", head, _fits(study)),
+        write_text(folder / "table2.md", _markdown(study)),
+    ]
 
 
-def _csv(study: Study) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["components", "sample_ratio", "method", "set", "auc", "setting", "value"])
+def _fits(study: Study) -> Iterator[list[str]]:
     for k in COMPONENTS:
         for ratio in RATIOS:
             for contender in SAMPLED:
-                writer.writerows(_lines(study, contender, k, ratio, str(ratio)))
+                yield from _lines(study, contender, k, ratio, str(ratio))
         for contender in WHOLE:
-            writer.writerows(_lines(study, contender, k, RATIOS[0], "all rows"))
-    return stream.getvalue()
+            yield from _lines(study, contender, k, RATIOS[0], "all rows")
 
 
 def _lines(study: Study, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
@@ -87,8 +81,7 @@ are drawn independently; the test set is the same for all).
 
 def _what(study: Study) -> str:
     components = ", ".join(str(k) for k in COMPONENTS)
-    text = _WHAT.format(folds=FOLDS, d=DIMENSION, components=components, **asdict(study.settings))
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    return one_line(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, **asdict(study.settings)))
 
 
 def _table(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:

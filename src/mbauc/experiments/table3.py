@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.atomic import atomic_write
 from mbauc.data.registry import find
 from mbauc.experiments.benchmark import Study, is_halved
 from mbauc.experiments.benchmark_methods import (
@@ -25,6 +22,7 @@ from mbauc.experiments.benchmark_methods import (
     Method,
 )
 from mbauc.experiments.contenders import FOLDS
+from mbauc.experiments.outputs import one_line, write_table, write_text
 from mbauc.experiments.printed import TABLE3_CIRCLES, table3
 from mbauc.experiments.provenance import made_with
 from mbauc.metrics import paired_t_test
@@ -38,16 +36,16 @@ _RIVALS = PRINTED[2:]
 
 def render(study: Study, datasets: tuple[str, ...], folder: Path) -> list[Path]:
     """Write ``table3.csv``, ``table3_runs.csv`` and ``table3.md``; return their paths."""
-    paths = [folder / name for name in ("table3.csv", "table3_runs.csv", "table3.md")]
-    texts = (_summary(study, datasets), _runs(study, datasets), _page(study, datasets))
-    for path, text in zip(paths, texts, strict=True):
-        with atomic_write(path) as stream:
-            stream.write(text.encode())
-    return paths
+    head = ["dataset", "algorithm", "auc_mean", "auc_std", "runs", "seconds", "paper_mean", "paper_std"]
+    of_a_run = ["dataset", "algorithm", "run", "auc", "setting", "seconds"]
+    return [
+        write_table(folder / "table3.csv", head, _summary(study, datasets)),
+        write_table(folder / "table3_runs.csv", of_a_run, _runs(study, datasets)),
+        write_text(folder / "table3.md", _page(study, datasets)),
+    ]
 
 
-def _summary(study: Study, datasets: tuple[str, ...]) -> str:
-    rows: list[list[object]] = []
+def _summary(study: Study, datasets: tuple[str, ...]) -> Iterator[list[object]]:
     for dataset in datasets:
         for method in METHODS:
             mean, spread = table3(dataset).get(method.contender.name, ("", ""))
@@ -58,28 +56,17 @@ def _summary(study: Study, datasets: tuple[str, ...]) -> str:
                 numbers = [f"{aucs.mean():.4f}", _spread(aucs), len(found), f"{seconds:.3f}"]
             else:
                 numbers = ["", "", 0, ""]
-            rows.append([dataset, method.key, *numbers, mean, spread])
-    head = ["dataset", "algorithm", "auc_mean", "auc_std", "runs", "seconds", "paper_mean", "paper_std"]
-    return _csv(head, rows)
+            yield [dataset, method.key, *numbers, mean, spread]
 
 
-def _runs(study: Study, datasets: tuple[str, ...]) -> str:
-    rows: list[list[object]] = [
+def _runs(study: Study, datasets: tuple[str, ...]) -> list[list[object]]:
+    return [
         [dataset, method.key, number, f"{100 * one.auc:.4f}", f"{one.setting:g}", f"{one.seconds:.3f}"]
         for dataset in datasets
         if dataset not in study.missing
         for method in METHODS
         for number, one in enumerate(study.found(dataset, method.key))
     ]
-    return _csv(["dataset", "algorithm", "run", "auc", "setting", "seconds"], rows)
-
-
-def _csv(head: list[str], rows: list[list[object]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
-    return stream.getvalue()
 
 
 def _spread(aucs: Array) -> str:
@@ -144,7 +131,7 @@ def _page(study: Study, datasets: tuple[str, ...]) -> str:
     others = (*(CONVERGED if s.thorough else ()), *OURS)
     parts = [
         "# Table III: the benchmark data sets",
-        *_paragraphs(
+        one_line(
             _WHAT.format(
                 provided_runs=s.provided_runs,
                 halves_runs=s.halves_runs,
@@ -155,7 +142,7 @@ def _page(study: Study, datasets: tuple[str, ...]) -> str:
         ),
         "\n".join(_table(study, datasets, present)),
         "## Rivals at convergence, and other baselines",
-        *_paragraphs(_MORE.format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2, few=s.few)),
+        one_line(_MORE.format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2, few=s.few)),
         "\n".join(_others(study, present, others)),
         "## Ours against the paper's",
         "\n".join(_against(study, present)),
@@ -164,10 +151,6 @@ def _page(study: Study, datasets: tuple[str, ...]) -> str:
     if not s.thorough:
         parts.insert(1, "**A quick run**: few runs and settings, nothing run to convergence.")
     return "\n\n".join(parts) + "\n"
-
-
-def _paragraphs(text: str) -> list[str]:
-    return [" ".join(part.split()) for part in text.strip().split("\n\n")]
 
 
 def _table(study: Study, datasets: tuple[str, ...], present: list[str]) -> Iterator[str]:
