@@ -49,12 +49,13 @@ class DamagedArchiveError(ValueError):
 
 
 def whole_lines(path: str | os.PathLike[str], size: int | None = None) -> Generator[Lines, None, None]:
-    r"""The lines of a file in chunks of at most ``size`` bytes; a longer line is a chunk by itself.
+    r"""The lines of a file in chunks of at most ``size`` bytes, or twice a line that is longer.
 
     Plain files are mapped into memory, one chunk at a time or, with ``size=None``, as a whole; they must not
     change while they are read. Archives (gzip, bzip2, xz, told by their first bytes) are unpacked in chunks
-    of ``size`` or 16 MiB, one ahead of its use in a thread of its own. ``O(bytes)`` time; memory: two chunks,
-    or the longest line where that is more.
+    of ``size`` or 16 MiB, one ahead of its use in a thread of its own; their memory is used again, so that a
+    chunk is valid only until the next is asked for. ``O(bytes)`` time; memory: two chunks, or four
+    times the longest line where that is more.
 
     Raises
     ------
@@ -122,17 +123,24 @@ def _mapped(stream: IO[bytes], size: int | None) -> Iterator[Lines]:
 def _unpacked(
     path: str, stream: IO[bytes], opener: Callable[[IO[bytes]], Any], size: int
 ) -> Generator[Lines, None, None]:
+    """The lines of an archive; a chunk is valid until the next but one is asked for."""
     with opener(stream) as archive:
         held: Text = np.empty(0, dtype=np.uint8)
+        # the buffer of the chunk in use, and that of the one before: fresh memory costs as much as unpacking
+        busy, free, buffer = held, held, held
         length, done, place = size, 0, 0
         ended = False
         damage: Exception | None = None
         while held.size > 0 or not ended:
             if held.size < length and not ended:
-                held, damage = _filled(held, length, archive)
+                buffer = free if free.size >= length else np.empty(length, dtype=np.uint8)
+                free = np.empty(0, dtype=np.uint8)
+                held, damage = _filled(buffer[:length], held, archive)
                 ended = held.size < length
             end = _after_last_line(held[:length])
             if end > 0:
+                if buffer is not busy:
+                    busy, free = buffer, busy
                 taken, place = stream.tell() - place, stream.tell()
                 done += end
                 yield Lines(_locked(held[:end]), taken)
@@ -149,15 +157,14 @@ def _unpacked(
             yield Lines(_ended(held), 0)
 
 
-def _filled(held: Text, length: int, archive: Any) -> tuple[Text, Exception | None]:
-    """A text made longer from an archive, up to a length or the end of what can be unpacked."""
-    text = np.empty(length, dtype=np.uint8)
+def _filled(text: Text, held: Text, archive: Any) -> tuple[Text, Exception | None]:
+    """``text`` filled with what is held and with more from an archive, as far as that can be unpacked."""
     text[: held.size] = held
     size = held.size
-    while size < length:
+    while size < text.size:
         try:
             # one step at a time, so that nothing is lost where the next one fails
-            part = archive.read1(length - size)
+            part = archive.read1(text.size - size)
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
