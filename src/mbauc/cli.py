@@ -103,7 +103,9 @@ def _add_reproduce(commands: Any) -> None:
         help="folder for the results (default: %(default)s)",
     )
     reproduce.add_argument(
-        "--quick", action="store_true", help="3 training sets instead of 50, under a minute; fewer draws"
+        "--quick",
+        action="store_true",
+        help="a rough answer in a minute or two: few training sets, runs and draws",
     )
     reproduce.add_argument("--seed", type=_seed, default=0, help="seed of all draws (default: %(default)s)")
     reproduce.add_argument(

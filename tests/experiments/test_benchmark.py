@@ -29,11 +29,13 @@ def _made_up(name, folder=None, random_state=0):
 
 @pytest.fixture
 def made_up(monkeypatch):
-    benchmark._rows.cache_clear()
+    for cached in (benchmark._rows, benchmark._fingerprint):
+        cached.cache_clear()
     monkeypatch.setattr(benchmark, "load", _made_up)
     monkeypatch.setattr(table1, "load", _made_up)
     yield
-    benchmark._rows.cache_clear()
+    for cached in (benchmark._rows, benchmark._fingerprint):
+        cached.cache_clear()
 
 
 @pytest.fixture
@@ -98,6 +100,28 @@ def test_what_is_done_is_not_done_again(made_up, tmp_path, monkeypatch):
     assert np.array_equal(first.auc("german", "oam"), again.auc("german", "oam"))
 
 
+def test_other_files_under_the_same_name_are_not_mixed(made_up, tmp_path, monkeypatch):
+    run(TINY, tmp_path, datasets=("german",), n_jobs=1)
+
+    def others(name, folder=None, random_state=0):
+        data = _made_up(name)
+        return dataclasses.replace(data, X=data.X + 1e-9)
+
+    monkeypatch.setattr(benchmark, "load", others)
+    benchmark._rows.cache_clear()
+    benchmark._fingerprint.cache_clear()
+    with pytest.raises(ValueError, match="results of other files of german"):
+        run(TINY, tmp_path, datasets=("german",), n_jobs=1)
+
+
+def test_a_set_of_one_class_is_named(made_up, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        benchmark, "load", lambda name, *_: dataclasses.replace(_made_up(name), y=np.zeros(200, dtype=np.int8))
+    )
+    with pytest.raises(ValueError, match="the training rows of german are of one class only"):
+        run(TINY, tmp_path, datasets=("german",), n_jobs=1)
+
+
 # -- the pages ------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +178,37 @@ def test_figure3_draws_bands_for_growing_shares(made_up, tmp_path):
     paths = figure3.render(study, None, tmp_path, 2, 1)
     rows = list(csv.DictReader(paths[0].open()))
     assert len(rows) == len(figure3.PANELS) * len(figure3.SHARES) * len(PRINTED)
+
+
+def test_figure3_takes_settings_that_have_not_seen_its_test_rows(made_up, tmp_path):
+    study = run(TINY, tmp_path, datasets=("german", "a9a"), n_jobs=1)
+    asked = []
+
+    class Spy(Study):
+        def found(self, dataset, key):
+            return _Asked(super().found(dataset, key), lambda place: asked.append((dataset, place)))
+
+    spy = Spy(study.settings, study._records.values(), {})
+    for number in (0, 2):
+        figure3._one_run(spy, "german", number, None)
+        figure3._one_run(spy, "a9a", number, None)
+    assert set(asked) == {("german", 0), ("german", 2), ("a9a", 0)}
+
+
+class _Asked(list):
+    def __init__(self, parts, tell):
+        super().__init__(parts)
+        self.tell = tell
+
+    def __getitem__(self, place):
+        self.tell(place)
+        return super().__getitem__(place)
+
+
+def test_figure3_is_an_image(made_up, tmp_path):
+    pytest.importorskip("matplotlib")
+    study = run(TINY, tmp_path, datasets=figure3.PANELS, n_jobs=1)
+    paths = figure3.render(study, None, tmp_path, 2, 1)
     assert paths[1].read_bytes().startswith(b"\x89PNG")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from mbauc.errors import NotAvailableError
 from mbauc.experiments.benchmark_methods import CONVERGED, METHODS, PASSES, TRIAL_PASSES, Method
 from mbauc.experiments.contenders import FOLDS, Draw, chosen, folds_of
 from mbauc.experiments.ledger import Ledger
+from mbauc.experiments.outputs import none_of
 from mbauc.experiments.provenance import versions
 from mbauc.matrix import is_sparse
 from mbauc.metrics import roc_auc
@@ -117,6 +119,11 @@ class Study:
         """Computing time of all runs together."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
+    def at_the_edge(self, dataset: str, method: Method) -> float:
+        """Share of the runs whose setting was the first or the last that the method tried."""
+        ends = {method.contender.grid[0], method.contender.grid[-1]}
+        return float(np.mean([one.setting in ends for one in self.found(dataset, method.key)]))
+
 
 def is_halved(dataset: str) -> bool:
     """Whether a data set comes without a test file."""
@@ -131,7 +138,19 @@ def _rows(dataset: str, folder: str | None) -> tuple[Array, NDArray[np.int64], A
         np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
         for part in (data.X, data.X_test)
     )
+    for name, labels in (("training", data.y), ("test", data.y_test)):
+        if labels.min() == labels.max():
+            raise ValueError(
+                f"the {name} rows of {dataset} are of one class only; AUC needs both. Check its files."
+            )
     return X, data.y.astype(np.int64), X_test, data.y_test.astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(dataset: str, folder: str | None) -> str:
+    """A checksum of all rows and labels: results of other files of that name are never taken for these."""
+    sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in _rows(dataset, folder)]
+    return "-".join(f"{number:08x}" for number in sums)
 
 
 class Split(NamedTuple):
@@ -187,7 +206,13 @@ def one_run(
         found[method.key] = Found(
             roc_auc(part.y_test, part.X_test @ w), setting, time.perf_counter() - began
         )._asdict()
-    return {"dataset": dataset, "run": run, "seconds": time.perf_counter() - started, "methods": found}
+    return {
+        "dataset": dataset,
+        "data": _fingerprint(dataset, None if folder is None else str(folder)),
+        "run": run,
+        "seconds": time.perf_counter() - started,
+        "methods": found,
+    }
 
 
 def run(
@@ -203,7 +228,6 @@ def run(
     Sets that are not there are left out and named in ``Study.missing``. Memory: some data sets (at most 750 MB)
     and a training set for each thread.
     """
-    out.mkdir(parents=True, exist_ok=True)
     present, missing = [], {}
     for name in datasets:
         try:
@@ -211,7 +235,17 @@ def run(
             present.append(name)
         except NotAvailableError as error:
             missing[name] = str(error)
+    if not present:
+        raise NotAvailableError(next(iter(missing.values())) if len(missing) == 1 else none_of(datasets))
+    out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / "benchmark.ledger", _dependencies(settings))
+    for record in ledger.records:
+        name = record["dataset"]
+        if name in present and record["data"] != _fingerprint(name, None if folder is None else str(folder)):
+            raise ValueError(
+                f"{out / 'benchmark.ledger'} has results of other files of {name}. "
+                "Delete it, or choose another folder."
+            )
     lock, stopped = threading.Lock(), threading.Event()
     total = sum(settings.runs(name) for name in present)
 

@@ -147,7 +147,7 @@ def _grid(first: float, last: float) -> tuple[float, ...]:
 
 _L2 = _grid(10.0, 1e-6)
 _SHARES = _grid(0.3, 1e-4)
-_ETA, _ALPHA, _COST, _ADA = _grid(0.003, 30.0), _grid(0.003, 10.0), _grid(1e-7, 1.0), _grid(1e-4, 1.0)
+_ETA, _ALPHA, _COST, _ADA = _grid(0.01, 300.0), _grid(0.01, 100.0), _grid(1e-7, 10.0), _grid(1e-4, 10.0)
 
 #: The paper's columns, in its order.
 PRINTED = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mbauc.experiments.benchmark import Settings, Split, Study, drawn, split
+from mbauc.experiments.benchmark import Settings, Split, Study, drawn, is_halved, split
 from mbauc.experiments.benchmark_methods import PRINTED
 from mbauc.experiments.outputs import write_figure, write_table
 from mbauc.metrics import roc_auc
@@ -22,7 +22,7 @@ SHARES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 def render(study: Study, data_dir: Path | None, folder: Path, runs: int, n_jobs: int | None) -> list[Path]:
     """Write ``figure3.csv``, ``figure3.png`` and ``figure3.svg``; return their paths.
 
-    Settings are those that the study chose on the whole training set in its first run.
+    Settings and the largest values that columns are divided by are those of the whole training set of a run.
     """
     panels = [name for name in PANELS if name not in study.missing]
     tasks = [(name, number) for name in panels for number in range(runs)]
@@ -66,7 +66,8 @@ def _one_run(study: Study, dataset: str, number: int, data_dir: Path | None) -> 
         draw = drawn(part, rng)
         aucs = []
         for method in PRINTED:
-            setting = study.found(dataset, method.key)[0].setting
+            # where each run has halves of its own, its own setting: another run's has seen the test rows
+            setting = study.found(dataset, method.key)[number if is_halved(dataset) else 0].setting
             w = method.weights(draw, setting)
             aucs.append(100 * roc_auc(part.y_test, part.X_test @ w))
         result.append(aucs)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mbauc.data.registry import find, load
 from mbauc.errors import NotAvailableError
-from mbauc.experiments.outputs import write_table, write_text
+from mbauc.experiments.outputs import none_of, write_table, write_text
 
 _HEAD = [
     "dataset",
@@ -44,12 +44,14 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
             f"{data.X.shape[0]:,}",
             f"{data.X_test.shape[0]:,}",
             f"{data.X.shape[1]:,}",
-            f"{(data.y.size - positives) / positives:.2f}",
+            f"{(data.y.size - positives) / positives:.2f}" if positives else "no positives",
         ]
         rows.append([name, *found, *beside])
         cells = (f"{ours} ({theirs})" for ours, theirs in zip(found, beside, strict=True))
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
         notes += [f"* {name}: {note}" for note in entry.notes]
+    if not any(row[1] for row in rows):
+        raise NotAvailableError(none_of(datasets))
     page = [
         "# Table I: the data sets",
         "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "
