@@ -130,6 +130,10 @@ def test_what_is_wrong_is_named():
         time_split(pd.Series([pd.NA, 2], dtype=object))
     with pytest.raises(ValueError, match="time mixes types"):
         time_split(np.array([1, "b"], dtype=object))
+    with pytest.raises(ValueError, match="groups mixes types"):
+        group_split(np.array([1, "b"], dtype=object))
+    with pytest.raises(ValueError, match="groups mixes numbers and texts"):
+        group_split([1, "1", 2])
     with pytest.raises(ValueError, match=r"groups has one group only \(2 rows\)"):
         group_split(["a", "a"])
     with pytest.raises(ValueError, match="groups has no value at row 2"):

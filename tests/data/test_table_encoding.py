@@ -1,4 +1,5 @@
 import datetime
+import decimal
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ from mbauc.data import TableEncoding, TableSource
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
+parquet = pytest.importorskip("pyarrow.parquet")
 pl = pytest.importorskip("polars", reason="polars is an optional dependency")
 
 TEXT = "click,site,code,bid,flag,at\n0,a1,7,0.5,true,2014-10-21 05:00\n1,b2,9,1.5,false,2014-10-22 17:30\n"
@@ -177,5 +179,82 @@ def test_narrow_and_full_is_dense_wide_or_thin_is_sparse(tmp_path):
     assert not TableSource(path, label="y", hash_dim=8).encoding.dense
     assert (
         repr(TableSource(path, label="y").encoding)
-        == "TableEncoding(2 columns → 1,048,577 features, hashed to 1,048,576)"
+        == "TableEncoding(2 columns → 10,001 features, hashed to 10,000)"
     )
+
+
+# -- one spelling, one column ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "categories"),
+    [
+        (["5.00", "5.0", "5", "1.50", "1.5", "1.500"], ["1.5", "5"]),
+        (["1e5", "100000", "0.00001", "1e-05", "-0.0", "0"], ["0", "0.00001", "100000"]),
+        (["+2.50", "2.5", ".5", "0.50"], ["0.5", "2.5"]),
+    ],
+)
+def test_numbers_as_categories_have_one_spelling(tmp_path, texts, categories):
+    labels = [k % 2 for k in range(len(texts))]
+    (tmp_path / "t.csv").write_text(
+        "y,v\n" + "".join(f"{y},{text}\n" for y, text in zip(labels, texts, strict=True))
+    )
+    source = TableSource(tmp_path / "t.csv", label="y", types={"v": "category"}, encode="onehot")
+    assert source.feature_names == [f"v={category}" for category in categories]
+    expected = np.vstack([block.X for block in source]).tolist()
+    floats = pa.array([float(text) for text in texts])
+    decimals = pa.array([decimal.Decimal(text) for text in texts]).cast(pa.decimal128(20, 6))
+    for values in (floats, decimals):
+        assert source.encoding.transform(pa.table({"v": values})).tolist() == expected
+        parquet.write_table(pa.table({"y": labels, "v": values}), tmp_path / "t.parquet")
+        other = TableSource(tmp_path / "t.parquet", label="y", types={"v": "category"}, encode="onehot")
+        assert other.feature_names == source.feature_names
+    assert source.encoding.transform(pd.DataFrame({"v": floats.to_pylist()})).tolist() == expected
+
+
+def test_two_columns_of_one_name(encoding):
+    frame = pd.DataFrame(ROW)
+    for table in (
+        pd.concat([frame, frame[["bid"]]], axis=1),
+        pa.table([*pa.table(ROW).columns, pa.array([1.0])], names=[*ROW, "bid"]),
+    ):
+        with pytest.raises(ValueError, match="the table has two columns named 'bid'; give each a name"):
+            encoding.transform(table)
+
+
+def test_settings_from_numpy_go_into_json(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    source = TableSource(path, label="click", hash_dim=np.int64(16), signed=True)
+    told = json.loads(json.dumps(source.encoding.to_dict()))
+    assert (told["hash_dim"], told["signed"]) == (16, True)
+    again = TableEncoding(
+        source.encoding.columns, source.encoding.features, hash_dim=np.int32(16), signed=np.bool_(True)
+    )
+    assert (type(again.hash_dim), type(again.signed), type(again.n_features)) == (int, bool, int)
+
+
+@pytest.mark.parametrize("how", [{"encode": "onehot"}, {"hash_dim": 8}, {"hash_dim": 10_000}])
+def test_frames_without_rows(tmp_path, how):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    encoding = TableSource(path, label="click", types={"code": "category"}, **how).encoding
+    names = list(ROW)
+    for frame in (
+        pd.DataFrame(columns=names),
+        pd.DataFrame({name: pd.Series(dtype="float64") for name in names}),
+        pd.DataFrame(ROW)[:0],
+        pl.DataFrame({name: [] for name in names}),
+        {name: [] for name in names},
+        {name: np.array([]) for name in names},
+    ):
+        assert encoding.transform(frame).shape == (0, encoding.n_features)
+
+
+@pytest.mark.parametrize(
+    "change", [{"bid": ["much"]}, {"at": ["later"]}, {"bid": [datetime.date(2014, 1, 1)]}, {"code": [["a"]]}]
+)
+def test_no_advice_that_cannot_be_followed(encoding, change):
+    with pytest.raises(ValueError, match=r"expected .* in column") as caught:
+        encoding.transform(ROW | change)
+    assert not any(word in str(caught.value) for word in ("types=", "on_error", "ignore=["))

@@ -3,12 +3,14 @@
 import bz2
 import gzip
 import lzma
+import os
 import zipfile
 
 import numpy as np
 import pytest
 
 from mbauc.data import TableSource
+from mbauc.data.column_values import MISSING_NUMBERS
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -314,3 +316,126 @@ def test_without_pyarrow_it_says_how_to_get_it(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"pip install 'mbauc\[dataframes\]'"):
         read(write("click,x\n0,1.5\n"))
+
+
+# -- missing labels, however spelled -----------------------------------------------------------------------
+
+
+def both(tmp_path, columns):
+    """The same texts as CSV and as Parquet."""
+    names = list(columns)
+    lines = [",".join(names), *(",".join(row) for row in zip(*columns.values(), strict=True))]
+    (tmp_path / "b.csv").write_text("\n".join(lines) + "\n")
+    parquet.write_table(pa.table(columns), tmp_path / "b.parquet")
+    return [tmp_path / "b.csv", tmp_path / "b.parquet"]
+
+
+@pytest.mark.parametrize("spelling", sorted(MISSING_NUMBERS))
+@pytest.mark.parametrize("labels", [("0", "1"), ("no", "yes")])
+def test_spellings_of_a_missing_label(tmp_path, spelling, labels):
+    columns = {"click": [labels[0], spelling, labels[1]], "x": ["1.5", "2.5", "3.5"]}
+    for path, place in zip(both(tmp_path, columns), ("line 3", "row 2"), strict=True):
+        with pytest.raises(ValueError, match=rf"{place}: expected a label in column 'click', got") as caught:
+            read(path, encode="onehot")
+        assert f"positive={spelling!r}" not in str(caught.value)
+        source = TableSource(path, label="click", on_error="skip")
+        assert [block.y.tolist() for block in source] == [[0, 1]]
+        assert source.skipped.reasons == {"no label": 1}
+
+
+def test_a_missing_label_may_be_named_as_a_label(tmp_path):
+    for path in both(tmp_path, {"click": ["a", "NA", "b"], "x": ["1.5", "2.5", "3.5"]}):
+        source = TableSource(path, label="click", positive="NA")
+        assert source.classes == (("a", "b"), "NA")
+        assert [block.y.tolist() for block in source] == [[0, 1, 0]]
+    for path in both(tmp_path, {"click": ["+", "-", "+"], "x": ["1.5", "2.5", "3.5"]}):
+        with pytest.raises(ValueError, match=r"got '-', which spells a missing value.*positive='\+'"):
+            read(path)
+        assert [block.y.tolist() for block in TableSource(path, label="click", positive="+")] == [[1, 0, 1]]
+
+
+def test_a_row_without_a_label_does_not_vanish(write):
+    path = write("view,click,x,note\n1,0,1.5,a\n2,,,\n\n,,,\n3,1,2.5,b\n,,,c\n")
+    how = {"label": "click", "ignore": ["view", "note"]}
+    with pytest.raises(ValueError, match=r"t\.csv, line 3: expected a label in column 'click', got none"):
+        list(TableSource(path, **how))
+    source = TableSource(path, on_error="skip", **how)
+    assert [block.y.tolist() for block in source] == [[0, 1]]
+    assert source.skipped.reasons == {"no label": 2}
+    assert ["line 3:" in source.skipped.messages[0], "line 7:" in source.skipped.messages[1]] == [True, True]
+
+
+def test_rows_without_labels_in_a_long_file(write):
+    row = "{},{},1.5," + "z" * 90 + ",\n"
+    lines = [row.format(k, k % 2) for k in range(100_000)]
+    lines[70_000], lines[80_000] = "7,,,,\n", "\n"
+    source = TableSource(
+        write("view,click,x,z,e\n" + "".join(lines)), label="click", ignore=["view", "z", "e"], on_error="skip"
+    )
+    assert sum(block.y.size for block in source) == 99_998
+    assert source.skipped.reasons == {"no label": 1}
+    assert "line 70,002:" in source.skipped.messages[0]
+
+
+def test_other_bytes_in_a_column_that_is_not_used(write):
+    text = "click,z,x\n" + "0,a,1.5\n1,b,2.5\n" * 600_000 + "\n1,ü,2.5\n"
+    with pytest.raises(ValueError, match=r"t\.csv, after line [0-9,]+: expected UTF-8, got other bytes"):
+        read(write(text.encode("latin1")), ignore=["z"])
+
+
+# -- files that change, columns that cannot be read --------------------------------------------------------
+
+
+def test_a_file_that_changed(write, tmp_path):
+    path = write("click,x,z\n0,1.5,2.5\n1,2.5,3.5\n")
+    source = TableSource(path, label="click")
+    path.write_text("click,x,z\n0,1.5,2.5\n1,2.5,3.5\n0,2.5,3.5\n")
+    with pytest.raises(ValueError, match=r"t\.csv has changed since it was first read.*Make the source again"):
+        list(source)
+    source = TableSource(path, label="click")
+    stat = path.stat()
+    path.write_text("click,z,x\n0,1.5,2.5\n1,2.5,3.5\n0,2.5,3.5\n")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(ValueError, match=r"t\.csv has changed since it was first read"):
+        list(source)
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"click": [0, 1], "x": [1.5, 2.5]}), path)
+    source = TableSource(path, label="click")
+    parquet.write_table(pa.table({"click": [0, 1, 1], "x": [1.5, 2.5, 4.5]}), path)
+    with pytest.raises(ValueError, match=r"t\.parquet has changed since it was first read"):
+        list(source)
+
+
+def test_two_parquet_columns_of_one_name(tmp_path):
+    table = pa.table([pa.array([0, 1]), pa.array([1.5, 2.5]), pa.array([1, 2])], names=["click", "x", "x"])
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet: two columns are named 'x'; give each a name of its own"):
+        read(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("labels", "got"),
+    [([[0], [1]], "list"), ([{"a": 0}, {"a": 1}], "struct"), ([b"\xff", b"\xfe"], "bytes that are not UTF-8")],
+)
+def test_labels_of_a_type_that_cannot_be_a_label(tmp_path, labels, got):
+    parquet.write_table(pa.table({"click": labels, "x": [1.5, 2.5]}), tmp_path / "t.parquet")
+    with pytest.raises(
+        ValueError, match=rf"t\.parquet: expected numbers or texts in the label column 'click', got {got}"
+    ):
+        read(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("form", ["latin1", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("start", ["", "\n"])
+def test_a_header_that_is_not_utf_8(write, form, start):
+    with pytest.raises(ValueError, match=r"t\.csv: expected UTF-8, got other bytes.*iconv") as caught:
+        read(write((start + "click,größe\n0,1.5\n1,2.5\n").encode(form)))
+    assert "�" not in str(caught.value)
+
+
+def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):
+    for text in ('click,x\n0,a\n1,b\n"1,b\n0,a\n', 'click,s,x\n0,a,b\n1,a,b\n1,"b,c\n0,a,b\n'):
+        with pytest.raises(ValueError, match=r"line 4: .*A quote that is never closed"):
+            read(write(text), on_error="skip")
+    # a quote within a field is none
+    assert len(read(write('click,s\n0,a\n1,b\n1,b,c"\n0,"a\nb",c"\n'), on_error="skip", hash_dim=4)) == 1

@@ -2,6 +2,7 @@ import bz2
 import gzip
 import lzma
 import zipfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -351,7 +352,7 @@ def test_members_of_archives(path, tmp_path):
 def test_the_separator_is_found(separator, tmp_path):
     path = tmp_path / "rows.txt"
     path.write_text(CSV.replace(",", separator))
-    assert TableSource(path, label="click").n_features == 1 + 2**20
+    assert TableSource(path, label="click").n_features == 1 + 10_000
 
 
 def test_headerless_tab_separated_files(tmp_path):
@@ -508,7 +509,7 @@ def test_criteo():
     source = TableSource(path, label="label", names=names)
     kinds = [column.kind for column in source.plan.columns]
     assert kinds == ["label"] + ["numeric"] * 13 + ["category"] * 26
-    assert source.n_features == 13 + 2**20
+    assert source.n_features == 13 + 10_000
     blocks = list(source)
     assert sum(block.y.size for block in blocks) == 8000
     assert all(block.X.format == "csr" for block in blocks)
@@ -555,3 +556,62 @@ def test_a_ranker_from_a_file(tmp_path):
         for X, labels, _ in train:
             stream.partial_fit(X, labels, classes=[0, 1])
         np.testing.assert_allclose(stream.coef_, ranker.coef_, rtol=1e-6, atol=1e-9)
+
+
+# -- labels and columns keep apart what differs ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["1.1", "1.10", "2"], ["1e5", "100000", "7"], ["1", "NA", "2"], ["1", "nan", "2"], ["1", "+1", "2"]],
+)
+def test_columns_do_not_merge_texts(tmp_path, texts):
+    path = tmp_path / "t.csv"
+    path.write_text("y,x,g\n" + "".join(f"{k % 2},{k}.5,{text}\n" for k, text in enumerate(texts)))
+    assert TableSource(path, label="y", types={"g": "group"}).column("g").tolist() == texts
+    path.write_text("y,x,g\n0,1.5,1.5\n1,2.5,\n0,3.5,-2\n1,3.5,1.5\n")
+    column = TableSource(path, label="y", types={"g": "group"}).column("g")
+    np.testing.assert_array_equal(column, [1.5, np.nan, -2.0, 1.5])
+
+
+def test_columns_of_files_of_several_number_types(tmp_path):
+    for name, values in (("a", [1, 2]), ("b", [1.0, 2.0])):
+        parquet.write_table(pa.table({"y": [0, 1], "x": [0.5, 1.5], "g": values}), tmp_path / f"{name}.parquet")
+    source = TableSource(tmp_path, label="y", types={"g": "group"})
+    assert source.column("g").tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_long_and_decimal_labels(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("y,x\n10000000000000001,1.5\n10000000000000002,2.5\n")
+    source = TableSource(path, label="y")
+    assert source.classes == (10000000000000001, 10000000000000002)
+    assert whole(source)[1].tolist() == [0, 1]
+    for labels, classes in ((["0.00", "1.00"], (0, 1)), (["0.50", "1.50"], (0.5, 1.5))):
+        values = pa.array([Decimal(text) for text in labels])
+        parquet.write_table(pa.table({"y": values, "x": [1.5, 2.5]}), tmp_path / "t.parquet")
+        source = TableSource(tmp_path / "t.parquet", label="y")
+        assert source.classes == classes
+        assert [type(label) for label in source.classes] == [type(label) for label in classes]
+        assert whole(TableSource(tmp_path / "t.parquet", label="y", positive=classes[0]))[1].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "positive",
+    [
+        [2, 3], (2, 3), {2, 3}, range(2, 4), np.array([2, 3]), np.array([2.0, 3.0]), np.array(["2", "3"]),
+        pd.Series([2, 3], index=[7, 8]), {2: "b", 3: "c"}.keys(), iter([2, 3]),
+    ],
+    ids=["list", "tuple", "set", "range", "numpy", "floats", "texts", "pandas", "keys", "iterator"],
+)  # fmt: skip
+def test_positive_labels_in_any_collection(tmp_path, positive):
+    path = tmp_path / "t.csv"
+    path.write_text("y,x\n1,1.5\n2,2.5\n3,3.5\n")
+    source = TableSource(path, label="y", positive=positive)
+    assert source.classes[0] == 1
+    assert set(source.classes[1]) == {2, 3}
+    assert whole(source)[1].tolist() == [0, 1, 1]
+    for one in (np.int64(2), np.array(2), "2", 2.0):
+        assert whole(TableSource(path, label="y", positive=one))[1].tolist() == [0, 1, 0]
+    with pytest.raises(ValueError, match="positive must be a label or a collection of labels"):
+        TableSource(path, label="y", positive=np.array([]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ MISSING_NUMBERS = frozenset(
 )
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WHOLE = re.compile(r"([+-]?\d+)\.0*")
+#: Digits that may be a code: as numbers they would lose a zero, or their last digits.
+_CODE = r"^[+-]?0\d|\d{16}"
 _TRUTH = {"true": "true", "false": "false"}
 
 
@@ -118,6 +121,35 @@ def _with_nan(values: Any) -> NDArray[np.float64]:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def distinct_numbers(column: Any) -> NDArray[np.float64] | None:
+    """Texts as numbers, NaN for missing ones; None unless each distinct text is a number of its own.
+
+    ``O(n)`` time.
+    """
+    compute = pyarrow("compute")
+    coded = column.dictionary_encode()
+    values, bad = numbers(coded.dictionary)
+    if bad is not None or np.isnan(values).any() or np.unique(values).size < values.size:
+        return None
+    if compute.any(compute.match_substring_regex(coded.dictionary, pattern=_CODE)).as_py():
+        return None
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(values, np.nan)[codes])
+
+
+def of_one_type(parts: list[Any]) -> list[Any]:
+    """Flat columns of several files made one type: numbers if all are and stay exact, texts otherwise."""
+    arrow = pyarrow()
+    if len({part.type for part in parts}) == 1:
+        return parts
+    if all(_is_number(part.type) or arrow.types.is_null(part.type) for part in parts):
+        try:
+            return [part.cast(arrow.float64()) for part in parts]
+        except arrow.ArrowInvalid:
+            pass
+    return [part if is_text(part.type) else _spelled(part, "number") for part in parts]
+
+
 def _is_number(kind: Any) -> bool:
     types = pyarrow().types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
@@ -126,8 +158,8 @@ def _is_number(kind: Any) -> bool:
 def texts(column: Any, spelling: str) -> Texts:
     """A flat column as texts, each distinct one once; the empty text counts as missing.
 
-    Whole numbers are spelled without a point, whatever their type, and truth values ``true`` and
-    ``false``, so that a table gives the same texts from CSV, Parquet and data frames.
+    Numbers are spelled in one way, whatever their type (5 for 5.00, 1.5 for 1.50, 100000 for 1e5), and truth
+    values ``true`` and ``false``, so that a table gives the same texts from CSV, Parquet and data frames.
 
     Parameters
     ----------
@@ -163,20 +195,42 @@ def _spelled(values: Any, spelling: str) -> Any:
         return arrow.array([_respelled(text, spelling) for text in values.to_pylist()], arrow.string())
     if arrow.types.is_floating(kind):
         return arrow.array([_float_text(value) for value in values.to_pylist()], arrow.string())
+    if arrow.types.is_decimal(kind):
+        told = [None if value is None else _plain(value) for value in values.to_pylist()]
+        return arrow.array(told, arrow.string())
     return values.cast(arrow.string())
 
 
-def _respelled(text: str, spelling: str) -> str:
+def _plain(value: Decimal) -> str:
+    """A number without an exponent, a plus sign, or zeros at its end."""
+    text = f"{value:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _respelled(text: str | None, spelling: str) -> str | None:
+    if text is None:
+        return None
     if spelling == "truth":
         return _TRUTH.get(text.lower(), text)
-    match = _WHOLE.fullmatch(text)
-    return match[1] if match else text
+    bare = text.strip()
+    if re.match(r"[+-]?0\d", bare):  # a code
+        match = _WHOLE.fullmatch(bare)
+        return match[1] if match else text
+    if not _NUMBER.fullmatch(bare) or abs(float(bare)) == float("inf"):
+        return text
+    value = Decimal(bare)
+    # nobody wants a text of a thousand zeros
+    return _plain(value) if value.adjusted() > -400 else text
 
 
-def _float_text(value: float) -> str | None:
-    if value != value:
+def _float_text(value: float | None) -> str | None:
+    if value is None or value != value:
         return None
-    return str(int(value)) if abs(value) < 2**63 and value == int(value) else repr(value)
+    if abs(value) == float("inf"):
+        return repr(value)
+    return str(int(value)) if abs(value) < 2**63 and value == int(value) else _plain(Decimal(repr(value)))
 
 
 def _once(codes: NDArray[np.int32], values: Any) -> Texts:

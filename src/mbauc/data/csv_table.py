@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.data.arrow import pyarrow
+from mbauc.data.table_faults import stop
 from mbauc.data.table_files import TableFile
 from mbauc.data.table_pieces import Piece, Report
 
@@ -40,6 +44,7 @@ class CsvTable:
         self, file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
     ) -> None:
         self.file = file
+        self._stamp = file.stamp()
         with file.opened() as stream:
             head = _first_lines(stream, file)
         if delimiter is None:
@@ -53,9 +58,11 @@ class CsvTable:
             self.names = [name.strip() for name in first]
             self._header_lines = reader.line_num
             self._check_header()
+            self._header = "".join(head.splitlines(keepends=True)[: self._header_lines])
         else:
             self.names = list(names)
             self._header_lines = 0
+            self._header = ""
             if len(self.names) != len(first):
                 raise ValueError(
                     f"{file}, line {reader.line_num}: expected {len(self.names)} fields, one for each of "
@@ -77,12 +84,23 @@ class CsvTable:
                 f"{self.file}: expected names of columns in the first line, got {shown}. {_HEADLESS}"
             )
 
+    def _check_unchanged(self) -> None:
+        """Raise if it is no longer the file that it was."""
+        if self.file.stamp() == self._stamp:
+            with self.file.opened() as stream:
+                start = stream.read(len(self._header.encode()) + 3).decode("utf-8-sig", errors="replace")
+            if start.startswith(self._header):
+                return
+        raise self.file.changed()
+
     def pieces(self, columns: Sequence[str], report: Report) -> Iterator[Piece]:
         """The rows from the first on, a few megabytes of text at a time.
 
-        A line with the wrong number of fields is passed to ``report`` and left out.
+        A line with the wrong number of fields is passed to ``report`` and left out; a line without any value,
+        in whatever column, is passed over.
         """
         arrow = pyarrow()
+        self._check_unchanged()
         faulty: list[Any] = []
 
         def handle(row: Any) -> str:
@@ -92,7 +110,7 @@ class CsvTable:
         place = self._header_lines + 1
         skipped: list[int] = []
         last = None
-        with self.file.opened() as stream:
+        with self.file.opened() as stream, _Lines(self) as lines:
             watched = _Watched(stream)
             batches = self._batches(watched, columns, handle)
             while True:
@@ -102,6 +120,8 @@ class CsvTable:
                     raise ValueError(self._unreadable(error, place)) from None
                 for row in faulty:
                     skipped.append(row.number)
+                    if _quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
+                        stop(f"{self.file}, line {row.number:,}", "open quote", self._field_fault(row))
                     report(
                         f"{self.file}, line {row.number:,}", "wrong number of fields", self._field_fault(row)
                     )
@@ -110,13 +130,21 @@ class CsvTable:
                     self._check_end(last or "", watched.end, place - 1)
                     return
                 rows = batch.num_rows
+                lines.count += 1
                 places = np.arange(place, place + rows + len(skipped))
                 places = places[~np.isin(places, skipped)][:rows]
                 if rows:
                     place = int(places[-1]) + 1
                     skipped = [number for number in skipped if number >= place]
                     last = batch.column(self.names[-1])[-1].as_py()
-                    yield Piece(self._table(batch, columns), str(self.file), "line", places)
+                    table = self._table(batch, columns)
+                    try:
+                        empty = lines.empty(batch)
+                    except arrow.ArrowInvalid as error:
+                        raise ValueError(self._unreadable(error, int(places[0]))) from None
+                    if empty is not None:
+                        table, places = table.filter(arrow.array(~empty)), places[~empty]
+                    yield Piece(table, str(self.file), "line", places)
 
     def _batches(self, stream: Any, columns: Sequence[str], handle: Any) -> Iterator[Any]:
         arrow, text = pyarrow(), pyarrow("csv")
@@ -169,12 +197,77 @@ class CsvTable:
     def _unreadable(self, error: Exception, place: int) -> str:
         said = str(error)
         if "UTF8" in said:
-            why = "expected UTF-8, got other bytes. Convert the file first (iconv -f latin1 -t utf-8)."
+            why = _NOT_UTF8
         elif "straddl" in said:
             why = f"expected lines of at most {_CHUNK >> 20} MiB, got a longer one. Is a quote never closed?"
         else:
             why = said
         return f"{self.file}, after line {place - 1:,}: {why}"
+
+
+class _Lines:
+    """Tells which lines have no value in any column, though only some columns are read.
+
+    Where all columns that are read are empty, the same lines are read once more with all columns, by a second
+    reader that cuts the file in the same places. Files without such lines are read once.
+    """
+
+    def __init__(self, table: CsvTable) -> None:
+        self._table = table
+        self._open = ExitStack()
+        self._batches: Iterator[Any] | None = None
+        self._read = 0
+        #: Batches that the first reader has read.
+        self.count = 0
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def empty(self, batch: Any) -> NDArray[np.bool_] | None:
+        """Which lines of the latest batch are empty; None if none is."""
+        maybe = _without_value(batch)
+        if maybe is None or batch.num_columns == len(self._table.names):
+            return maybe
+        if self._batches is None:
+            stream = self._open.enter_context(self._table.file.opened())
+            self._batches = self._table._batches(_Watched(stream), self._table.names, lambda row: "skip")
+        whole = None
+        while self._read < self.count:
+            whole = next(self._batches, None)
+            self._read += 1
+        if whole is None or whole.num_rows != batch.num_rows:
+            raise self._table.file.changed()
+        return _without_value(whole)
+
+
+def _without_value(batch: Any) -> NDArray[np.bool_] | None:
+    """Which rows have no value in any column; None if none is such."""
+    if any(column.null_count == 0 for column in batch.columns):
+        return None
+    none = np.logical_and.reduce([column.is_null().to_numpy(False) for column in batch.columns])
+    return none if none.any() else None
+
+
+def _quote_is_open(text: str, delimiter: str) -> bool:
+    """Whether a quote at the start of a field is never closed."""
+    if text.count('"') % 2 == 0:
+        return False
+    quoted, field_end = re.compile(r'"(?:[^"]|"")*"(?!")'), re.compile(f"[{re.escape(delimiter)}\r\n]")
+    place = 0
+    while place < len(text):
+        if text[place] == '"':
+            field = quoted.match(text, place)
+            if field is None:
+                return True
+            place = field.end()
+        end = field_end.search(text, place)
+        if end is None:
+            return False
+        place = end.end()
+    return False
 
 
 class _Watched(io.RawIOBase):
@@ -195,6 +288,10 @@ class _Watched(io.RawIOBase):
         return data
 
 
+_NOT_UTF8 = (
+    "expected UTF-8, got other bytes. Convert the file first (iconv -f latin1 -t utf-8, or from the encoding "
+    "that it has)."
+)
 _HEADLESS = "If the file has no header line, pass names=[…], one for each column."
 
 
@@ -205,6 +302,11 @@ def _first_lines(stream: IO[bytes], file: TableFile) -> str:
         raise ValueError(f"{file} is empty; expected a header line and rows.")
     whole = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD_BYTES and b"\n" in data else data
     lines = whole.splitlines(keepends=True)[: 5 * _HEAD_LINES]
+    # below the header other bytes are reported when they are read, with their line
+    header = next(line for line in lines if line.strip())
+    # zero bytes: UTF-16 without a mark
+    if b"\x00" in header or "\ufffd" in header.decode("utf-8", errors="replace"):
+        raise ValueError(f"{file}: {_NOT_UTF8}")
     return b"".join(lines).decode("utf-8-sig", errors="replace")
 
 

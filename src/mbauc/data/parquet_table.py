@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -27,8 +28,12 @@ class ParquetTable:
 
     def __init__(self, file: TableFile) -> None:
         self.file = file
+        self._stamp = file.stamp()
         with self._opened() as parquet:
             names = list(parquet.schema_arrow.names)
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(f"{file}: two columns are named {twice!r}; give each a name of its own.")
         self._names = names
         self._partitions = [pair for pair in file.partitions if pair[0] not in names]
         self.column_names = names + [name for name, _ in self._partitions]
@@ -52,6 +57,8 @@ class ParquetTable:
         arrow = pyarrow()
         place = 1
         own = [name for name in columns if name in self._names]
+        if self.file.stamp() != self._stamp:
+            raise self.file.changed()
         with self._opened() as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):

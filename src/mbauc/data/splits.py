@@ -124,7 +124,10 @@ def group_split(groups: Any, test_share: float = 0.25, random_state: Any = None)
     """
     share = check_number("test_share", test_share, low=0.0, high=1.0, open_low=True, open_high=True)
     values = _column("groups", groups)
-    names, members, counts = np.unique(values, return_inverse=True, return_counts=True)
+    try:
+        names, members, counts = np.unique(values, return_inverse=True, return_counts=True)
+    except TypeError:
+        raise ValueError("groups mixes types that cannot be ordered; give all groups one type.") from None
     if names.size < 2:
         raise ValueError(
             f"groups has one group only ({values.size:,} rows); at least 2 are needed, one for each side."
@@ -195,6 +198,10 @@ def _column(name: str, values: Any) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name} must hold one value for each row, got shape {array.shape}.")
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        other = next((value for value in values if not isinstance(value, str)), None)
+        if other is not None:  # NumPy has made texts of numbers
+            raise ValueError(f"{name} mixes numbers and texts, such as {other!r}; give all values one type.")
     if array.dtype.kind == "O":
         missing = np.array([_is_missing(value) for value in array], dtype=bool)
     elif array.dtype.kind in "fmM":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -161,12 +162,13 @@ class TableEncoding:
         other_columns: tuple[str, ...] = (),
     ) -> None:
         if hash_dim is not None:
+            hash_dim = int(hash_dim)  # JSON knows no NumPy integers
             # numbers first, so that the hashed columns are one range
             features = tuple(sorted(features, key=lambda feature: isinstance(feature, CategoryFeature)))
         self.columns = columns
         self.features = features
         self.hash_dim = hash_dim
-        self.signed = signed
+        self.signed = bool(signed)
         self.other_columns = other_columns
         self._starts = np.cumsum([0, *(feature.width for feature in features)]).tolist()
         self.n_features: int = self._starts[-1] + (hash_dim or 0)
@@ -209,6 +211,9 @@ class TableEncoding:
         check_choice("extra", extra, ("error", "ignore"))
         names = column_names(table)
         wanted = [column.name for column in self.columns]
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(f"the table has two columns named {twice!r}; give each a name of its own.")
         absent = [name for name in wanted if name not in names]
         if absent:
             raise ValueError(no_such_column(f"{', '.join(map(repr, absent))}", absent[0], names, "the table"))
@@ -218,8 +223,15 @@ class TableEncoding:
             raise ValueError(
                 f"the table has columns that were not learned: {told}. Drop them, or pass extra='ignore'."
             )
-        features, faults = read_features(as_arrow_table(table, wanted), self.columns, "the table")
-        settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", stop)
+        columns = as_arrow_table(table, wanted)
+        if not columns.num_rows:  # where types mean nothing
+            shape = (0, self.n_features)
+            return np.zeros(shape) if self.dense else sp.csr_array(shape, dtype=np.float64)
+        try:
+            features, faults = read_features(columns, self.columns, "the table")
+            settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", stop)
+        except ValueError as error:
+            raise ValueError(_without_options(str(error))) from None
         return self.matrix(features)
 
     def matrix(self, features: Features) -> Any:
@@ -354,6 +366,19 @@ class TableEncoding:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
+
+
+def _without_options(message: str) -> str:
+    """A message without advice to pass what only :class:`~mbauc.data.TableSource` takes."""
+    instead = {
+        " Pass types=": "Correct it, or drop the row.",
+        " Leave it out with ignore=": "Convert it first.",
+    }
+    for advice, other in instead.items():
+        start, found, _ = message.rpartition(advice)
+        if found:
+            return f"{start} {other}"
+    return message
 
 
 def _feature(told: dict[str, Any]) -> NumericFeature | CategoryFeature:

@@ -62,6 +62,18 @@ class TableFile:
         with open(self.path, "rb") as stream:
             return stream.read(4) == b"PAR1"
 
+    def stamp(self) -> tuple[int, int]:
+        """Size and time of its last change, by which a later pass sees whether it is still the same."""
+        status = os.stat(self.path)
+        return status.st_size, status.st_mtime_ns
+
+    def changed(self) -> ValueError:
+        """What to say if it is no longer the same."""
+        return ValueError(
+            f"{self} has changed since it was first read; expected the same rows in every pass. "
+            "Make the source again when the file is complete."
+        )
+
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """Its bytes, decompressed; damage becomes an error that names the file."""

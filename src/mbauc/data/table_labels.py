@@ -4,43 +4,76 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.column_values import flat, number_of
+from mbauc.data.arrow import pyarrow
+from mbauc.data.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
 from mbauc.data.table_faults import Fault
 from mbauc.data.table_pieces import Piece
 
 #: Negative labels that are remembered where one label stands against all others.
 _REMEMBERED = 100
+#: Whole numbers, which are read exactly however long they are.
+_WHOLE = re.compile(r"([+-]?\d{1,400})(?:\.0*)?")
 
 
-def label_of(value: Any) -> Any:
+def label_of(value: Any, named: frozenset[str] = frozenset()) -> Any:
     """A label as a number, a truth value or a text, whatever the file made of it; None if it is missing.
+
+    Texts that spell a missing number (NA, NaN, null, ?) are missing labels, but for those in ``named``.
 
     Examples
     --------
     >>> from mbauc.data.table_labels import label_of
-    >>> label_of("1"), label_of(1.0), label_of("+1"), label_of("yes"), label_of("True"), label_of("")
+    >>> label_of("1"), label_of(1.0), label_of("+1"), label_of("yes"), label_of("True"), label_of("NA")
     (1, 1, 1, 'yes', True, None)
     """
     if isinstance(value, str):
-        value = value.strip()
-        if value.lower() in ("true", "false"):
-            return value.lower() == "true"
-        number = number_of(value) if value else None
-        if number is None or math.isnan(number):
-            return value or None
-        value = number
+        return _label_of_text(value.strip(), named)
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float):
         if math.isnan(value):
             return None
         return int(value) if value.is_integer() else value
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else value
+
+
+def _label_of_text(text: str, named: frozenset[str]) -> Any:
+    if text in MISSING_NUMBERS:
+        return text if text in named else None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    whole = _WHOLE.fullmatch(text)
+    if whole:
+        return int(whole[1])
+    number = number_of(text)
+    return text if number is None else label_of(number)
+
+
+def _given(positive: Any) -> list[Any]:
+    """Positive labels as the user gives them: one, or any collection."""
+    if isinstance(positive, np.ndarray):
+        positive = positive.tolist()  # one label if it has no dimension
+    if isinstance(positive, str | bytes) or not isinstance(positive, Iterable):
+        return [positive]
+    return list(positive)
+
+
+def _named(labels: Iterable[Any]) -> frozenset[str]:
+    """Spellings of missing values that are labels because somebody names them."""
+    texts = {label.strip() for label in labels if isinstance(label, str)}
+    # who names one of the two signs means both
+    signs = {"-"} if "+" in texts else set()
+    return frozenset(((texts & MISSING_NUMBERS) | signs) - {""})
 
 
 class TableLabels:
@@ -58,8 +91,10 @@ class TableLabels:
 
     def __init__(self, name: str, positive: Any = None, classes: tuple[Any, Any] | None = None) -> None:
         self.name = name
-        given = list(positive) if isinstance(positive, list | tuple | set | frozenset) else [positive]
-        self.positive = [] if positive is None else [label_of(value) for value in given]
+        given = [] if positive is None else _given(positive)
+        known = [label for side in classes or () for label in (side if isinstance(side, tuple) else (side,))]
+        self._named = _named([*given, *known])
+        self.positive = [label_of(value, self._named) for value in given]
         if positive is not None and (not self.positive or None in self.positive):
             raise ValueError(f"positive must be a label or a collection of labels, got {positive!r}.")
         self._classes = classes
@@ -131,10 +166,8 @@ class TableLabels:
         faults = []
         missing = np.array([label is None for label in values] + [True])[codes]
         if missing.any():
-            message = (
-                f"expected a label in column {self.name!r}, got none. Drop such rows, or pass on_error='skip'."
-            )
-            faults.append(Fault(missing, "no label", lambda row: message))
+            column = flat(piece.table[self.name])
+            faults.append(Fault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
         if self._classes is not None and not self.positive:
             self._check_known(piece, values, codes)
         if not self.complete:  # while learning, when nobody asks yet
@@ -153,11 +186,34 @@ class TableLabels:
                 f"got {values[codes[row]]!r}. Say which labels are positive with positive=…"
             )
 
+    def _no_label(self, value: Any) -> str:
+        wanted = f"expected a label in column {self.name!r}, got"
+        text = value.strip() if isinstance(value, str) else ""
+        if not text:
+            return f"{wanted} none. Drop such rows, or pass on_error='skip'."
+        hint = "if it is a label, spell it in another way"
+        if text == "-":
+            hint = "if it is the label that stands against '+', pass positive='+'"
+        return (
+            f"{wanted} {text!r}, which spells a missing value. Drop such rows, or pass on_error='skip'; {hint}."
+        )
+
     def _coded(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct labels, and for each row the place of its own (-1 for missing ones)."""
-        column = flat(piece.table[self.name]).dictionary_encode()
-        values = [label_of(value) for value in column.dictionary.to_pylist()]
-        codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        try:
+            column = flat(piece.table[self.name])
+            types, kind = pyarrow().types, column.type
+            plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
+            if not any(is_such(kind) for is_such in plain):
+                raise WrongTypeError(str(kind))
+        except WrongTypeError as error:
+            raise ValueError(
+                f"{piece.file}: expected numbers or texts in the label column {self.name!r}, got {error}. "
+                "Make a column of numbers or texts from it first."
+            ) from None
+        coded = column.dictionary_encode()
+        values = [label_of(value, self._named) for value in coded.dictionary.to_pylist()]
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return values, np.asarray(codes, dtype=np.int64)
 
 

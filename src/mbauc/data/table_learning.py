@@ -22,7 +22,7 @@ class EncodingSettings:
     """How columns are to be encoded; see :class:`~mbauc.data.TableSource`."""
 
     encode: str = "hash"
-    hash_dim: int = 2**20
+    hash_dim: int = 10_000
     signed: bool = False
     missing: str = "category"
     scale: str | None = None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.data.arrow import pyarrow
 from mbauc.data.block import Block
-from mbauc.data.column_values import WrongTypeError, flat, numbers
+from mbauc.data.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
 from mbauc.data.columns import Column, ColumnPlan, no_such_column, plan_columns
 from mbauc.data.csv_table import CsvTable
 from mbauc.data.parquet_table import ParquetTable
@@ -57,7 +57,8 @@ class TableSource:
         Name of the label column.
     positive : label or collection of labels, optional
         The positive ones; all others are negative. Without it there must be two, the larger of which is
-        positive (1 of 0/1, "yes" of "no"/"yes").
+        positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
+        they are named here.
     weight : str, optional
         Name of a column with row weights.
     types : mapping from names to kinds, optional
@@ -70,7 +71,7 @@ class TableSource:
         has nothing to hash and is encoded as by ``"onehot"``.
     hash_dim : int
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
-        columns, as in the paper, take 0.8 GB. The default is for algorithms whose memory is linear in d.
+        columns, as in the paper and by default, take 0.8 GB.
     signed : bool
         Whether hashed features have a sign.
     missing : {"category", "mean"}
@@ -138,7 +139,7 @@ class TableSource:
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
         encode: str = "hash",
-        hash_dim: int = 2**20,
+        hash_dim: int = 10_000,
         signed: bool = False,
         missing: str = "category",
         scale: str | None = None,
@@ -179,11 +180,11 @@ class TableSource:
         else:
             self._find_labels()
         self.encoding = learner.encoding() if encoding is None else encoding
-        self._finish(positive)
+        self._finish()
 
-    def _finish(self, positive: Any) -> None:
+    def _finish(self) -> None:
         self.classes: tuple[Any, Any] = self._labels.classes
-        self._labels = TableLabels(self.label, positive, self.classes)
+        self._labels = TableLabels(self.label, self._labels.positive or None, self.classes)
         self.n_features: int = self.encoding.n_features
         self.plan = self.plan.with_widths(_widths(self.plan, self.encoding))
 
@@ -227,8 +228,9 @@ class TableSource:
     def column(self, name: str) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
 
-        Numbers where all values are, times where Arrow knows them as such, texts otherwise (and where numbers
-        would not be exact: 16 digits and more, or leading zeros). One pass and ``O(n)`` memory.
+        Numbers where all values are, times where Arrow knows them as such, texts otherwise. Texts stay texts
+        where numbers would not be exact (16 digits and more, leading zeros), where two texts would become one
+        number (1.1 and 1.10), and where one spells a missing number (NA). One pass and ``O(n)`` memory.
 
         Examples
         --------
@@ -242,18 +244,19 @@ class TableSource:
         for table in self._tables:
             if name not in table.column_names:
                 raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
-        parts = [flat(rows.table[name]) for rows in self._rows([name])]
+        try:
+            parts = [flat(rows.table[name]) for rows in self._rows([name])]
+        except WrongTypeError as error:
+            raise ValueError(
+                f"{self._where}: expected numbers, times or texts in column {name!r}, got {error}."
+            ) from None
         if not parts:
             raise ValueError(f"{self._where}: there are no rows.")
         arrow = pyarrow()
-        if len({part.type for part in parts}) > 1:
-            parts = [part.cast(arrow.string()) for part in parts]
-        values = arrow.concat_arrays(parts)
+        values = arrow.concat_arrays(of_one_type(parts))
         if arrow.types.is_string(values.type):
-            found, bad = numbers(values)
-            # codes that differ must not become the same number
-            code = pyarrow("compute").match_substring_regex(values, pattern=r"^[+-]?0\d|\d{16}")
-            if bad is None and not pyarrow("compute").any(code).as_py():
+            found = distinct_numbers(values)
+            if found is not None:
                 return found
         return np.asarray(values.to_numpy(zero_copy_only=False))
 
@@ -309,7 +312,6 @@ class TableSource:
         used = [self.label, *([self.weight] if self.weight else []), *(c.name for c in self.plan.features)]
         columns = list(dict.fromkeys([*used, *more]))
         for piece in self._pieces(columns, report, self.block_rows):
-            piece = _without_empty(piece, used)
             features, faults = read_features(piece.table, self.plan.features, piece.file)
             y, label_faults = self._labels.read(piece)
             weight, weight_faults = _weights(piece, self.weight)
@@ -384,16 +386,6 @@ def _opened(file: TableFile, delimiter: str | None, names: Sequence[str] | None)
 def _most_frequent(item: tuple[tuple[str, str], int]) -> tuple[int, str, str]:
     (name, value), count = item
     return -count, name, value
-
-
-def _without_empty(piece: Piece, used: list[str]) -> Piece:
-    """Without the rows that have no value at all: empty lines of a text file."""
-    if piece.unit != "line" or any(piece.table[name].null_count == 0 for name in used):
-        return piece
-    values = np.logical_or.reduce([flat(piece.table[name]).is_valid().to_numpy(False) for name in used])
-    if values.all():
-        return piece
-    return piece._replace(table=piece.table.filter(pyarrow().array(values)), places=piece.places[values])
 
 
 def _weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[Fault]]:
