@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc import __version__
-from mbauc.data.command import add_data
+from mbauc.data.sets.command import add_data
 from mbauc.experiments import EXPERIMENTS, Request
 
 
@@ -145,7 +145,7 @@ def _seed(text: str) -> int:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    from mbauc.data.registry import find
+    from mbauc.data.sets.registry import find
 
     found = []
     for name in filter(None, (part.strip() for part in text.split(","))):

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mbauc.data.calendar_codes import PARTS, calendar_parts, form_of_numbers, form_of_texts
-from mbauc.data.column_guess import guess
-from mbauc.data.columns import plan_columns
-from mbauc.data.whole_numbers import judge_whole_numbers
+from mbauc.data.table.calendar_codes import PARTS, calendar_parts, form_of_numbers, form_of_texts
+from mbauc.data.table.column_guess import guess
+from mbauc.data.table.columns import plan_columns
+from mbauc.data.table.whole_numbers import judge_whole_numbers
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 

@@ -8,7 +8,7 @@ import pytest
 
 from mbauc.cli import main
 from mbauc.data import names
-from mbauc.data.registry import find
+from mbauc.data.sets.registry import find
 from mbauc.errors import DownloadError
 
 REAL = os.environ.get("MBAUC_DATA"), Path(__file__).parents[3] / "shared" / "data"
@@ -17,7 +17,7 @@ REAL = os.environ.get("MBAUC_DATA"), Path(__file__).parents[3] / "shared" / "dat
 @pytest.fixture(autouse=True)
 def no_folders_of_the_user(monkeypatch, tmp_path):
     monkeypatch.delenv("MBAUC_DATA", raising=False)
-    monkeypatch.setattr("mbauc.data.places.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("mbauc.data.sets.places.cache_folder", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_download_names_the_files_and_goes_on_after_a_failure(run, tmp_path, mon
             raise DownloadError("mnist.bz2: the server has no such file (404 Not Found).")
         return {file.name: tmp_path / file.name for file in entry.files}
 
-    monkeypatch.setattr("mbauc.data.download.fetch", fetch)
+    monkeypatch.setattr("mbauc.data.sets.download.fetch", fetch)
     code, out, err = run("download", "a1a")
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"a1a: {tmp_path / 'a1a'}", f"a1a: {tmp_path / 'a1a.t'}"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mbauc.data.decimals import FINE, MALFORMED, OVERFLOW, nearest, read_decimal
+from mbauc.data.libsvm.decimals import FINE, MALFORMED, OVERFLOW, nearest, read_decimal
 
 DIGITS = st.text("0123456789", min_size=1, max_size=40)
 SIGNS = st.sampled_from(["", "+", "-"])

@@ -13,10 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from mbauc.data import find
-from mbauc.data import part_file as part_files
-from mbauc.data.download import Patience, download, fetch
-from mbauc.data.entry import File
-from mbauc.data.part_file import PartFile, part_of
+from mbauc.data.sets import part_file as part_files
+from mbauc.data.sets.download import Patience, download, fetch
+from mbauc.data.sets.entry import File
+from mbauc.data.sets.part_file import PartFile, part_of
 from mbauc.errors import DownloadError, NotAvailableError
 
 CONTENT = bytes(range(256)) * 2000
@@ -166,7 +166,7 @@ def test_what_has_come_is_kept_for_the_next_call(server, target):
 
 def test_a_killed_download_resumes(server, target):
     server.answers = [{"stop": HALF, "stall": True}, {}]
-    code = "import sys; from mbauc.data.download import download; download(*sys.argv[1:])"
+    code = "import sys; from mbauc.data.sets.download import download; download(*sys.argv[1:])"
     process = subprocess.Popen([sys.executable, "-c", code, server.url, str(target)])
     part = target.with_name("file.part")
     try:
@@ -335,7 +335,7 @@ def test_refusals_are_final(status, says, server, target):
 
 def test_an_overloaded_server_is_asked_again_when_it_says(server, target, monkeypatch):
     pauses = []
-    monkeypatch.setattr("mbauc.data.download.time.sleep", pauses.append)
+    monkeypatch.setattr("mbauc.data.sets.download.time.sleep", pauses.append)
     server.answers = [{"status": 503, "retry_after": "7"}, {"status": 429, "retry_after": "later"}, {}]
     download(server.url, target, patience=Patience(retries=2, pause=1.0))
     assert is_content(target)

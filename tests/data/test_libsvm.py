@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from mbauc import PairMoments
-from mbauc.data import Block, LibsvmSource, libsvm_files, libsvm_text, lines, read_libsvm
+from mbauc.data import Block, LibsvmSource, read_libsvm
+from mbauc.data.libsvm import files as libsvm_files
+from mbauc.data.libsvm import lines
+from mbauc.data.libsvm import text as libsvm_text
 from mbauc.errors import MbaucWarning
 
 DATA = folder()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mbauc.data.lines import DamagedArchiveError, whole_lines
+from mbauc.data.libsvm.lines import DamagedArchiveError, whole_lines
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 TEXTS = st.lists(st.text("ab\r", max_size=25) | st.just("c" * 90), max_size=12).map("\n".join)

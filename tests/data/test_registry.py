@@ -12,11 +12,11 @@ import pytest
 from scipy import sparse as sp
 
 from mbauc.data import find, load, locate, names
-from mbauc.data.catalogue import ENTRIES
-from mbauc.data.content import identify
 from mbauc.data.hashing import fold_columns
-from mbauc.data.places import cache_folder, folders
-from mbauc.data.registry import Figures, differences, measure
+from mbauc.data.sets.catalogue import ENTRIES
+from mbauc.data.sets.content import identify
+from mbauc.data.sets.places import cache_folder, folders
+from mbauc.data.sets.registry import Figures, differences, measure
 from mbauc.errors import DataWarning, NotAvailableError
 
 BENCHMARKS = [
@@ -28,7 +28,7 @@ BENCHMARKS = [
 @pytest.fixture(autouse=True)
 def no_folders_of_the_user(monkeypatch, tmp_path):
     monkeypatch.delenv("MBAUC_DATA", raising=False)
-    monkeypatch.setattr("mbauc.data.places.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("mbauc.data.sets.places.cache_folder", lambda: tmp_path / "cache")
 
 
 # -- entries -----------------------------------------------------------------------------------------------

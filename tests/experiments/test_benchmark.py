@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier, sample_pairs
-from mbauc.data.registry import DataSet, find, load
+from mbauc.data.sets.registry import DataSet, find, load
 from mbauc.errors import NotAvailableError
 from mbauc.experiments import benchmark, figure3, table1, table3
 from mbauc.experiments.benchmark import Settings, Study, is_halved, one_run, run, split

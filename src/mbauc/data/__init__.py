@@ -2,13 +2,13 @@
 
 from mbauc.data.block import Block, Source
 from mbauc.data.hashing import fold_columns
-from mbauc.data.libsvm import LibsvmSource, read_libsvm
-from mbauc.data.places import locate
-from mbauc.data.registry import DataSet, find, load, names
+from mbauc.data.libsvm.source import LibsvmSource, read_libsvm
 from mbauc.data.scaling import ColumnStatistics, ScaledSource
+from mbauc.data.sets.places import locate
+from mbauc.data.sets.registry import DataSet, find, load, names
 from mbauc.data.splits import ForwardSplit, group_split, stratified_halves, time_split
-from mbauc.data.table_encoding import TableEncoding
-from mbauc.data.tabular import TableSource
+from mbauc.data.table.encoding import TableEncoding
+from mbauc.data.table.source import TableSource
 
 __all__ = [
     "Block",

@@ -59,7 +59,7 @@ def _figure1(request: Request) -> list[Path]:
 
 
 def _table1(request: Request) -> list[Path]:
-    from mbauc.data.registry import find, names
+    from mbauc.data.sets.registry import find, names
     from mbauc.experiments import table1
 
     request.out.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from mbauc.data.registry import find, load
+from mbauc.data.sets.registry import find, load
 from mbauc.errors import NotAvailableError
 from mbauc.experiments.benchmark_methods import CONVERGED, METHODS, PASSES, TRIAL_PASSES, Method
 from mbauc.experiments.contenders import FOLDS, Draw, chosen, folds_of

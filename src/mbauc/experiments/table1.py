@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mbauc.data.registry import find, load
+from mbauc.data.sets.registry import find, load
 from mbauc.errors import NotAvailableError
 from mbauc.experiments.outputs import none_of, write_table, write_text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.registry import find
+from mbauc.data.sets.registry import find
 from mbauc.experiments.benchmark import Study, is_halved
 from mbauc.experiments.benchmark_methods import (
     CONVERGED,

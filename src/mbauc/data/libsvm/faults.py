@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mbauc.data.libsvm_labels import plain
-from mbauc.data.libsvm_text import LARGEST, Fault, Rules
+from mbauc.data.libsvm.labels import plain
+from mbauc.data.libsvm.text import LARGEST, Fault, Rules
 
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 #: Characters of a token that are shown.
@@ -20,12 +20,12 @@ def describe(fault: Fault, rules: Rules) -> tuple[str, str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.data import libsvm_kernels as kernels
+    >>> from mbauc.data.libsvm import kernels
     >>> rules = Rules(False, None, np.empty(0), None, False)
     >>> describe(Fault(0, 0, kernels.BAD_ENTRY, b"17;1", -1), rules)
     ("expected 'index:value', got '17;1'", '')
     """
-    from mbauc.data import libsvm_kernels as kernels
+    from mbauc.data.libsvm import kernels
 
     token = fault.token.split(b"#")[0] or fault.token
     got = f"got {shown(token)}"

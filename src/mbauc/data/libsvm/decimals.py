@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mbauc.data.halfway import compare_text, compare_word
+from mbauc.data.libsvm.halfway import compare_text, compare_word
 
 #: What became of a decimal.
 FINE, MALFORMED, OVERFLOW = 0, 1, 2

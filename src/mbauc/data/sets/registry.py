@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.data.catalogue import ENTRIES
-from mbauc.data.content import opened
-from mbauc.data.entry import Entry, File
-from mbauc.data.places import Folder, locate
+from mbauc.data.sets.catalogue import ENTRIES
+from mbauc.data.sets.content import opened
+from mbauc.data.sets.entry import Entry, File
+from mbauc.data.sets.places import Folder, locate
 from mbauc.errors import DataWarning
 from mbauc.matrix import is_sparse
 
@@ -188,7 +188,7 @@ def _figures(y: Labels, y_test: Labels, columns: int) -> Figures:
 
 
 def _labels(entry: Entry, files: Sequence[File], paths: dict[str, Path]) -> Labels:
-    from mbauc.data.libsvm import LibsvmSource
+    from mbauc.data.libsvm.source import LibsvmSource
 
     source = LibsvmSource(
         [paths[file.name] for file in files],
@@ -252,7 +252,7 @@ def _read_all(entry: Entry, files: Sequence[File], paths: dict[str, Path], wante
 def _read(entry: Entry, file: File, path: Path) -> tuple[Any, Labels]:
     X: Any
     if entry.format == "libsvm":
-        from mbauc.data.libsvm import read_libsvm
+        from mbauc.data.libsvm.source import read_libsvm
 
         # raw labels: one file of a set may hold rows of one class only
         X, labels = read_libsvm(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
+from mbauc.data.table.arrow import pyarrow
 
 #: Spellings of a missing number. A category is missing only if it is empty: NA may be Namibia.
 MISSING_NUMBERS = frozenset(
@@ -72,7 +72,7 @@ def number_of(text: str) -> float | None:
 
     Examples
     --------
-    >>> from mbauc.data.column_values import number_of
+    >>> from mbauc.data.table.column_values import number_of
     >>> number_of(" 2.5 "), number_of("NA"), number_of("12 kg"), number_of("1_000")
     (2.5, nan, None, None)
     """

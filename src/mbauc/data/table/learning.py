@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mbauc.data.calendar_codes import parts_of
-from mbauc.data.columns import Column, ColumnPlan
 from mbauc.data.scaling import HOW, ColumnStatistics
-from mbauc.data.table_encoding import CategoryFeature, NumericFeature, TableEncoding
-from mbauc.data.table_features import Features
+from mbauc.data.table.calendar_codes import parts_of
+from mbauc.data.table.columns import Column, ColumnPlan
+from mbauc.data.table.encoding import CategoryFeature, NumericFeature, TableEncoding
+from mbauc.data.table.features import Features
 from mbauc.settings import check_choice, check_flag, check_whole
 
 #: Distinct values of a column that are counted before one-hot gives up.

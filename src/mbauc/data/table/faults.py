@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.table_pieces import Report
+from mbauc.data.table.pieces import Report
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10

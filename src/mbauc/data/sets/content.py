@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Literal
 
-from mbauc.data.entry import File
+from mbauc.data.sets.entry import File
 
 Content = Literal["original", "copy", "changed", "damaged", "not on record"]
 

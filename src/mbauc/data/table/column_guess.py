@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
-from mbauc.data.calendar_codes import form_of_numbers, form_of_texts, form_of_type
-from mbauc.data.column_values import MISSING_NUMBERS, flat, is_text, number_of
-from mbauc.data.whole_numbers import ID_ROWS, ID_SHARE, judge_whole_numbers
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.calendar_codes import form_of_numbers, form_of_texts, form_of_type
+from mbauc.data.table.column_values import MISSING_NUMBERS, flat, is_text, number_of
+from mbauc.data.table.whole_numbers import ID_ROWS, ID_SHARE, judge_whole_numbers
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
@@ -44,8 +44,8 @@ def guess(name: str, column: Any) -> Guess:
 
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
     - Numbers with a fraction are numeric. Whole numbers are judged by
-      :func:`~mbauc.data.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are codes. Whole
-      floating-point numbers are judged like whole numbers if some are missing, because pandas turns whole
+      :func:`~mbauc.data.table.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are codes.
+      Whole floating-point numbers are judged like whole numbers if some are missing, because pandas turns whole
       numbers with missing ones into floating point.
     - Timestamps, dates, ISO 8601 texts and whole numbers that spell a time (YYMMDDHH and the like) are
       times. Dates in another order are left out, because day and month cannot be told apart.

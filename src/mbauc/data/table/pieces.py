@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
+from mbauc.data.table.arrow import pyarrow
 
 #: Called with the place of a row that cannot be read, the kind of fault and a description; raises, or notes it.
 Report = Callable[[str, str, str], None]

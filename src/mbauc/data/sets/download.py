@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mbauc.data.content import NoMemberError, identify
-from mbauc.data.entry import Entry, File
-from mbauc.data.part_file import PartFile, part_of
-from mbauc.data.places import Folder, folders, path_of
+from mbauc.data.sets.content import NoMemberError, identify
+from mbauc.data.sets.entry import Entry, File
+from mbauc.data.sets.part_file import PartFile, part_of
+from mbauc.data.sets.places import Folder, folders, path_of
 from mbauc.errors import DownloadError, NotAvailableError
 from mbauc.progress import progress
 

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path, PurePosixPath
 
-from mbauc.data.content import holds
-from mbauc.data.entry import Entry, File
+from mbauc.data.sets.content import holds
+from mbauc.data.sets.entry import Entry, File
 from mbauc.errors import NotAvailableError
 
 Folder = str | os.PathLike[str]

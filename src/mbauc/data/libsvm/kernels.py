@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mbauc.data.decimals import FINE, OVERFLOW, read_decimal
+from mbauc.data.libsvm.decimals import FINE, OVERFLOW, read_decimal
 
 #: What is wrong with a line.
 GOOD, BAD_LABEL, OTHER_LABEL, BAD_ENTRY, BAD_INDEX, LARGE_VALUE, TWICE = range(7)

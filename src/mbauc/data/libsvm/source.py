@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.data.block import Block
-from mbauc.data.libsvm_files import Reading, Skipped, as_paths
-from mbauc.data.libsvm_labels import Labels
-from mbauc.data.libsvm_text import LARGEST, Rows, Rules
+from mbauc.data.libsvm.files import Reading, Skipped, as_paths
+from mbauc.data.libsvm.labels import Labels
+from mbauc.data.libsvm.text import LARGEST, Rows, Rules
 from mbauc.errors import MbaucWarning
 from mbauc.progress import progress
 from mbauc.settings import check_choice, check_whole

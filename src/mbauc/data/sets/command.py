@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mbauc.data.content import identify
-from mbauc.data.entry import Entry
-from mbauc.data.places import locate
-from mbauc.data.registry import RATIO_TOLERANCE, Figures, differences, find, measure, names
+from mbauc.data.sets.content import identify
+from mbauc.data.sets.entry import Entry
+from mbauc.data.sets.places import locate
+from mbauc.data.sets.registry import RATIO_TOLERANCE, Figures, differences, find, measure, names
 from mbauc.errors import DownloadError, NotAvailableError
 
 #: How far rows may be from the printed number: Table I gives two or three digits.
@@ -233,7 +233,7 @@ _CONTENT = {
 
 
 def _run_download(options: argparse.Namespace) -> int:
-    from mbauc.data.download import fetch  # loads what HTTP needs
+    from mbauc.data.sets.download import fetch  # loads what HTTP needs
 
     failed = False
     for entry in options.names:

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
-from mbauc.data.calendar_codes import PARTS, calendar_parts, parts_of
-from mbauc.data.column_values import Texts, WrongTypeError, flat, numbers, texts
-from mbauc.data.columns import Column
-from mbauc.data.table_faults import Fault
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.calendar_codes import PARTS, calendar_parts, parts_of
+from mbauc.data.table.column_values import Texts, WrongTypeError, flat, numbers, texts
+from mbauc.data.table.columns import Column
+from mbauc.data.table.faults import Fault
 
 
 class Features(NamedTuple):

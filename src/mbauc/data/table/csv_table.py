@@ -12,10 +12,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
-from mbauc.data.table_faults import stop
-from mbauc.data.table_files import TableFile
-from mbauc.data.table_pieces import Piece, Report
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.faults import stop
+from mbauc.data.table.files import TableFile
+from mbauc.data.table.pieces import Piece, Report
 
 _SEPARATORS = ",\t;|"
 #: Bytes that are looked at to tell the separator and the header, and lines of them.

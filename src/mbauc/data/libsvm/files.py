@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mbauc.data.libsvm_faults import describe
-from mbauc.data.libsvm_labels import Labels
-from mbauc.data.libsvm_text import REMEMBERED, Fault, Rows, Rules, parse_text
-from mbauc.data.lines import DamagedArchiveError, Text, whole_lines
+from mbauc.data.libsvm.faults import describe
+from mbauc.data.libsvm.labels import Labels
+from mbauc.data.libsvm.lines import DamagedArchiveError, Text, whole_lines
+from mbauc.data.libsvm.text import REMEMBERED, Fault, Rows, Rules, parse_text
 from mbauc.progress import Advance, silent
 
 _ADVICE = "Correct the line, or pass over such lines with on_error='skip'."
@@ -126,7 +126,7 @@ class Reading:
         if self._block_rows is None:
             yield text
             return
-        from mbauc.data import libsvm_kernels as kernels
+        from mbauc.data.libsvm import kernels
 
         while text.size > 0:
             stop = kernels.after_lines(text, self._block_rows)
@@ -135,7 +135,7 @@ class Reading:
 
     def _check(self, path: str, text: Text, rows: Rows, lines: int, before: int) -> None:
         """Raise, or take note, if lines are at fault; ``lines`` and ``before`` count lines and rows so far."""
-        from mbauc.data import libsvm_kernels as kernels
+        from mbauc.data.libsvm import kernels
 
         if rows.faults and not self._rules.skip:
             raise ValueError(self._message(path, rows.faults[0], lines, before))

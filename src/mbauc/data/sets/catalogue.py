@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mbauc.data.entry import Entry, File, Printed
+from mbauc.data.sets.entry import Entry, File, Printed
 
 _LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 _UCI = "https://archive.ics.uci.edu"

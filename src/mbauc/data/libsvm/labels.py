@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.lines import Text
+from mbauc.data.libsvm.lines import Text
 
 #: Different labels beyond which they are taken for measurements.
 _MANY = 1000

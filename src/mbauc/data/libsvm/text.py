@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.lines import Text
+from mbauc.data.libsvm.lines import Text
 from mbauc.threads import run_threads
 
 #: Bytes parsed at a time by a thread: less is not worth waking one.
@@ -124,7 +124,7 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> Rows:
 
     ``O(bytes)`` time; memory: 12 bytes for each colon and 24 for each line end of the text.
     """
-    from mbauc.data import libsvm_kernels as kernels
+    from mbauc.data.libsvm import kernels
 
     cuts = _cuts(text)
     pieces = [text[a:b] for a, b in pairwise(cuts)]

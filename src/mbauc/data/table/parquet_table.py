@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.data.arrow import pyarrow
-from mbauc.data.table_files import TableFile
-from mbauc.data.table_pieces import Piece, Report
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.files import TableFile
+from mbauc.data.table.pieces import Piece, Report
 
 #: Rows, and values, that are decoded at a time.
 _ROWS, _VALUES = 65_536, 1 << 23

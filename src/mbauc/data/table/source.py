@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
 from mbauc.data.block import Block
-from mbauc.data.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
-from mbauc.data.columns import Column, ColumnPlan, no_such_column, plan_columns
-from mbauc.data.csv_table import CsvTable
-from mbauc.data.parquet_table import ParquetTable
-from mbauc.data.table_encoding import CategoryFeature, TableEncoding
-from mbauc.data.table_faults import Fault, SkippedRows, settled, stop
-from mbauc.data.table_features import Features, read_features
-from mbauc.data.table_files import Paths, TableFile, find_tables
-from mbauc.data.table_labels import TableLabels
-from mbauc.data.table_learning import EncodingLearner, EncodingSettings, text_names
-from mbauc.data.table_pieces import Piece, Report, in_blocks
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
+from mbauc.data.table.columns import Column, ColumnPlan, no_such_column, plan_columns
+from mbauc.data.table.csv_table import CsvTable
+from mbauc.data.table.encoding import CategoryFeature, TableEncoding
+from mbauc.data.table.faults import Fault, SkippedRows, settled, stop
+from mbauc.data.table.features import Features, read_features
+from mbauc.data.table.files import Paths, TableFile, find_tables
+from mbauc.data.table.labels import TableLabels
+from mbauc.data.table.learning import EncodingLearner, EncodingSettings, text_names
+from mbauc.data.table.parquet_table import ParquetTable
+from mbauc.data.table.pieces import Piece, Report, in_blocks
 from mbauc.progress import progress
 from mbauc.settings import check_choice, check_whole
 

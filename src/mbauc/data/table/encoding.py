@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.data.arrow import as_arrow_table, column_names
-from mbauc.data.column_values import Texts
-from mbauc.data.columns import Column, no_such_column
 from mbauc.data.hashing import hash_features, hash_signs, hash_slots
-from mbauc.data.table_faults import settled, stop
-from mbauc.data.table_features import Features, read_features
+from mbauc.data.table.arrow import as_arrow_table, column_names
+from mbauc.data.table.column_values import Texts
+from mbauc.data.table.columns import Column, no_such_column
+from mbauc.data.table.faults import settled, stop
+from mbauc.data.table.features import Features, read_features
 from mbauc.settings import check_choice
 
 _FORMAT, _VERSION = "mbauc table encoding", 1

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.arrow import pyarrow
-from mbauc.data.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
-from mbauc.data.table_faults import Fault
-from mbauc.data.table_pieces import Piece
+from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
+from mbauc.data.table.faults import Fault
+from mbauc.data.table.pieces import Piece
 
 #: Negative labels that are remembered where one label stands against all others.
 _REMEMBERED = 100
@@ -30,7 +30,7 @@ def label_of(value: Any, named: frozenset[str] = frozenset()) -> Any:
 
     Examples
     --------
-    >>> from mbauc.data.table_labels import label_of
+    >>> from mbauc.data.table.labels import label_of
     >>> label_of("1"), label_of(1.0), label_of("+1"), label_of("yes"), label_of("True"), label_of("NA")
     (1, 1, 1, 'yes', True, None)
     """

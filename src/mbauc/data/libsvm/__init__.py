@@ -1,0 +1,1 @@
+"""LIBSVM text: bytes to lines to rows."""
