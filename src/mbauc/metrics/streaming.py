@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.labels import check_classes, positive_rows
 from mbauc.matrix import check_weights
+from mbauc.metrics.score_bins import (
+    EMPTY,
+    ENTRY,
+    Bracket,
+    bracket_of,
+    counted,
+    fitted,
+    hold_one_value,
+    joined,
+)
 from mbauc.settings import check_whole
 
 Array = NDArray[np.float64]
-Keys = NDArray[np.int64]
 
 #: Scores sorted at a time: few enough for the cache, and to keep memory small whatever a caller passes.
 _BLOCK = 1 << 15
-#: Bytes of an occupied bin: its key and what it counts.
-_ENTRY = 16
-#: Whole numbers up to here are exact as float64.
-_WHOLE = 2**53
 
 
 class StreamingAUC:
@@ -95,7 +100,7 @@ class StreamingAUC:
         self._labels: dict[bool, Any] = {}
         if self._classes is not None:
             self._labels = dict(zip((False, True), self._classes.tolist(), strict=True))
-        self._state = _EMPTY
+        self._state = EMPTY
 
     # -- taking in rows ------------------------------------------------------------------------------
 
@@ -133,8 +138,8 @@ class StreamingAUC:
             if np.isnan(block).any():
                 row = start + int(np.flatnonzero(np.isnan(block))[0])
                 raise ValueError(f"the score of row {row:,} is NaN; drop the row or give it a score.")
-            part = _counted(block, positive[rows], None if weight is None else weight[rows], state.shift)
-            state = _fitted(_joined(state, part), self._memory)
+            part = counted(block, positive[rows], None if weight is None else weight[rows], state.shift)
+            state = fitted(joined(state, part), self._memory)
         self._labels, self._state = labels, state
         return self
 
@@ -151,7 +156,7 @@ class StreamingAUC:
                 "result would depend on their order. Make both with the same memory."
             )
         labels = _joined_labels(self._labels, other._labels)
-        state = _fitted(_joined(self._state, other._state), self._memory)
+        state = fitted(joined(self._state, other._state), self._memory)
         self._classes = other._classes if self._classes is None else self._classes
         self._labels, self._state = labels, state
         return self
@@ -199,7 +204,7 @@ class StreamingAUC:
     def exact(self) -> bool:
         """Whether all pairs are decided, so that nothing but rounding is left of the bracket."""
         shared = np.intersect1d(self._state.plus.keys, self._state.minus.keys, assume_unique=True)
-        return bool(_hold_one_value(shared, self._state.shift).all())
+        return bool(hold_one_value(shared, self._state.shift).all())
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -209,7 +214,7 @@ class StreamingAUC:
     @property
     def memory_used(self) -> int:
         """Bytes of the bins."""
-        return _ENTRY * self._state.size
+        return ENTRY * self._state.size
 
     def __repr__(self) -> str:
         rows = f"{self.counts[0]:,} positives, {self.counts[1]:,} negatives"
@@ -218,193 +223,13 @@ class StreamingAUC:
         auc, low, high = self._bracket()
         return f"StreamingAUC({auc:.5f}, from {low:.5f} to {high:.5f}; {rows})"
 
-    def _bracket(self) -> _Bracket:
+    def _bracket(self) -> Bracket:
         if 0 in self.counts:
             raise ValueError(
                 f"there are no pairs yet ({self.counts[0]:,} positives, {self.counts[1]:,} negatives); "
                 "AUC needs rows of both classes. Update with more rows first."
             )
-        return _bracket(self._state)
-
-
-# -- the state: what each bin counts --------------------------------------------------------------------------
-
-
-class _Bins(NamedTuple):
-    """Occupied bins of one class in rising order, what they count, and the number of rows in them."""
-
-    keys: Keys
-    counts: Array
-    rows: int
-
-
-class _State(NamedTuple):
-    """Bins of both classes at a coarseness, and whether all weights were whole numbers."""
-
-    shift: int
-    plus: _Bins
-    minus: _Bins
-    whole: bool
-
-    @property
-    def size(self) -> int:
-        return self.plus.keys.size + self.minus.keys.size
-
-
-_NONE = _Bins(np.empty(0, dtype=np.int64), np.empty(0), 0)
-_EMPTY = _State(1, _NONE, _NONE, True)
-
-
-def _keys_of(values: Array, shift: int) -> Keys:
-    """Bin of each score: odd numbers are the insides of bins, even ones what stands on their edges.
-
-    The bits of a positive float64, read as a whole number, rise with it by one from each to the next. An
-    edge is a number whose last ``shift`` bits are zero; a bin is an edge, or all between two of them. At
-    shift 1 there is only one number between two edges, so that every bin holds one value.
-    """
-    bits = np.abs(values).view(np.int64)
-    keys = (bits >> shift) << 1
-    keys |= (bits & ((1 << shift) - 1)) != 0
-    np.negative(keys, out=keys, where=values < 0)
-    return keys
-
-
-def _hold_one_value(keys: Keys, shift: int) -> NDArray[np.bool_]:
-    """Which bins can hold one value only, so that a pair in them is a tie."""
-    return np.ones(keys.size, dtype=np.bool_) if shift == 1 else keys & 1 == 0
-
-
-def _coarser(bins: _Bins) -> _Bins:
-    """The same at the next shift: every other edge goes and joins what is on both sides of it."""
-    size = np.abs(bins.keys)
-    keys = (size >> 2) << 1
-    keys |= (size & 3) != 0
-    np.negative(keys, out=keys, where=bins.keys < 0)
-    return _runs(keys, bins.counts, bins.rows)
-
-
-def _runs(keys: Keys, counts: Array | None, rows: int) -> _Bins:
-    """Sorted keys, each once, and what they count together; without counts each counts one."""
-    if keys.size == 0:
-        return _NONE
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    if counts is None:
-        return _Bins(keys[starts], np.diff(starts, append=keys.size).astype(np.float64), rows)
-    return _Bins(keys[starts], np.add.reduceat(counts, starts), rows)
-
-
-def _counted(values: Array, positive: NDArray[np.bool_], weight: Array | None, shift: int) -> _State:
-    """Bins of a block of rows; without regard to memory."""
-    keys = _keys_of(values, shift)
-    classes = []
-    for mask in (positive, ~positive):
-        if weight is None:
-            classes.append(_runs(np.sort(keys[mask]), None, int(np.count_nonzero(mask))))
-            continue
-        # a row without weight must not occupy a bin
-        used = np.flatnonzero(mask & (weight > 0))
-        used = used[np.argsort(keys[used], kind="stable")]
-        classes.append(_runs(keys[used], weight[used], used.size))
-    whole = weight is None or bool((weight == np.floor(weight)).all())
-    return _State(shift, classes[0], classes[1], whole)
-
-
-def _joined_bins(bins: _Bins, more: _Bins) -> _Bins:
-    """What both count, in new arrays: an update that fails later must not have changed the old ones."""
-    at = np.searchsorted(bins.keys, more.keys)
-    known = np.zeros(at.size, dtype=np.bool_)
-    inside = at < bins.keys.size
-    known[inside] = bins.keys[at[inside]] == more.keys[inside]
-    keys, counts = bins.keys, bins.counts.copy()
-    counts[at[known]] += more.counts[known]
-    if not known.all():
-        fresh = ~known
-        keys = np.insert(keys, at[fresh], more.keys[fresh])
-        counts = np.insert(counts, at[fresh], more.counts[fresh])
-    return _Bins(keys, counts, bins.rows + more.rows)
-
-
-def _joined(state: _State, more: _State) -> _State:
-    """Both together, at the coarser of their bins."""
-    shift = max(state.shift, more.shift)
-    state, more = _at_shift(state, shift), _at_shift(more, shift)
-    return _State(
-        shift,
-        _joined_bins(state.plus, more.plus),
-        _joined_bins(state.minus, more.minus),
-        state.whole and more.whole,
-    )
-
-
-def _at_shift(state: _State, shift: int) -> _State:
-    while state.shift < shift:
-        state = state._replace(shift=state.shift + 1, plus=_coarser(state.plus), minus=_coarser(state.minus))
-    return state
-
-
-def _fitted(state: _State, memory: int) -> _State:
-    """As coarse as memory demands; at shift 63 three bins are left of a class, so there is an end."""
-    while _ENTRY * state.size > memory:
-        state = _at_shift(state, state.shift + 1)
-    return state
-
-
-# -- the bracket ----------------------------------------------------------------------------------------------
-
-
-class _Bracket(NamedTuple):
-    auc: float
-    low: float
-    high: float
-
-
-def _bracket(state: _State) -> _Bracket:
-    """AUC from what is known of the pairs."""
-    sizes = float(state.plus.counts.sum()), float(state.minus.counts.sum())
-    if state.whole and max(sizes) < _WHOLE:
-        return _counted_bracket(state, int(sizes[0]) * int(sizes[1]))
-    return _weighed_bracket(state, sizes[0] * sizes[1])
-
-
-def _counted_bracket(state: _State, pairs: int) -> _Bracket:
-    """Of whole numbers, each end rounded once."""
-    kind = np.int64 if pairs < 2**62 else object
-    won, lost, tied = (int(number) for number in _decided(state, kind))
-    return _Bracket(
-        (pairs + won - lost) / (2 * pairs),
-        (2 * won + tied) / (2 * pairs),
-        (2 * (pairs - lost) - tied) / (2 * pairs),
-    )
-
-
-def _weighed_bracket(state: _State, total: float) -> _Bracket:
-    """Of floating-point sums, and made wider by what rounding can do to them."""
-    won, lost, tied = (float(number) for number in _decided(state, np.float64))
-    # At most 4n + 2 additions, products and divisions of non-negative numbers, each off by 2⁻⁵³ of itself,
-    # lie between a weight and an end of the bracket; 8n + 32 leave room for those below.
-    rounding = (state.plus.rows + state.minus.rows + 4) * 2.0**-50
-    low = float(np.nextafter((won + tied / 2) / total * (1 - rounding), 0.0))
-    high = float(np.nextafter(1.0 - (lost + tied / 2) / total * (1 - rounding), 1.0))
-    return _Bracket(min(max((1.0 + (won - lost) / total) / 2, low), high), low, high)
-
-
-def _decided(state: _State, kind: Any) -> tuple[Any, Any, Any]:
-    """Weight of the pairs that are known to be won, lost and tied, in numbers of some kind."""
-    plus, minus = state.plus, state.minus
-    shared, i, j = np.intersect1d(plus.keys, minus.keys, assume_unique=True, return_indices=True)
-    single = _hold_one_value(shared, state.shift)
-    tied = _numbers(plus.counts[i[single]], kind) @ _numbers(minus.counts[j[single]], kind)
-    return _below(plus, minus, kind), _below(minus, plus, kind), tied
-
-
-def _numbers(counts: Array, kind: Any) -> NDArray[Any]:
-    return counts if kind is np.float64 else counts.astype(np.int64).astype(kind)
-
-
-def _below(upper: _Bins, lower: _Bins, kind: Any) -> Any:
-    """Weight of the pairs in which the row of ``upper`` is in a higher bin than that of ``lower``."""
-    below = np.concatenate([[0.0], np.cumsum(lower.counts)])
-    return _numbers(upper.counts, kind) @ _numbers(below[np.searchsorted(lower.keys, upper.keys)], kind)
+        return bracket_of(self._state)
 
 
 # -- what may come --------------------------------------------------------------------------------------------
