@@ -2,6 +2,7 @@
 
 from mbauc.theory.bounds import linear_tail, mean_tail, residual_tail, second_moment_tail, weight_bound
 from mbauc.theory.measured import Measured
+from mbauc.theory.pair_plan import PairPlan
 from mbauc.theory.pairs_needed import (
     PairsNeeded,
     Quantities,
@@ -10,7 +11,7 @@ from mbauc.theory.pairs_needed import (
     guaranteed_gap,
     pairs_needed,
 )
-from mbauc.theory.plan import PairPlan, plan_pairs
+from mbauc.theory.plan import plan_pairs
 
 __all__ = [
     "Measured",
