@@ -6,11 +6,15 @@ Each takes Σ, μ and the penalties as plain arrays and returns a :class:`Soluti
 from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
 from mbauc.solvers.gcv import Spectrum, choose_l2, estimated_spectrum
 from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.product_ridge import ridge_products_path, solve_ridge_auto, solve_ridge_products
+from mbauc.solvers.products import MatrixProducts, PairProducts
 from mbauc.solvers.ridge import RidgePath, condition_estimate, solve_ridge
 from mbauc.solvers.solution import Solution
 from mbauc.solvers.unpenalised import Reduced
 
 __all__ = [
+    "MatrixProducts",
+    "PairProducts",
     "Penalty",
     "Reduced",
     "RidgePath",
@@ -20,6 +24,9 @@ __all__ = [
     "condition_estimate",
     "elastic_net_path",
     "estimated_spectrum",
+    "ridge_products_path",
     "solve_elastic_net",
     "solve_ridge",
+    "solve_ridge_auto",
+    "solve_ridge_products",
 ]

@@ -13,7 +13,7 @@ from mbauc.solvers.unpenalised import Reduced
 Array = NDArray[np.float64]
 
 #: l2 is sought among these multiples of the mean eigenvalue, eight to the decade.
-_MULTIPLES = np.logspace(-6, 4, 81)
+L2_MULTIPLES = np.logspace(-6, 4, 81)
 #: Random directions and steps of the estimate for wide Σ: two or three digits of the degrees of freedom.
 _PROBES, _STEPS = 8, 40
 
@@ -109,7 +109,7 @@ def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
     mean = float(spectrum.multiplicity @ spectrum.nodes) / total if total > 0 else 0.0
     if mean <= 0.0:
         return 1.0
-    l2 = _MULTIPLES * mean
+    l2 = L2_MULTIPLES * mean
     rows = 3 * sizes[0] * sizes[1] / (sizes[0] + sizes[1])
     left = 1.0 - spectrum.degrees_of_freedom(l2) / rows
     if left[-1] <= 0.0:

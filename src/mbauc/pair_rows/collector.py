@@ -1,0 +1,156 @@
+"""From blocks of sparse rows to compact ones, in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pair_rows.columns import ColumnOrder
+from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.threads import run_threads
+
+Array = NDArray[np.float64]
+Groups = list[NDArray[np.intp]]
+
+#: Rows of a chunk, at most; few enough to share out evenly, and to count their entries in 32 bits.
+_CHUNK_ROWS = 32_768
+_CHUNK_ENTRIES = 1 << 30
+
+
+class Collector:
+    """Makes compact rows of blocks, and the sums that go with them.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    groups : int
+        Number of groups of rows.
+    n_threads : int
+        Threads to use.
+    shift : ndarray of shape (n_features,), optional
+        Taken off each stored value; for columns with a value in every row.
+
+    Attributes
+    ----------
+    order : ColumnOrder
+        New numbers of the columns.
+    counts : list of int
+        Rows of each group so far.
+    weights, squared_weights : list of float
+        Sums of their weights, and of the squares of these.
+    """
+
+    def __init__(
+        self, n_features: int, groups: int = 2, n_threads: int = 1, shift: Array | None = None
+    ) -> None:
+        self.order = ColumnOrder(n_features)
+        self.counts = [0] * groups
+        self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
+        self._n_threads = n_threads
+        self._shift = np.zeros(n_features) if shift is None else shift
+        self._short = n_features <= 1 << 16
+        #: occurrences of each column among rows whose values and weights are one, by group …
+        self._ones = np.zeros((groups, n_features), dtype=np.int64)
+        #: … and sums and squares over all other rows, once there are some
+        self._sums: Array | None = None
+        self._squares: Array | None = None
+
+    def count(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> None:
+        """Add a block to the sums, and number the columns that are new in it.
+
+        Parameters
+        ----------
+        X : CSR matrix
+            Canonical, with finite values.
+        groups : list of index arrays
+            Row numbers of each group.
+        weight : ndarray, optional
+            Weight of each row.
+        ones : bool
+            Whether all values of X are one.
+        """
+        from mbauc.pair_rows import kernels
+
+        occurrences = [self._occurrences(X, rows) for rows in groups]
+        self.order.admit(np.sum(occurrences, axis=0))
+        for group, rows in enumerate(groups):
+            own = None if weight is None else weight[rows]
+            self.counts[group] += int(rows.size)
+            self.weights[group] += float(rows.size) if own is None else float(own.sum())
+            self.squared_weights[group] += float(rows.size) if own is None else float(own @ own)
+            if ones and weight is None:
+                self._ones[group] += occurrences[group]
+                continue
+            if self._sums is None or self._squares is None:
+                self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
+            sums, squares = self._sums[group], self._squares[group]
+            kernels.sum_columns(X.indptr, X.indices, X.data, rows, weight, self._shift, sums, squares)
+
+    def settle(self) -> None:
+        """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
+        self._short = self.order.used <= 1 << 16
+
+    def compact(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> list[CompactRows]:
+        """Compact rows of a block that has been counted."""
+        parts = [(group, part) for group, rows in enumerate(groups) for part in _parts(X.indptr, rows)]
+        return run_threads(
+            lambda part: self._compacted(X, *part, weight, ones), parts, min(self._n_threads, len(parts) or 1)
+        )
+
+    def _occurrences(self, X: Any, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        from mbauc.pair_rows import kernels
+
+        n_threads = min(self._n_threads, max(1, X.nnz // (4 * X.shape[1])))
+        counts = np.zeros((n_threads, X.shape[1]), dtype=np.int64)
+        parts = np.array_split(rows, n_threads)
+        run_threads(
+            lambda t: kernels.count_columns(X.indptr, X.indices, parts[t], counts[t]),
+            range(n_threads),
+            n_threads,
+        )
+        return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
+
+    def _compacted(
+        self, X: Any, group: int, rows: NDArray[np.intp], weight: Array | None, ones: bool
+    ) -> CompactRows:
+        from mbauc.pair_rows import kernels
+
+        starts = np.zeros(rows.size + 1, dtype=np.uint32)
+        np.cumsum(X.indptr[rows + 1] - X.indptr[rows], out=starts[1:])
+        columns = np.empty(starts[-1], dtype=np.uint16 if self._short else np.uint32)
+        values = None if ones else np.empty(starts[-1])
+        kernels.compact(
+            X.indptr,
+            X.indices,
+            None if ones else X.data,
+            rows,
+            self.order.place_of,
+            self._shift,
+            starts,
+            columns,
+            values,
+        )
+        if values is not None:
+            half = values.astype(np.float32)
+            values = half if np.array_equal(half, values) else values
+        return CompactRows(group, starts, columns, values, None if weight is None else weight[rows])
+
+    def sums(self, group: int) -> tuple[Array, Array]:
+        """Weighted sums of the columns in use, and of their squares, over the rows of a group."""
+        used = self.order.columns
+        ones = self._ones[group][used].astype(np.float64)
+        if self._sums is None or self._squares is None:
+            return ones, ones
+        return ones + self._sums[group][used], ones + self._squares[group][used]
+
+
+def _parts(indptr: NDArray[Any], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Rows in pieces of at most so many rows and entries."""
+    if not rows.size:
+        return []
+    parts = -(-rows.size // _CHUNK_ROWS)
+    entries = int((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
+    return np.array_split(rows, max(parts, -(-entries // _CHUNK_ENTRIES)))

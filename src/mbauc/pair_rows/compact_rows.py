@@ -1,0 +1,49 @@
+"""Rows of one group in the form that products read: short column numbers, no values where all are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class CompactRows:
+    """Some rows of one group.
+
+    Attributes
+    ----------
+    group : int
+        Which group they belong to: 0 for positives (or differences of pairs), 1 for negatives.
+    starts : ndarray of shape (n + 1,)
+        Where the entries of each row begin.
+    columns : ndarray of uint16 or uint32
+        Column of each entry, counted in the order of :class:`~mbauc.pair_rows.columns.ColumnOrder`.
+    values : ndarray of float32 or float64, or None
+        Value of each entry; None if all are one.
+    weight : ndarray of shape (n,) or None
+        Weight of each row; None if all are one.
+    release : callable or None
+        Gives back the memory that reading them took; for rows on disk.
+    """
+
+    group: int
+    starts: NDArray[np.uint32]
+    columns: NDArray[Any]
+    values: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+    release: Callable[[], None] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.starts.size - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays take."""
+        arrays = (self.starts, self.columns, self.values, self.weight)
+        return sum(array.nbytes for array in arrays if array is not None)

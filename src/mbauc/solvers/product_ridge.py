@@ -1,0 +1,321 @@
+"""Ridge from products with Σ: one l2, a path of them, or the one that generalised cross-validation favours."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.solvers.gcv import L2_MULTIPLES
+from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.products import PairProducts, binormal_auc
+from mbauc.solvers.solution import Solution
+from mbauc.solvers.subspace import RidgeSubspace
+
+Array = NDArray[np.float64]
+#: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.
+Watch = Callable[[dict[str, Any], int, float, float], object]
+
+#: The excess risk is estimated by what the latest directions have brought.
+_WINDOW = 3
+#: Directions for this share of l2 show whether less of it would be better.
+_AHEAD = 0.1
+#: To choose l2 the risk need not be known better than this, and so many directions are enough at first.
+_CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
+#: Degrees of freedom that take a larger share of the rows than this are worth a better estimate.
+_SMALL_SHARE = 0.05
+
+
+def _unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
+    """Progress that nobody looks at."""
+
+
+def solve_ridge_products(
+    products: PairProducts,
+    penalty: Penalty,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    resume: dict[str, Any] | None = None,
+    watch: Watch = _unwatched,
+) -> Solution:
+    """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
+
+    Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
+    its minimum: where the latest three directions together have lowered it by less. The scale-free risk is
+    1/(1 + δ²) for a binormal AUC of Φ(δ), so an excess of ``tol`` costs φ(δ)(1 + δ²)²/(2δ) · ``tol`` of AUC: half of it
+    at AUC 0.75 to 0.9, less above.
+
+    Parameters
+    ----------
+    products : PairProducts
+        Products with Σ; each costs a sweep over the rows.
+    penalty : Penalty
+        l2 and the factors; l1 must be 0.
+    tol : float
+        Excess risk to accept.
+    max_iter : int
+        Most products to spend.
+    resume : dict, optional
+        A state that ``watch`` was told, to go on from there to the same bits.
+    watch : callable
+        Told ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.solvers import MatrixProducts, Penalty
+    >>> sigma, mu = np.diag([1.0, 3.0]), np.array([1.0, 2.0])
+    >>> solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1.0, np.ones(2)), tol=1e-12).coef
+    array([0.5, 0.5])
+    """
+    run = _Run(products, penalty.factors, tol, max_iter, watch)
+    run.start(resume)
+    run.converge(penalty.l2)
+    return run.finished(penalty.l2)
+
+
+def ridge_products_path(
+    products: PairProducts,
+    l2: Sequence[float],
+    factors: Array,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+) -> list[Solution]:
+    """Solutions for each l2, from the largest down; all share the directions found on the way.
+
+    Parameters as for :func:`solve_ridge_products`; ``max_iter`` holds for each l2.
+    """
+    run = _Run(products, factors, tol, max_iter, _unwatched)
+    solutions: dict[float, Solution] = {}
+    for value in sorted(set(l2), reverse=True):
+        run.iterations = 0
+        run.converge(value)
+        solutions[value] = run.finished(value)
+    return [solutions[value] for value in l2]
+
+
+def solve_ridge_auto(
+    products: PairProducts,
+    factors: Array,
+    sizes: tuple[float, float],
+    n_features: int,
+    *,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    resume: dict[str, Any] | None = None,
+    watch: Watch = _unwatched,
+) -> tuple[Solution, float]:
+    """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
+
+    The risk for every l2 is known within the directions found so far, so l2 is chosen again after each
+    product. Degrees of freedom are at most ``Σⱼ Dⱼ/(Dⱼ + l2 fⱼ)``, D the diagonal of Σ, and not much less where
+    columns overlap little. Where they are more than 5% of the rows, what is less is estimated from the
+    products with one vector of random signs (always the same ones).
+
+    Parameters
+    ----------
+    products, factors, tol, max_iter, resume, watch
+        As for :func:`solve_ridge_products`.
+    sizes : (float, float)
+        Rows of each class.
+    n_features : int
+        Columns of the data, those that never occur included.
+
+    Returns
+    -------
+    solution : Solution
+    l2 : float
+    """
+    run = _Run(products, factors, tol, max_iter, watch)
+    run.start(resume)
+    criterion = _Criterion(products, factors, sizes, n_features)
+    if run.stage == "choice":
+        run.choose(criterion, _CHOICE_ROOM)
+        if criterion.share > _SMALL_SHARE:
+            run.degrees = _probed_degrees(products, factors, criterion, run.l2)
+            run.stage = "second choice"
+    if run.stage == "second choice":
+        criterion.degrees = run.degrees
+        run.choose(criterion, run.subspace.room)
+    run.converge(run.l2)
+    return run.finished(run.l2), run.l2
+
+
+class _Run:
+    """Growing a subspace until the risk stops falling."""
+
+    def __init__(
+        self, products: PairProducts, factors: Array, tol: float, max_iter: int, watch: Watch
+    ) -> None:
+        self.products, self.factors = products, factors
+        self.tol, self.max_iter, self.watch = tol, max_iter, watch
+        self.subspace = RidgeSubspace(products, factors)
+        self.iterations, self.excess = 0, float("inf")
+        self.stage: Literal["choice", "second choice", "convergence"] = "choice"
+        self.l2, self.same = 0.0, 0
+        self.degrees = np.empty(0)
+        #: t'w for the final l2 after each of the latest products
+        self.gains: list[float] = []
+
+    def choose(self, criterion: _Criterion, room: int) -> None:
+        """Grow to ``room`` directions, or until l2 is settled and its risk known well enough to choose it."""
+        tol = max(self.tol, _CHOICE_TOL)
+        while True:
+            l2 = criterion.best(self.subspace)
+            self.same = self.same + 1 if l2 == self.l2 else 0
+            self.l2 = l2
+            gains = self.subspace.gains(l2, _WINDOW + 1)
+            if self.subspace.size >= room or self.iterations >= self.max_iter:
+                return
+            if self.same >= _WINDOW - 1 and len(gains) > _WINDOW and gains[0] - gains[-1] <= tol:
+                return
+            # where many degrees of freedom are at stake, every other direction shows where less l2 would lead
+            ahead = criterion.share > _SMALL_SHARE and self.iterations % 2 == 1
+            if not self.subspace.grow(_AHEAD * l2 if ahead else l2):
+                return
+            self._grown()
+
+    def converge(self, l2: float) -> None:
+        """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
+        if self.stage != "convergence" or self.l2 != l2:
+            # what was grown while this l2 was being chosen has brought this much
+            chosen = self.stage != "convergence" and self.l2 == l2
+            self.gains = self.subspace.gains(l2, _WINDOW + 1)[::-1] if chosen else []
+            self.stage, self.l2 = "convergence", l2
+        while True:
+            self.excess = self._estimate()
+            if self.excess <= self.tol or self.iterations >= self.max_iter:
+                return
+            if self.subspace.is_full:
+                self.subspace.collapse(l2)
+            if not self.subspace.grow(l2):
+                self.excess = 0.0
+                return
+            self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
+            self._grown()
+
+    def _estimate(self) -> float:
+        """What the latest directions have brought; infinite while there are too few of them."""
+        return max(self.gains[-1] - self.gains[0], 0.0) if len(self.gains) > _WINDOW else float("inf")
+
+    def _grown(self) -> None:
+        self.iterations += 1
+        state = self.subspace.state() | {
+            "stage": np.str_(self.stage),
+            "iterations": np.int64(self.iterations),
+            "l2": np.float64(self.l2),
+            "same": np.int64(self.same),
+            "degrees": self.degrees,
+            "gains": np.array(self.gains),
+        }
+        auc = binormal_auc(*self.subspace.differences(self.l2))
+        self.watch(state, self.iterations, self._estimate(), auc)
+
+    def start(self, state: dict[str, Any] | None) -> None:
+        """Go on from a state, if there is one."""
+        if state is None:
+            return
+        self.subspace.resume(state)
+        self.stage = str(state["stage"])  # type: ignore[assignment]
+        self.iterations, self.l2, self.same = int(state["iterations"]), float(state["l2"]), int(state["same"])
+        self.degrees = np.array(state["degrees"])
+        self.gains = [float(value) for value in state["gains"]]
+
+    def finished(self, l2: float) -> Solution:
+        w = self.subspace.solution(l2)
+        if self.excess > self.tol:
+            _warn(self.iterations, self.excess, self.tol)
+        return certified_products(
+            self.products, Penalty(0.0, l2, self.factors), w, self.iterations, self.excess
+        )
+
+
+class _Criterion:
+    """Generalised cross-validation over a grid of l2."""
+
+    def __init__(
+        self, products: PairProducts, factors: Array, sizes: tuple[float, float], n_features: int
+    ) -> None:
+        penalised = factors > 0
+        self._ratios = products.diagonal[penalised] / factors[penalised]
+        self._free = int(np.count_nonzero(~penalised & (products.diagonal > 0)))
+        mean = float(self._ratios.sum()) / max(n_features - int(np.count_nonzero(~penalised)), 1)
+        self.grid = L2_MULTIPLES * (mean if mean > 0 else 1.0)
+        self.rows = 3 * sizes[0] * sizes[1] / (sizes[0] + sizes[1])
+        self.degrees = np.array([self._free + (self._ratios / (self._ratios + l2)).sum() for l2 in self.grid])
+        self.share = 0.0
+
+    def best(self, subspace: RidgeSubspace) -> float:
+        """The l2 that minimises risk / (1 - df/m)²."""
+        left = 1.0 - self.degrees / self.rows
+        if left[-1] <= 0.0:
+            place = left.size - 1
+        elif not subspace.size:
+            # nothing is known of the risk yet: where degrees of freedom begin to cost
+            place = int(np.argmax(left > 0.5)) if left[-1] > 0.5 else left.size - 1
+        else:
+            usable = left > 0
+            risks = subspace.risks(self.grid[usable])
+            place = int(np.flatnonzero(usable)[np.argmin(risks / left[usable] ** 2)])
+        self.share = float(self.degrees[place] / self.rows)
+        return float(self.grid[place])
+
+
+def _probed_degrees(products: PairProducts, factors: Array, criterion: _Criterion, l2: float) -> Array:
+    """Degrees of freedom tr Σ(Σ + l2 F)⁻¹ for each l2 of the grid, at most those of the diagonal.
+
+    With random signs z, ``z'√F(Σ + l2 F)⁻¹√F z`` has the trace as its mean. Its value within a subspace is too small, so
+    degrees of freedom are over- rather than underestimated.
+    """
+    signs = np.random.default_rng(0).integers(0, 2, size=factors.size) * 2.0 - 1.0
+    signs[products.diagonal <= 0] = 0.0
+    target = np.sqrt(factors) * signs
+    subspace = RidgeSubspace(products, factors, target)
+    # solutions for a third of l2 serve those above it as well
+    aim = l2 / 3
+    while not subspace.is_full and subspace.grow(aim):
+        gains = [aim * value for value in subspace.gains(aim, 2)]
+        if len(gains) > 1 and gains[0] - gains[1] < 1e-3 * criterion.rows:
+            break
+    count = float(np.count_nonzero(target)) + criterion._free
+    probed = np.array([count - value * subspace.gains(float(value))[0] for value in criterion.grid])
+    return np.minimum(criterion.degrees, np.maximum(probed, 0.0))
+
+
+def certified_products(
+    products: PairProducts, penalty: Penalty, w: Array, iterations: int, excess_risk: float
+) -> Solution:
+    """The solution w with objective and optimality from a product of its own."""
+    product = products.product(w)
+    gradient = product - products.mu
+    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
+    bound = float("inf")
+    if penalty.l1 == 0.0:
+        slope, ridge = gradient + penalty.l2 * penalty.factors * w, penalty.l2 * penalty.factors
+        held = ridge > 0
+        if not slope[~held].any():
+            bound = float((slope[held] ** 2 / ridge[held]).sum())
+    return Solution(
+        coef=w,
+        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
+        optimality=penalty.distance_to_stationarity(gradient, w) / scale,
+        iterations=iterations,
+        excess_risk=excess_risk,
+        excess_bound=bound,
+    )
+
+
+def _warn(iterations: int, excess: float, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
+        "Increase max_iter, raise l2, or accept less with tol.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

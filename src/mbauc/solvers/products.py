@@ -1,0 +1,47 @@
+"""Σ known by its products with vectors alone, for data too wide to form it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+Array = NDArray[np.float64]
+
+
+class PairProducts(Protocol):
+    """What iterative solvers of Eq. (14) ask of the pairs.
+
+    Attributes
+    ----------
+    mu : ndarray of shape (d,)
+        First moment μ of the differences.
+    diagonal : ndarray of shape (d,)
+        Diagonal of their second moment Σ.
+    """
+
+    mu: Array
+    diagonal: Array
+
+    def product(self, v: Array) -> Array:
+        """Σ v, a new array."""
+
+
+class MatrixProducts:
+    """Products with a Σ that is there as a matrix."""
+
+    def __init__(self, sigma: Array, mu: Array) -> None:
+        self._sigma, self.mu = sigma, mu
+        self.diagonal = np.diagonal(sigma).copy()
+
+    def product(self, v: Array) -> Array:
+        """Σ v."""
+        return np.asarray(self._sigma @ v)
+
+
+def binormal_auc(mu_w: float, w_sigma_w: float) -> float:
+    """AUC of normal scores with mean difference w'μ and second moment w'Σw of the differences."""
+    variance = max(w_sigma_w - mu_w**2, 0.0)
+    return 0.5 if mu_w == 0.0 else float(ndtr(mu_w / np.sqrt(variance))) if variance > 0 else 1.0

@@ -1,0 +1,173 @@
+"""Ridge solutions for any l2 within a few directions, from products with Σ alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+
+from mbauc.solvers.products import PairProducts
+
+Array = NDArray[np.float64]
+
+#: A direction of which less than this is new adds nothing but rounding errors.
+_NOTHING_NEW = 1e-10
+
+
+class RidgeSubspace:
+    """The problem (Σ + l2 F) w = t in the span of some directions, for all l2 at once.
+
+    A direction costs one product with Σ, whatever l2 is going to be: within the span every l2 is a system of a
+    dozen equations. The direction to add next is the residual for the l2 of interest, divided by the diagonal
+    of Σ + l2 F. As long as l2 stays the same the solutions are those of conjugate gradients with Jacobi's
+    preconditioner; when it changes, all directions go on being of use. When there is no room left, the span
+    collapses to the solution and the latest direction, from which conjugate gradients lose nothing.
+
+    Columns are divided by the root of their second moment inside, so that units do not matter.
+
+    Parameters
+    ----------
+    products : PairProducts
+        Products with Σ.
+    factors : ndarray of shape (d,)
+        Penalty factors, the diagonal of F.
+    target : ndarray of shape (d,), optional
+        The right-hand side t; μ if absent.
+    room : int
+        Directions to hold, two vectors of d numbers each.
+
+    Attributes
+    ----------
+    size, room : int
+        Directions held now, and at most.
+    """
+
+    def __init__(
+        self, products: PairProducts, factors: Array, target: Array | None = None, room: int = 16
+    ) -> None:
+        diagonal = products.diagonal
+        self._products = products
+        self._unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
+        self._ridge = factors * self._unit**2
+        self._target = self._unit * (products.mu if target is None else target)
+        self.room = room
+        self._basis = np.empty((room, diagonal.size))
+        self._images = np.empty((room, diagonal.size))
+        self._gram, self._penalty = np.zeros((room, room)), np.zeros((room, room))
+        self._projected = np.zeros(room)
+        self.size = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no room for another direction."""
+        return self.size == self.room
+
+    # -- within the span -------------------------------------------------------------------------------
+
+    def gains(self, l2: float, last: int = 1) -> list[float]:
+        """t'w at the solution in the whole span, and in the spans that lack the 1, 2, … latest directions.
+
+        1 - t'w is the regularised risk of w, so differences say how much each direction has lowered it.
+        """
+        sizes = range(self.size, max(self.size - last, 0), -1)
+        return [float(self._projected[:size] @ self._coordinates(l2, size)) for size in sizes]
+
+    def risks(self, l2: Array) -> Array:
+        """Pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
+        gram, projected = self._gram[: self.size, : self.size], self._projected[: self.size]
+        found = [self._coordinates(float(value), self.size) for value in l2]
+        return np.array([1.0 - 2.0 * (projected @ a) + a @ gram @ a for a in found])
+
+    def solution(self, l2: float) -> Array:
+        """The weights w."""
+        return np.asarray(self._unit * (self._coordinates(l2, self.size) @ self._basis[: self.size]))
+
+    def differences(self, l2: float) -> tuple[float, float]:
+        """Mean w'μ and mean square w'Σw of the score differences of the solution, if t is μ."""
+        a = self._coordinates(l2, self.size)
+        return float(self._projected[: self.size] @ a), float(a @ self._gram[: self.size, : self.size] @ a)
+
+    def _coordinates(self, l2: float, size: int) -> Array:
+        matrix = self._gram[:size, :size] + l2 * self._penalty[:size, :size]
+        projected = self._projected[:size]
+        try:
+            return np.asarray(cho_solve(cho_factor(matrix, check_finite=False), projected, check_finite=False))
+        except LinAlgError:
+            return np.asarray(lstsq(matrix, projected, check_finite=False)[0])
+
+    # -- growing and collapsing ----------------------------------------------------------------------------
+
+    def grow(self, l2: float) -> bool:
+        """Add the direction in which the solution for ``l2`` is wrong; False if there is none."""
+        residual = self._target
+        if self.size:
+            a = self._coordinates(l2, self.size)
+            residual = residual - a @ self._images[: self.size]
+            residual -= l2 * self._ridge * (a @ self._basis[: self.size])
+        return self._add(residual / (1.0 + l2 * self._ridge))
+
+    def add(self, w: Array) -> bool:
+        """Add a direction that is thought to be near a solution."""
+        return self._add(np.divide(w, self._unit, out=np.zeros_like(w), where=self._unit > 0))
+
+    def _add(self, direction: Array) -> bool:
+        before = float(np.linalg.norm(direction))
+        if not before > 0.0 or not np.isfinite(before):
+            return False
+        held = self._basis[: self.size]
+        direction = direction / before
+        for _ in range(2):  # once is not enough where little is new
+            direction = direction - (held @ direction) @ held
+        length = float(np.linalg.norm(direction))
+        if length < _NOTHING_NEW:
+            return False
+        k = self.size
+        self._basis[k] = direction / length
+        self._images[k] = self._unit * self._products.product(self._unit * self._basis[k])
+        self.size += 1
+        self._project(k)
+        return True
+
+    def _project(self, first: int) -> None:
+        """Fill in the small matrices from direction ``first`` on."""
+        size = self.size
+        basis, images = self._basis[:size], self._images[:size]
+        for k in range(first, size):
+            self._gram[k, : k + 1] = self._gram[: k + 1, k] = basis[: k + 1] @ images[k]
+            self._penalty[k, : k + 1] = self._penalty[: k + 1, k] = basis[: k + 1] @ (self._ridge * basis[k])
+            self._projected[k] = basis[k] @ self._target
+
+    def collapse(self, l2: float) -> None:
+        """Keep the solution for ``l2`` and the latest direction, and forget the others."""
+        size = self.size
+        kept = np.zeros((2, size))
+        kept[0] = self._coordinates(l2, size)
+        kept[0] /= np.linalg.norm(kept[0])
+        kept[1, -1] = 1.0
+        kept[1] -= (kept[0] @ kept[1]) * kept[0]
+        kept[1] /= np.linalg.norm(kept[1])
+        self._basis[:2], self._images[:2] = kept @ self._basis[:size], kept @ self._images[:size]
+        self.size = 2
+        self._project(0)
+
+    # -- to disk and back -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that is needed to go on from here to the same bits."""
+        k = self.size
+        return {
+            "basis": self._basis[:k],
+            "images": self._images[:k],
+            "gram": self._gram[:k, :k],
+            "penalty": self._penalty[:k, :k],
+            "projected": self._projected[:k],
+        }
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        k = self.size = len(state["basis"])
+        self._basis[:k], self._images[:k] = state["basis"], state["images"]
+        self._gram[:k, :k], self._penalty[:k, :k] = state["gram"], state["penalty"]
+        self._projected[:k] = state["projected"]
