@@ -1,6 +1,7 @@
-"""Readers: blocks of rows from LIBSVM text, CSV, TSV and Parquet; the data sets of the MBA paper by name."""
+"""Blocks of rows from LIBSVM text, CSV, TSV and Parquet; the MBA paper's data sets by name; click logs."""
 
-from mbauc.data.block import Block, Source
+from mbauc.data.block import Block, Source, fingerprint_of
+from mbauc.data.clicks.log import ClickLog
 from mbauc.data.hashing import fold_columns
 from mbauc.data.libsvm.source import LibsvmSource, read_libsvm
 from mbauc.data.scaling import ColumnStatistics, ScaledSource
@@ -12,6 +13,7 @@ from mbauc.data.table.source import TableSource
 
 __all__ = [
     "Block",
+    "ClickLog",
     "ColumnStatistics",
     "DataSet",
     "ForwardSplit",
@@ -21,6 +23,7 @@ __all__ = [
     "TableEncoding",
     "TableSource",
     "find",
+    "fingerprint_of",
     "fold_columns",
     "group_split",
     "load",

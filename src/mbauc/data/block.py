@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -30,6 +31,9 @@ class Block(NamedTuple):
 class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
+    A source may also have a method ``fingerprint()``, which tells what its blocks depend on; see
+    :func:`fingerprint_of`.
+
     Attributes
     ----------
     n_features : int
@@ -43,3 +47,29 @@ class Source(Protocol):
 
     def __iter__(self) -> Iterator[Block]:
         """The blocks from the first row on, each time anew."""
+
+
+def fingerprint_of(source: Any) -> dict[str, object] | None:
+    """What the blocks of a source depend on, ready for JSON; None if it does not tell.
+
+    Sources with a method ``fingerprint()`` tell: files by name, size and time of their last change, and all
+    settings that decide the blocks. Two equal fingerprints mean the same blocks in the same order, unless
+    somebody forges times. ``O(files)`` time: nothing is read.
+
+    Examples
+    --------
+    >>> from mbauc.data.block import fingerprint_of
+    >>> fingerprint_of([]) is None                                  # a list of blocks does not tell
+    True
+    """
+    tell = getattr(source, "fingerprint", None)
+    return tell() if callable(tell) else None
+
+
+def file_stamps(paths: Iterable[str]) -> list[object]:
+    """Name, size in bytes and time of the last change in nanoseconds of files, for fingerprints."""
+    stamps: list[object] = []
+    for path in paths:
+        status = os.stat(path)
+        stamps.append({"name": path, "bytes": status.st_size, "mtime_ns": status.st_mtime_ns})
+    return stamps

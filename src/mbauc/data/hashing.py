@@ -34,7 +34,7 @@ def hash_features(column: str, values: Any) -> Hashes:
     FNV-1a alone would not do: its last bit is the parity of the bytes' last bits. A missing value is
     hashed as an empty one. Test vectors are in the example.
 
-    ``O(bytes)`` time, vectorised over the values; callers hash each distinct value of a column once a block.
+    ``O(bytes)`` time; callers hash each distinct value of a column once a block.
 
     Parameters
     ----------
@@ -51,21 +51,37 @@ def hash_features(column: str, values: Any) -> Hashes:
     >>> f"{hash_features('', [''])[0]:016x}"                 # of the equals sign alone
     '7d4847d6948d751b'
     """
-    text, starts, lengths = _utf8(values)
-    state = _FNV_OFFSET
-    for byte in f"{column}=".encode():
-        state = ((state ^ byte) * _FNV_PRIME) & _BITS
-    order = np.argsort(-lengths, kind="stable")
-    starts, lengths = starts[order], lengths[order]
-    hashed = np.full(lengths.size, state, dtype=np.uint64)
-    # longest first, so that the values that still have a byte at a place are the first ones
-    longer = np.searchsorted(-lengths, -np.arange(int(lengths[0]) if lengths.size else 0))
-    for place, count in enumerate(longer.tolist()):
-        hashed[:count] ^= text[starts[:count] + place]
-        hashed[:count] *= np.uint64(_FNV_PRIME)
-    result = np.empty_like(hashed)
-    result[order] = _mixed(hashed)
-    return result
+    from mbauc.data import hash_kernels
+
+    text, ends = _utf8(values)
+    hashes = np.empty(ends.size - 1, dtype=np.uint64)
+    hash_kernels.hash_texts(text, ends, _state(column), hashes)
+    return hashes
+
+
+def hash_keys(
+    column: str, values: Any, width: int, *, first: int = 0, signed: bool = False, kind: Any = np.int64
+) -> NDArray[Any]:
+    """Where the features ``column=value`` go, and with which sign, in one number: for each value and for none.
+
+    A key is twice the column, which is ``first`` plus that of :func:`hash_slots`, plus one if ``signed`` and
+    :func:`hash_signs` is -1. The last key is that of a missing value. ``O(bytes)`` time.
+
+    Examples
+    --------
+    >>> from mbauc.data.hashing import hash_keys
+    >>> (hash_keys("site_id", ["1fbe01fe", "é"], 10_000, signed=True) // 2).tolist()
+    [4035, 7300, 6250]
+    >>> (hash_keys("site_id", ["1fbe01fe", "é"], 10_000, signed=True) % 2).tolist()
+    [0, 1, 0]
+    """
+    from mbauc.data import hash_kernels
+
+    text, ends = _utf8(values)
+    keys = np.empty(ends.size, dtype=kind)
+    ends = np.append(ends, ends[-1])  # an empty text at the end
+    hash_kernels.hash_keys(text, ends, _state(column), np.uint64(width), first, signed, keys)
+    return keys
 
 
 def hash_columns(columns: NDArray[Any]) -> Hashes:
@@ -156,23 +172,32 @@ def _mixed(hashes: Hashes) -> Hashes:
     return np.asarray(hashes ^ (hashes >> np.uint64(33)))
 
 
-def _utf8(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """UTF-8 bytes of all values in a row, and where each starts and how long it is."""
+def _state(column: str) -> np.uint64:
+    """FNV-1a of a column's name and the equals sign."""
+    state = _FNV_OFFSET
+    for byte in f"{column}=".encode():
+        state = ((state ^ byte) * _FNV_PRIME) & _BITS
+    return np.uint64(state)
+
+
+def _utf8(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """UTF-8 bytes of all values in a row, and where each starts and, after the last, the last one ends."""
     if hasattr(values, "buffers"):
         return _utf8_of_arrow(values)
     encoded: Sequence[bytes] = [str(value).encode() for value in values]
-    lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-    text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-    return text, np.cumsum(lengths) - lengths, lengths
+    ends = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=ends[1:])
+    # read-only as Arrow's memory is: compiled loops tell the two apart
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
 
 
-def _utf8_of_arrow(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+def _utf8_of_arrow(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     large = str(values.type).startswith("large_")
     _, offsets, data = values.buffers()
     if offsets is None or data is None:  # nothing but empty values
-        ends = np.zeros(len(values) + 1, dtype=np.int64)
-    else:
-        ends = np.frombuffer(offsets, dtype=np.int64 if large else np.int32).astype(np.int64)
-        ends = ends[values.offset : values.offset + len(values) + 1]
-    text = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    return text, ends[:-1], np.diff(ends)
+        return np.frombuffer(b"", dtype=np.uint8), np.zeros(len(values) + 1, dtype=np.int64)
+    places: NDArray[Any] = np.frombuffer(offsets, dtype=np.int64 if large else np.int32)
+    ends = places[values.offset : values.offset + len(values) + 1].astype(np.int64)
+    text = np.frombuffer(data, dtype=np.uint8)
+    text.flags.writeable = False
+    return text, ends

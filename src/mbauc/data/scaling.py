@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.data.block import Block, Source
+from mbauc.data.block import Block, Source, fingerprint_of
 from mbauc.matrix import as_matrix, is_sparse
 from mbauc.progress import progress
 from mbauc.settings import check_choice, check_whole
@@ -226,6 +227,25 @@ class ScaledSource:
         """The source's blocks from the first row on, scaled."""
         for block in self.source:
             yield block._replace(X=self._scaled(block.X))
+
+    def fingerprint(self) -> dict[str, object] | None:
+        """What the blocks depend on: the source's fingerprint and the scales; None if the source has none.
+
+        See :func:`~mbauc.data.block.fingerprint_of`. ``O(d)`` time.
+        """
+        inner = fingerprint_of(self.source)
+        if inner is None:
+            return None
+        scales = hashlib.sha256(self._scale.tobytes())
+        if self.how == "standard":
+            scales.update(self.statistics.mean.tobytes())
+        return {
+            "source": "ScaledSource",
+            "version": 1,
+            "of": inner,
+            "how": self.how,
+            "scales": scales.hexdigest(),
+        }
 
     def _scaled(self, X: Any) -> Any:
         if is_sparse(X):

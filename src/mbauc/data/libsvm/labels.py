@@ -82,6 +82,11 @@ class Labels:
             return self.known
         return np.array(sorted(self.seen))
 
+    @property
+    def positive(self) -> list[float]:
+        """The positive labels, given or seen, as rows have them."""
+        return list(self._positive) if self._positive is not None else sorted(self.seen)[1:]
+
     def see(self, labels: NDArray[np.float64]) -> int | None:
         """Take note of the labels of some rows; the row whose label is one too many, if any."""
         if self.given:
@@ -138,7 +143,7 @@ class Labels:
 
     def binary(self, labels: NDArray[np.float64]) -> NDArray[np.int8]:
         """1 for the positive rows, 0 for the others."""
-        positive = self._positive if self._positive is not None else sorted(self.seen)[1:]
+        positive = self.positive
         mask = labels == positive[0] if len(positive) == 1 else np.isin(labels, positive)
         return np.asarray(mask, dtype=np.int8)
 

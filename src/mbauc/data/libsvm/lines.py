@@ -10,11 +10,12 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mbauc.data.ahead import one_ahead
 
 Text = NDArray[np.uint8]
 
@@ -87,7 +88,7 @@ def whole_lines(path: str | os.PathLike[str], size: int | None = None) -> Genera
         for first_bytes, opener in _OPENERS.items():
             if start.startswith(first_bytes):
                 chunks = _unpacked(os.fspath(path), stream, opener, size or 1 << 24)
-                yield from _without_mark(_one_ahead(chunks))
+                yield from _without_mark(one_ahead(chunks))
                 return
         yield from _without_mark(_mapped(stream, size))
 
@@ -174,19 +175,6 @@ def _filled(text: Text, held: Text, archive: Any) -> tuple[Text, Exception | Non
         text[size : size + len(part)] = np.frombuffer(part, dtype=np.uint8)
         size += len(part)
     return text, None
-
-
-def _one_ahead(chunks: Generator[Lines, None, None]) -> Iterator[Lines]:
-    """The same chunks; while one is used the next is made in another thread."""
-    with ThreadPoolExecutor(1, thread_name_prefix="mbauc") as pool:
-        coming = pool.submit(next, chunks, None)
-        try:
-            while (chunk := coming.result()) is not None:
-                coming = pool.submit(next, chunks, None)
-                yield chunk
-        finally:
-            coming.exception()
-            chunks.close()
 
 
 def _after_last_line(text: Text) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mbauc.data.clicks.command import add_clicks
 from mbauc.data.sets.content import identify
 from mbauc.data.sets.entry import Entry
 from mbauc.data.sets.places import locate
@@ -23,9 +24,10 @@ def add_data(commands: Any) -> None:
     """Add ``data`` and what it can do to the subcommands of a parser."""
     data = commands.add_parser(
         "data",
-        help="list, check and download the data sets of the MBA paper",
+        help="list, check and download the data sets of the MBA paper; make click logs",
         description="The 15 benchmark sets and three click logs of the paper's Table I, from LIBSVM and UCI.",
-        epilog="examples: mbauc data list; mbauc data download a9a german; mbauc data check a9a",
+        epilog="examples: mbauc data list; mbauc data download a9a german; mbauc data check a9a; "
+        "mbauc data clicks -o clicks.parquet",
     )
     actions = data.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = _action(
@@ -63,6 +65,7 @@ def add_data(commands: Any) -> None:
         "--force", action="store_true", help="download files that are there already and replace them"
     )
     get.set_defaults(run=_run_download)
+    add_clicks(actions)
 
 
 def _action(actions: Any, name: str, summary: str, description: str, example: str) -> argparse.ArgumentParser:

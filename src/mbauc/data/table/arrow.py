@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -12,8 +13,10 @@ def pyarrow(part: str = "") -> Any:
 
     It is an optional dependency: whoever reads LIBSVM text or passes arrays does not need it.
     """
+    name = f"pyarrow.{part}" if part else "pyarrow"
     try:
-        return import_module(f"pyarrow.{part}" if part else "pyarrow")
+        # asked for thousands of times a second while blocks are read
+        return sys.modules.get(name) or import_module(name)
     except ImportError:
         raise ImportError(
             "CSV, TSV and Parquet files and data frames are read with pyarrow, which is not installed. "

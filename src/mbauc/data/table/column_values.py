@@ -19,22 +19,40 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WHOLE = re.compile(r"([+-]?\d+)\.0*")
 #: Digits that may be a code: as numbers they would lose a zero, or their last digits.
 _CODE = r"^[+-]?0\d|\d{16}"
+#: Whole numbers that are spelled as they should be.
+_PLAIN = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _TRUTH = {"true": "true", "false": "false"}
 
 
 class Texts(NamedTuple):
-    """Texts of a column, each distinct one once.
+    """Texts of a column, each about once.
 
     Attributes
     ----------
     codes : ndarray of int32
         For each row the place of its text in ``values``; -1 where it is missing.
     values : Arrow array of strings
-        The distinct texts.
+        The texts. Some may occur in no row, and some twice, since files bring dictionaries of their own; an
+        empty one means the same as -1.
     """
 
     codes: NDArray[np.int32]
     values: Any
+
+    def used(self, *, empty: bool = False) -> Texts:
+        """Without texts that occur in no row and, unless ``empty``, without the empty one.
+
+        ``O(rows + texts)`` time.
+        """
+        places = np.full(len(self.values) + 1, -1, dtype=np.int32)
+        present = np.bincount(self.codes + 1, minlength=places.size)[1:] > 0
+        if not empty:
+            present &= pyarrow("compute").binary_length(self.values).to_numpy(zero_copy_only=False) > 0
+        occurs = np.flatnonzero(present)
+        if occurs.size == len(self.values):
+            return self
+        places[occurs] = np.arange(occurs.size)
+        return Texts(places[self.codes], self.values.take(pyarrow().array(occurs)))
 
 
 class WrongTypeError(ValueError):
@@ -62,6 +80,46 @@ def flat(column: Any) -> Any:
     return column
 
 
+def from_dictionary(column: Any) -> Texts | None:
+    """A column of texts that comes with its dictionary, or with one for each chunk; None for other columns.
+
+    ``O(n)`` time; texts are not looked at.
+    """
+    arrow = pyarrow()
+    types = arrow.types
+    if not types.is_dictionary(column.type) or not (
+        types.is_string(column.type.value_type) or types.is_large_string(column.type.value_type)
+    ):
+        return None
+    chunks = column.chunks if isinstance(column, arrow.ChunkedArray) else [column]
+    if not chunks or any(chunk.dictionary.null_count for chunk in chunks):
+        return None
+    codes = np.empty(sum(map(len, chunks)), dtype=np.int32)
+    row = first = 0
+    for chunk in chunks:
+        _fill_codes(chunk.indices, first, codes[row : row + len(chunk)])
+        row, first = row + len(chunk), first + len(chunk.dictionary)
+    dictionaries = [flat(chunk.dictionary) for chunk in chunks]
+    return Texts(codes, dictionaries[0] if len(chunks) == 1 else arrow.concat_arrays(dictionaries))
+
+
+def _fill_codes(places: Any, first: int, codes: NDArray[np.int32]) -> None:
+    """Write places in a dictionary, counted from ``first``, and -1 for missing ones."""
+    from mbauc.data.table import kernels
+
+    if not len(places):
+        return
+    places = places.cast(pyarrow().int32())
+    valid, numbers = places.buffers()
+    values = np.frombuffer(numbers, dtype=np.int32)[places.offset : places.offset + len(places)]
+    if valid is None:
+        np.add(values, first, out=codes)
+    else:
+        bits = np.frombuffer(valid, dtype=np.uint8)
+        values.flags.writeable = bits.flags.writeable = False  # compiled loops tell the two apart
+        kernels.fill_codes(values, bits, places.offset, np.int32(first), codes)
+
+
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type holds texts, once :func:`flat` has been at it."""
     return bool(pyarrow().types.is_string(kind))
@@ -83,11 +141,17 @@ def number_of(text: str) -> float | None:
 
 
 def numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-    """A flat column as float64 with NaN for missing values, and which values are no finite numbers.
+    """A column as float64 with NaN for missing values, and which values are no finite numbers.
 
     ``O(n)`` time; the second is None where all values are good.
     """
     arrow = pyarrow()
+    coded = from_dictionary(column)
+    if coded is not None:
+        codes, distinct = coded.used(empty=True)  # those in no row must not change how these are read
+        known, wrong = numbers(distinct)
+        return np.append(known, np.nan)[codes], None if wrong is None else np.append(wrong, False)[codes]
+    column = flat(column)
     kind = column.type
     if is_text(kind):
         try:
@@ -156,7 +220,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def texts(column: Any, spelling: str) -> Texts:
-    """A flat column as texts, each distinct one once; the empty text counts as missing.
+    """A column as texts, each about once.
 
     Numbers are spelled in one way, whatever their type (5 for 5.00, 1.5 for 1.50, 100000 for 1e5), and truth
     values ``true`` and ``false``, so that a table gives the same texts from CSV, Parquet and data frames.
@@ -164,10 +228,23 @@ def texts(column: Any, spelling: str) -> Texts:
     Parameters
     ----------
     column : Arrow array
-        Flat.
+        Of any type.
     spelling : {"text", "whole", "number", "truth"}
         What the values were when the column was first looked at.
     """
+    coded = from_dictionary(column)
+    if coded is None:
+        coded = _encoded(flat(column), spelling)
+    if is_text(coded.values.type):
+        return coded if spelling == "text" else _respelled_texts(coded.used(), spelling)
+    spelled = _spelled(coded.values, spelling)
+    if pyarrow().types.is_integer(coded.values.type):
+        return Texts(coded.codes, spelled)
+    return _once(coded.codes, spelled)
+
+
+def _encoded(column: Any, spelling: str) -> Texts:
+    """A flat column as codes and distinct values, of whatever type."""
     arrow = pyarrow()
     types, kind = arrow.types, column.type
     if types.is_null(kind):
@@ -178,13 +255,18 @@ def texts(column: Any, spelling: str) -> Texts:
         # 007 has become 7 by now, and 12e45 infinity
         raise WrongTypeError(str(kind))
     coded = column.dictionary_encode()
-    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    values = coded.dictionary
-    if is_text(kind) and spelling == "text":
-        compute = pyarrow("compute")
-        empty = compute.any(compute.equal(values, "")).as_py()
-        return _once(codes, values) if empty else Texts(codes, values)
-    return _once(codes, _spelled(values, spelling))
+    codes = np.empty(len(column), dtype=np.int32)
+    _fill_codes(coded.indices, 0, codes)
+    return Texts(codes, coded.dictionary)
+
+
+def _respelled_texts(coded: Texts, spelling: str) -> Texts:
+    compute = pyarrow("compute")
+    other = compute.invert(compute.match_substring_regex(coded.values, _PLAIN))
+    if not compute.any(other).as_py():  # as in most columns of whole numbers
+        return coded
+    respelled = _spelled(coded.values.filter(other), spelling)
+    return _once(coded.codes, compute.replace_with_mask(coded.values, other, respelled))
 
 
 def _spelled(values: Any, spelling: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
@@ -39,6 +39,9 @@ class CsvTable:
     names : sequence of str, optional
         Names of the columns if the file has no header line.
     """
+
+    #: Number of rows: not known.
+    n_rows: int | None = None
 
     def __init__(
         self, file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
@@ -84,6 +87,11 @@ class CsvTable:
                 f"{self.file}: expected names of columns in the first line, got {shown}. {_HEADLESS}"
             )
 
+    def stamp(self) -> dict[str, object]:
+        """Which file it was when it was first read, and how its fields are told apart, for fingerprints."""
+        how = {"delimiter": self.delimiter, "names": self.names, "header_lines": self._header_lines}
+        return self.file.told(self._stamp) | how
+
     def _check_unchanged(self) -> None:
         """Raise if it is no longer the file that it was."""
         if self.file.stamp() == self._stamp:
@@ -93,8 +101,10 @@ class CsvTable:
                 return
         raise self.file.changed()
 
-    def pieces(self, columns: Sequence[str], report: Report) -> Iterator[Piece]:
-        """The rows from the first on, a few megabytes of text at a time.
+    def pieces(
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+    ) -> Generator[Piece, None, None]:
+        """The rows from the first on, a few megabytes of text at a time; nothing is ``coded`` here.
 
         A line with the wrong number of fields is passed to ``report`` and left out; a line without any value,
         in whatever column, is passed over.

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.data.hashing import hash_features, hash_signs, hash_slots
+from mbauc.data.hashing import hash_features, hash_keys, hash_signs, hash_slots
 from mbauc.data.table.arrow import as_arrow_table, column_names
 from mbauc.data.table.column_values import Texts
 from mbauc.data.table.columns import Column, no_such_column
 from mbauc.data.table.faults import settled, stop
 from mbauc.data.table.features import Features, read_features
+from mbauc.data.table.sparse_rows import key_type, keys_of_codes, sparse_rows
 from mbauc.settings import check_choice
 
 _FORMAT, _VERSION = "mbauc table encoding", 1
@@ -98,8 +99,9 @@ class CategoryFeature:
         known = {value: place for place, value in enumerate(self.categories or ())}
         missing = len(known) if self.has_missing else -1
         other = len(known) + self.has_missing if self.has_other else -1
-        table = [known.get(value, other) for value in texts.values.to_pylist()]
-        return np.array([*table, missing], dtype=np.int64)[texts.codes]
+        codes, values = texts.used()
+        table = [known.get(value, other) for value in values.to_pylist()]
+        return np.array([*table, missing], dtype=np.int64)[codes]
 
 
 class TableEncoding:
@@ -247,18 +249,31 @@ class TableEncoding:
                     # a row occurs once in each step, so that collisions add up
                     X[rows[used], places[used]] += values[used]
             return X
-        parts = list(self._entries(features))
-        columns = np.empty((features.rows, len(parts)), dtype=np.int64)
-        entries = np.empty((features.rows, len(parts)))
-        for place, (places, values) in enumerate(parts):
-            columns[:, place], entries[:, place] = places, values
-        used = (columns >= 0) & (entries != 0.0)
-        kind = np.int32 if max(self.n_features, used.size) < 2**31 else np.int64
-        ends = np.r_[0, np.cumsum(used.sum(axis=1))].astype(kind)
-        shape = (features.rows, self.n_features)
-        rows_of_entries = sp.csr_array((entries[used], columns[used].astype(kind), ends), shape=shape)
-        rows_of_entries.sum_duplicates()
-        return rows_of_entries
+        numbers = np.empty((sum(isinstance(f, NumericFeature) for f in self.features), features.rows))
+        number_columns: list[int] = []
+        # entries ±1, feature by feature: what is known of each row, and the key that stands for it
+        coded: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        kind = key_type(self.n_features)
+        for feature, start in zip(self.features, self._starts, strict=False):
+            if isinstance(feature, CategoryFeature):
+                texts = features.texts[feature.name]
+                if feature.categories is None:
+                    coded.append((texts.codes, self._keys(feature.name, texts.values)))
+                else:
+                    keys = 2 * (start + np.arange(feature.width + 1))
+                    keys[-1] = -1
+                    coded.append((feature.places(texts).astype(np.int32), keys.astype(kind)))
+                continue
+            missing = _scaled(feature, features.numbers[feature.name], out=numbers[len(number_columns)])
+            number_columns.append(start)
+            if feature.indicator or (self.hash_dim is not None and missing.any()):
+                key = [2 * start + 2] if feature.indicator else self._keys(feature.name, [])
+                coded.append((np.where(missing, 0, -1).astype(np.int32), np.array([*key, -1], dtype=kind)))
+        keys = keys_of_codes(coded, features.rows, kind)
+        hashed = self.hash_dim is not None
+        return sparse_rows(
+            keys, numbers, np.array(number_columns, dtype=np.int64), self.n_features, sort=hashed
+        )
 
     def _entries(self, features: Features) -> Iterator[tuple[int | NDArray[np.int64], NDArray[np.float64]]]:
         """One entry a row, again and again: column (one for all, or one each; -1 for none) and value."""
@@ -272,16 +287,25 @@ class TableEncoding:
                     places = feature.places(texts)
                     yield np.where(places >= 0, places + start, -1), ones
                 continue
-            values = features.numbers[feature.name]
-            missing = np.isnan(values)
-            scaled = (values - feature.center) / feature.scale
-            scaled[missing] = feature.fill
+            scaled = np.empty(features.rows)
+            missing = _scaled(feature, features.numbers[feature.name], out=scaled)
             yield start, scaled
             if feature.indicator:
                 yield np.where(missing, start + 1, -1), ones
             elif self.hash_dim is not None and missing.any():
                 slots, signs = self._slots(feature.name, [""])
                 yield np.where(missing, slots[0], -1), signs[0] * ones
+
+    def _keys(self, name: str, values: Any) -> NDArray[Any]:
+        """Keys of hashed features, and of a missing value."""
+        return hash_keys(
+            name,
+            values,
+            self.hash_dim or 0,
+            first=self.first_hashed,
+            signed=self.signed,
+            kind=key_type(self.n_features),
+        )
 
     def _slots(self, name: str, values: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Columns and values of hashed features."""
@@ -300,7 +324,7 @@ class TableEncoding:
             return
         for feature in self.features:
             if isinstance(feature, CategoryFeature):
-                texts = features.texts[feature.name]
+                texts = features.texts[feature.name].used()
                 slots = np.append(
                     self._slots(feature.name, texts.values)[0], self._slots(feature.name, [""])[0]
                 )
@@ -366,6 +390,17 @@ class TableEncoding:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
+
+
+def _scaled(
+    feature: NumericFeature, values: NDArray[np.float64], out: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Write the feature's values; which are missing comes back."""
+    missing = np.isnan(values)
+    np.subtract(values, feature.center, out=out)
+    np.divide(out, feature.scale, out=out)
+    out[missing] = feature.fill
+    return missing
 
 
 def _without_options(message: str) -> str:

@@ -57,14 +57,17 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
     faults: list[Fault] = []
     for column in columns:
         try:
-            values = flat(table[column.name])
+            values = table[column.name]
             if column.kind == "numeric":
                 found.numbers[column.name], bad = numbers(values)
                 if bad is not None:
-                    faults.append(Fault(bad, f"no number in {column.name!r}", _no_number(column.name, values)))
+                    faults.append(
+                        Fault(bad, f"no number in {column.name!r}", _no_number(column.name, flat(values)))
+                    )
             elif column.kind == "category":
                 found.texts[column.name] = texts(values, column.spelling)
             else:
+                values = flat(values)
                 parts, bad = calendar_parts(values, column.form)
                 for part in parts_of(column.form):
                     codes = parts.get(part, np.full(table.num_rows, -1, dtype=np.int32))

@@ -67,6 +67,12 @@ class TableFile:
         status = os.stat(self.path)
         return status.st_size, status.st_mtime_ns
 
+    def told(self, stamp: tuple[int, int]) -> dict[str, object]:
+        """Name and stamp, for fingerprints."""
+        size, time = stamp
+        partitions = [list(pair) for pair in self.partitions]
+        return {"name": str(self), "bytes": size, "mtime_ns": time, "partitions": partitions}
+
     def changed(self) -> ValueError:
         """What to say if it is no longer the same."""
         return ValueError(

@@ -80,7 +80,7 @@ class EncodingLearner:
         if self._hashed:
             return
         for name in self._texts:
-            codes, values = features.texts[name]
+            codes, values = features.texts[name].used()
             occurs = np.bincount(codes + 1, minlength=len(values) + 1)
             self._missing[name] += int(occurs[0])
             counts = self._counts[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,6 +31,14 @@ class ParquetTable:
         self._stamp = file.stamp()
         with self._opened() as parquet:
             names = list(parquet.schema_arrow.names)
+            types = pyarrow().types
+            self._texts = {
+                field.name
+                for field in parquet.schema_arrow
+                if types.is_string(field.type) or types.is_large_string(field.type)
+            }
+            #: Number of rows.
+            self.n_rows: int = parquet.metadata.num_rows
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"{file}: two columns are named {twice!r}; give each a name of its own.")
@@ -38,12 +46,16 @@ class ParquetTable:
         self._partitions = [pair for pair in file.partitions if pair[0] not in names]
         self.column_names = names + [name for name, _ in self._partitions]
 
+    def stamp(self) -> dict[str, object]:
+        """Which file it was when it was first read, for fingerprints."""
+        return self.file.told(self._stamp)
+
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _opened(self, coded: Sequence[str] = ()) -> Iterator[Any]:
         arrow, parquet = pyarrow(), pyarrow("parquet")
         try:
             # without pre-buffering, which would hold whole row groups
-            with parquet.ParquetFile(self.file.path, pre_buffer=False) as opened:
+            with parquet.ParquetFile(self.file.path, pre_buffer=False, read_dictionary=list(coded)) as opened:
                 yield opened
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
             raise ValueError(f"{self.file}: cannot be read as Parquet ({error}). Write it again.") from None
@@ -52,14 +64,20 @@ class ParquetTable:
                 raise
             raise ValueError(f"{self.file}: the Parquet file is damaged ({error}). Fetch it again.") from None
 
-    def pieces(self, columns: Sequence[str], report: Report) -> Iterator[Piece]:
-        """The rows from the first on, some ten thousand at a time; ``report`` is not needed here."""
+    def pieces(
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+    ) -> Generator[Piece, None, None]:
+        """The rows from the first on, some ten thousand at a time; ``report`` is not needed here.
+
+        Columns of texts that are ``coded`` come as dictionaries, as the file mostly has them: in a third
+        of the time.
+        """
         arrow = pyarrow()
         place = 1
         own = [name for name in columns if name in self._names]
         if self.file.stamp() != self._stamp:
             raise self.file.changed()
-        with self._opened() as parquet:
+        with self._opened([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):
                 table = arrow.Table.from_batches([batch]).select(own)

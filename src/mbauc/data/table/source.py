@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.data.ahead import one_ahead
 from mbauc.data.block import Block
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
@@ -107,6 +110,9 @@ class TableSource:
         How columns become numbers; use it on other tables.
     skipped : SkippedRows
         What was left out of the latest pass.
+    n_rows : int or None
+        Number of rows in the files, where they say so themselves (Parquet); None if one does not. With
+        ``on_error="skip"`` the blocks may have fewer.
 
     Examples
     --------
@@ -190,6 +196,49 @@ class TableSource:
 
     def __repr__(self) -> str:
         return f"TableSource({self._where}, label={self.label!r}, {self.n_features:,} features)"
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows in the files, skipped ones included; None if a file is text."""
+        count = 0
+        for table in self._tables:
+            if table.n_rows is None:
+                return None
+            count += table.n_rows
+        return count
+
+    def fingerprint(self) -> dict[str, object]:
+        r"""What the blocks depend on: the files as they were when the source was made, and the settings.
+
+        See :func:`~mbauc.data.block.fingerprint_of`. The encoding is told by its SHA-256. A file that has
+        changed since is an error in the next pass. ``O(files + d)`` time.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from mbauc.data import TableSource
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+        >>> _ = path.write_text("click,site\n0,a\n1,b\n")
+        >>> told = TableSource(path, label="click", hash_dim=100).fingerprint()
+        >>> told["files"][0]["bytes"], told["hash_dim"], told["classes"]
+        (19, 100, [0, 1])
+        """
+        encoding = json.dumps(self.encoding.to_dict(), sort_keys=True).encode()
+        return {
+            "source": "TableSource",
+            "version": 1,
+            "files": [table.stamp() for table in self._tables],
+            "label": self.label,
+            "classes": [list(side) if isinstance(side, tuple) else side for side in self.classes],
+            "positive": list(self._labels.positive),
+            "weight": self.weight,
+            "n_features": self.n_features,
+            "hash_dim": self.encoding.hash_dim,
+            "signed": self.encoding.signed,
+            "encoding": hashlib.sha256(encoding).hexdigest(),
+            "block_rows": int(self.block_rows),
+            "on_error": self.on_error,
+        }
 
     @property
     def feature_names(self) -> list[str]:
@@ -301,9 +350,14 @@ class TableSource:
         first = str(self._tables[0].file)
         return first if len(self._tables) == 1 else f"{first} and {len(self._tables) - 1} more"
 
-    def _pieces(self, columns: Sequence[str], report: Report, rows: int) -> Iterator[Piece]:
+    def _pieces(
+        self, columns: Sequence[str], report: Report, rows: int, coded: Collection[str] = ()
+    ) -> Iterator[Piece]:
         for table in self._tables:
-            yield from in_blocks(table.pieces(columns, report), rows)
+            pieces = table.pieces(columns, report, coded)
+            # Parquet has nothing to report that somebody could see ahead of its rows
+            ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
+            yield from in_blocks(ahead, rows)
 
     def _rows(self, more: Sequence[str] = ()) -> Iterator[_Rows]:
         """Blocks of rows that can be used; what cannot is reported."""
@@ -311,7 +365,8 @@ class TableSource:
         report: Report = stop if self.on_error == "stop" else skipped.note
         used = [self.label, *([self.weight] if self.weight else []), *(c.name for c in self.plan.features)]
         columns = list(dict.fromkeys([*used, *more]))
-        for piece in self._pieces(columns, report, self.block_rows):
+        coded = {column.name for column in self.plan.features if column.kind != "time"}
+        for piece in self._pieces(columns, report, self.block_rows, coded):
             features, faults = read_features(piece.table, self.plan.features, piece.file)
             y, label_faults = self._labels.read(piece)
             weight, weight_faults = _weights(piece, self.weight)

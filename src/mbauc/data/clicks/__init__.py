@@ -1,0 +1,1 @@
+"""Synthetic click logs in the shape of Avazu and Criteo."""
