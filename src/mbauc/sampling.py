@@ -140,13 +140,7 @@ def _rounds(
     pairs, batch_size = int(pairs), int(batch_size)
     if is_sparse(rows.X):
         rows = rows._replace(X=canonical_csr(rows.X))
-    plus, minus = (
-        _Drawer(rows.of_class(positive, subset), rows.weight, stream)
-        for positive, stream in zip((True, False), _streams(random_state), strict=True)
-    )
-    if plus.rows.size == 0 or minus.rows.size == 0:
-        missing = "positive" if plus.rows.size == 0 else "negative"
-        raise ValueError(f"there are no {missing} rows to draw from; pairs need both classes.")
+    plus, minus = _drawers(rows, random_state, subset)
 
     def moments(size: int) -> PairMoments:
         i, j = plus.draw(size), minus.draw(size)
@@ -158,6 +152,14 @@ def _rounds(
         return PairMoments._of_rows(rows._replace(weight=None), n_threads, subset=np.concatenate([i, j]))
 
     return (moments(min(batch_size, pairs - start)) for start in range(0, pairs, batch_size))
+
+
+def draw_rows(
+    rows: Rows, pairs: int, random_state: Any, subset: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers of the positives and of the negatives of so many pairs: those that :func:`draw_moments` draws."""
+    plus, minus = _drawers(rows, random_state, subset)
+    return plus.draw(pairs), minus.draw(pairs)
 
 
 def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
@@ -175,6 +177,18 @@ def check_batches(batch_size: Any, pairing: Any) -> None:
 def _streams(random_state: Any) -> list[np.random.Generator]:
     """One generator per class, so that the draws of a class do not depend on the size of the rounds."""
     return list(generator(random_state).spawn(2))
+
+
+def _drawers(rows: Rows, random_state: Any, subset: NDArray[np.intp] | None) -> tuple[_Drawer, _Drawer]:
+    """What draws the rows of each class, if there are some of both."""
+    plus, minus = (
+        _Drawer(rows.of_class(positive, subset), rows.weight, stream)
+        for positive, stream in zip((True, False), _streams(random_state), strict=True)
+    )
+    if plus.rows.size == 0 or minus.rows.size == 0:
+        missing = "positive" if plus.rows.size == 0 else "negative"
+        raise ValueError(f"there are no {missing} rows to draw from; pairs need both classes.")
+    return plus, minus
 
 
 class _Drawer:

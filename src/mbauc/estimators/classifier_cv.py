@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,12 +11,16 @@ from mbauc.estimators.folds import Split, given_splits, stratified_splits
 from mbauc.estimators.held_out import HeldOut
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.problem import Problem
+from mbauc.estimators.product_problem import ProductProblem
+from mbauc.estimators.search import MomentSearch, Part, ProductSearch, Search
+from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.estimators.validation import (
     check_factors,
     columns_named,
     keeps_state_on_failure,
     validated_training_data,
 )
+from mbauc.memory import parse_memory
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
@@ -61,7 +64,7 @@ class MBAClassifierCV(MomentRanker):
         few thousand to warn of heavy tails.
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
-    pairs, pairing, batch_size, scale, penalty_factors, negative_rate, tol, max_iter, n_jobs, verbose
+    pairs, pairing, batch_size, scale, penalty_factors, negative_rate, solver, tol, max_iter, n_jobs, verbose
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random, and of sampled pairs.
@@ -116,7 +119,8 @@ class MBAClassifierCV(MomentRanker):
         scale: bool = False,
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
-        tol: float = 1e-6,
+        solver: Solver = "auto",
+        tol: float | None = None,
         max_iter: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -134,6 +138,7 @@ class MBAClassifierCV(MomentRanker):
         self.scale = scale
         self.penalty_factors = penalty_factors
         self.negative_rate = negative_rate
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -163,23 +168,21 @@ class MBAClassifierCV(MomentRanker):
         rng = generator(self.random_state)
         rounds = self._rounds(rows, groups, rng)
 
+        self.solver_ = self._chosen_solver(rows, rounds)
         with columns_named(X):
-            total, parts = self._accumulate(rows, rounds, rng)
-        problem = Problem.of(total, factors, scale=self.scale)
-        l1, l2 = self._grids(problem)
-        held_out = [split.test for splits in rounds for split in splits]
-        truth = HeldOut(rows, thread_count(self.n_jobs))
-        results = self._score(parts, held_out, truth, factors, l1, l2)
-        best = self._choose(results)
-
-        i, j = divmod(best, len(l2))
-        solution = problem.solve(l1[i], l2[j], tol=self.tol, max_iter=int(self.max_iter))
-        self._settle(total, problem, solution, l1[i], l2[j])
+            search = (self._moment_search if self.solver_.name == "gram" else self._product_search)(
+                rows, rounds, rng, factors
+            )
+            l1, l2 = self._grids(search.problem)
+            results = self._score(search, HeldOut(rows, thread_count(self.n_jobs)), l1, l2)
+            best = self._choose(results)
+            i, j = divmod(best, len(l2))
+            self._settle(*search.settled(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
         self.classes_ = classes
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
-        self.n_splits_ = len(held_out)
+        self.n_splits_ = len(search.held_out)
         return self
 
     # -- the steps of fit --------------------------------------------------------------------------------
@@ -210,12 +213,40 @@ class MBAClassifierCV(MomentRanker):
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
         return given_splits(self.cv, rows.X, rows.positive, groups)
 
+    def _chosen_solver(self, rows: Rows, rounds: list[list[Split]]) -> SolverChoice:
+        n_l1 = (
+            self.l1_grid if isinstance(self.l1_grid, int | np.integer) else np.count_nonzero(self.l1_grid or 0)
+        )
+        return choose_solver(
+            self.solver,
+            Workload.of(rows.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
+            # moments of each fold are kept, and of the total
+            parse_memory(None) / (1 + max(len(splits) for splits in rounds) / 3),
+            n_l1=int(n_l1),
+            n_l2=L2_GRID.size if self.l2_grid is None else len(_values("l2_grid", self.l2_grid)),
+            n_fits=1 + sum(len(splits) for splits in rounds),
+        )
+
+    def _moment_search(
+        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
+    ) -> Search:
+        total, parts = self._accumulate(rows, rounds, rng)
+        return MomentSearch(
+            total, parts, [s.test for splits in rounds for s in splits], factors, bool(self.scale)
+        )
+
+    def _product_search(
+        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
+    ) -> Search:
+        splits = [split for splits in rounds for split in splits]
+        return ProductSearch(rows, splits, lambda subset: self._product_problem(rows, factors, rng, subset))
+
     def _accumulate(
         self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
-    ) -> tuple[PairMoments, list[_Part]]:
+    ) -> tuple[PairMoments, list[Part]]:
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
-        parts: list[_Part] = []
+        parts: list[Part] = []
         exact = isinstance(self.pairs, str)
         used = rows.of_class(True).size + rows.of_class(False).size
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
@@ -241,16 +272,16 @@ class MBAClassifierCV(MomentRanker):
                     total = of(None)
                 for split, test in zip(splits, tests, strict=True):
                     if split.train is not None:
-                        parts.append(_Part(test, train=of(split.train)))
+                        parts.append(Part(test, train=of(split.train)))
                     elif partition or exact:
-                        parts.append(_Part(test, whole=whole if partition else total))
+                        parts.append(Part(test, whole=whole if partition else total))
                     else:
                         # other pairs were drawn for the total than for the test rows: nothing to subtract
                         others = np.setdiff1d(np.arange(rows.positive.size), split.test)
-                        parts.append(_Part(test, train=of(others)))
+                        parts.append(Part(test, train=of(others)))
         return total, parts  # type: ignore[return-value]
 
-    def _grids(self, problem: Problem) -> tuple[list[float], list[float]]:
+    def _grids(self, problem: Problem | ProductProblem) -> tuple[list[float], list[float]]:
         if self.l1_grid is None:
             l1 = [0.0]
         elif isinstance(self.l1_grid, int | np.integer):
@@ -261,28 +292,23 @@ class MBAClassifierCV(MomentRanker):
         l2 = list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
         return l1, [float(value) for value in l2]
 
-    def _score(
-        self,
-        parts: list[_Part],
-        held_out: list[NDArray[np.intp]],
-        truth: HeldOut,
-        factors: Array,
-        l1: list[float],
-        l2: list[float],
-    ) -> dict[str, Any]:
+    def _score(self, search: Search, truth: HeldOut, l1: list[float], l2: list[float]) -> dict[str, Any]:
         """Scores of every grid point on every split, in the shape of ``GridSearchCV.cv_results_``."""
-
-        def weights(part: _Part) -> Array:
-            problem = Problem.of(part.training(), factors, scale=self.scale)
-            grid = problem.grid(l1, l2, tol=self.tol, max_iter=int(self.max_iter))
-            return grid.reshape(-1, grid.shape[-1])
-
-        solved = [weights(part) for part in parts]
-        tests = [part.test for part in parts]
-        binormal = np.array([test.binormal_auc(W) for test, W in zip(tests, solved, strict=True)])
-        risk = np.array([test.risk(W) for test, W in zip(tests, solved, strict=True)])
+        tol, max_iter = self._tolerance(), int(self.max_iter)
+        kept: list[Array] = []
+        statistics: list[tuple[Array, Array]] = []
+        aucs: list[Array] = []
+        for number, held_out in enumerate(search.held_out):
+            W = search.training(number).grid(l1, l2, tol=tol, max_iter=max_iter)
+            W = W.reshape(-1, W.shape[-1])
+            statistics.append(search.statistics(number, W))
+            if self.scoring == "roc_auc":
+                aucs.append(truth.auc(held_out, W))
+            else:
+                kept.append(W)
+        binormal, risk = (np.array(values) for values in zip(*statistics, strict=True))
         if self.scoring == "roc_auc":
-            table = np.array([truth.auc(rows, W) for rows, W in zip(held_out, solved, strict=True)])
+            table = np.array(aucs)
         else:
             table = binormal if self.scoring == "binormal_auc" else -risk
 
@@ -302,7 +328,7 @@ class MBAClassifierCV(MomentRanker):
         if self.scoring == "roc_auc":
             actual = float(results["mean_test_score"][best])
         else:
-            actual = truth.mean_auc(held_out, [W[best] for W in solved])
+            actual = truth.mean_auc(search.held_out, [W[best] for W in kept])
         truth.compare(actual, float(results["mean_test_binormal_auc"][best]))
         return results
 
@@ -316,21 +342,6 @@ class MBAClassifierCV(MomentRanker):
         good = np.flatnonzero(mean >= mean[best] - error)
         # the largest l1 first, among those the largest l2
         return int(good[np.lexsort((results["param_l2"][good], results["param_l1"][good]))[-1]])
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Moments of the test rows of a split, and those that the training moments come from."""
-
-    test: PairMoments
-    train: PairMoments | None = None
-    whole: PairMoments | None = None
-
-    def training(self) -> PairMoments:
-        """Moments of the training rows; made when asked for, so that few are in memory at a time."""
-        if self.train is not None:
-            return self.train
-        return self.whole - self.test  # type: ignore[operator]
 
 
 def _values(name: str, grid: Any) -> list[float]:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.estimators.problem import Problem
+from mbauc.estimators.product_problem import ProductProblem
+from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
-from mbauc.probability import ScoreModel
+from mbauc.pair_rows.from_pairs import sampled_pair_rows
+from mbauc.pair_rows.from_rows import pair_rows
 from mbauc.progress import Advance, silent
 from mbauc.rows import Rows
-from mbauc.sampling import check_sampling, draw_moments
-from mbauc.settings import check_flag, check_number
+from mbauc.sampling import check_sampling, draw_moments, draw_rows
+from mbauc.settings import check_choice, check_flag, check_number
 from mbauc.solvers import Solution
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
+
+#: Optimality to reach from moments, and excess risk to reach from products, unless told otherwise.
+_GRAM_TOL, _PRODUCT_TOL = 1e-6, 1e-4
 
 
 class MomentRanker(ProbabilisticRanker):
     """A ranker whose weights, threshold, probabilities and standard errors all come from moments."""
 
     moments_: PairMoments
+    solver_: SolverChoice
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
@@ -50,6 +58,11 @@ class MomentRanker(ProbabilisticRanker):
         :mod:`mbauc.inference`. ``O(d³)``.
         """
         check_is_fitted(self)
+        if not hasattr(self, "moments_"):
+            raise ValueError(
+                "standard errors come from the moments, and this fit had none "
+                f"(solver_ is {self.solver_.name!r}); fit with solver='gram'."
+            )
         sizes = class_sizes(self.moments_)
         return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge, sizes)[None, :]
 
@@ -61,11 +74,19 @@ class MomentRanker(ProbabilisticRanker):
             raise ValueError(f"pairs must be 'all' or a whole number of at least 1, got {self.pairs!r}.")
         check_sampling(1 if isinstance(self.pairs, str) else self.pairs, self.batch_size, self.pairing)
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
-        check_number("tol", self.tol, low=0.0, open_low=True)
+        if self.tol is not None:
+            check_number("tol", self.tol, low=0.0, open_low=True)
         check_number("max_iter", self.max_iter, low=1)
         for name in ("scale", "within_block", "one_standard_error"):
             check_flag(name, getattr(self, name, False))
+        check_choice("solver", self.solver, ("auto", "gram", "matrix-free"))
         thread_count(self.n_jobs)
+
+    def _tolerance(self) -> float:
+        """``tol``, or what is sensible for the solver."""
+        if self.tol is not None:
+            return float(self.tol)
+        return _GRAM_TOL if self.solver_.name == "gram" else _PRODUCT_TOL
 
     def _moments_of(
         self,
@@ -84,9 +105,7 @@ class MomentRanker(ProbabilisticRanker):
             return moments if exact or self.pairing == "complete" else moments.closed()
         return draw_moments(
             rows,
-            int(self.pairs)
-            if subset is None
-            else max(1, round(int(self.pairs) * subset.size / rows.positive.size)),
+            self._pairs_of(subset, rows),
             self.batch_size,
             self.pairing,
             random_state,
@@ -95,34 +114,90 @@ class MomentRanker(ProbabilisticRanker):
             verbose=bool(self.verbose) and subset is None,
         )
 
-    def _settle(self, moments: PairMoments, problem: Problem, solution: Solution, l1: float, l2: float) -> None:
+    def _pairs_of(self, subset: NDArray[np.intp] | None, rows: Rows) -> int:
+        """How many pairs to draw, from all rows or from a share of them."""
+        pairs = int(self.pairs)
+        return pairs if subset is None else max(1, round(pairs * subset.size / rows.positive.size))
+
+    def _product_problem(
+        self, rows: Rows, factors: Array, random_state: Any, subset: NDArray[np.intp] | None = None
+    ) -> ProductFit:
+        """The problem of the rows as products, of all pairs or of sampled ones."""
+        n_threads = thread_count(self.n_jobs)
+        sums = rows.class_weight(True, subset), rows.class_weight(False, subset)
+        middle = None
+        if isinstance(self.pairs, str):
+            by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
+            pairs = pair_rows(rows.X, by_class, rows.weight, n_threads)
+            effective = pairs.groups[0].effective_size, pairs.groups[1].effective_size
+            sizes = sums[0][1], sums[1][1]
+        else:
+            drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
+            pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
+            count = float(drawn[0].size)
+            effective = sizes = 1 / (1 / sums[0][1] + 1 / count), 1 / (1 / sums[1][1] + 1 / count)
+        problem = ProductProblem(pairs, factors, scale=bool(self.scale))
+        return ProductFit(problem, (sums[0][0], sums[1][0]), effective, sizes, middle)
+
+    def _settle(self, solved: Solved, fitted: FittedScores, moments: PairMoments | None) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
-        w = solution.coef / problem.scales
-        model = self._score_model(moments, w)
-        self.moments_ = moments
-        self.solution_ = solution
-        self.n_iter_ = max(1, solution.iterations)
-        self.l1_, self.l2_ = l1, l2
-        self.coef_ = w[None, :]
+        model = fitted.model(self.negative_rate)
+        if moments is not None:
+            self.moments_ = moments
+        elif hasattr(self, "moments_"):
+            del self.moments_
+        self.solution_ = solved.solution
+        self.n_iter_ = max(1, solved.solution.iterations)
+        self.l1_, self.l2_ = solved.l1, solved.l2
+        self.coef_ = solved.coef[None, :]
         self.intercept_ = np.array([-model.threshold])
         self.slope_ = model.slope
-        self.effective_sample_size_ = moments.effective_sizes
-        self.scale_ = problem.scales
-        self._ridge = l2 * problem.factors * problem.scales**2
+        self.effective_sample_size_ = fitted.effective_sizes
+        self.scale_ = solved.scales
+        self._ridge = solved.l2 * solved.factors * solved.scales**2
 
-    def _score_model(self, moments: PairMoments, w: Array) -> ScoreModel:
-        """Probabilities that go with the weights."""
-        weights, means = moments.weights, moments.score_means(w)
-        if moments.is_closed:
-            # what classes differ in across blocks is not what w was fitted to
-            gap, spread = moments.score_difference(w)
-            variance = spread / 2
-        else:
-            gap = means[0] - means[1]
-            variance = float(np.average(moments.score_variances(w), weights=weights))
-        # downsampled negatives stood for more of their kind
-        prior_odds = weights[0] / (weights[1] / self.negative_rate)
-        return ScoreModel.fit(gap, (means[0] + means[1]) / 2, variance, prior_odds)
+
+class ProductFit(NamedTuple):
+    """A problem given by products, and what else is known of its rows.
+
+    Attributes
+    ----------
+    problem : ProductProblem
+    weights, effective_sizes, sizes : (float, float)
+        Sums of the weights, effective numbers of rows, and rows that each class counts for where l2 is chosen.
+    middle : ndarray of shape (d,) or None
+        Mean of the class means, where the rows are differences of pairs.
+    """
+
+    problem: ProductProblem
+    weights: tuple[float, float]
+    effective_sizes: tuple[float, float]
+    sizes: tuple[float, float]
+    middle: Array | None = None
+
+    def scores(self, w: Array) -> FittedScores:
+        """Scores that the rows have under the weights w."""
+        rows = self.problem.rows
+        own = w[rows.order.columns]
+        middle = sum(rows.score_means(own)) / 2 if self.middle is None else float(self.middle @ w)
+        return FittedScores.of_rows(rows, own, middle, self.weights, self.effective_sizes)
+
+    def settled(self, solution: Solution, l1: float, l2: float) -> tuple[Solved, FittedScores]:
+        """A solution over the columns that occur as one over the columns of the data."""
+        w, scales = self.problem.restore(solution.coef), self.problem.scales
+        solution = replace(solution, coef=w * scales)
+        return Solved(solution, w, scales, self.problem.factors, l1, l2), self.scores(w)
+
+
+class Solved(NamedTuple):
+    """A solution as weights of the columns of the data, and what it solves."""
+
+    solution: Solution
+    coef: Array
+    scales: Array
+    factors: Array
+    l1: float
+    l2: float
 
 
 def class_sizes(moments: PairMoments) -> tuple[float, float]:

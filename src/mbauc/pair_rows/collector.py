@@ -50,7 +50,7 @@ class Collector:
         self.counts = [0] * groups
         self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
         self._n_threads = n_threads
-        self._shift = np.zeros(n_features) if shift is None else shift
+        self.shift = np.zeros(n_features) if shift is None else shift
         self._short = n_features <= 1 << 16
         #: occurrences of each column among rows whose values and weights are one, by group …
         self._ones = np.zeros((groups, n_features), dtype=np.int64)
@@ -87,7 +87,7 @@ class Collector:
             if self._sums is None or self._squares is None:
                 self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
             sums, squares = self._sums[group], self._squares[group]
-            kernels.sum_columns(X.indptr, X.indices, X.data, rows, weight, self._shift, sums, squares)
+            kernels.sum_columns(X.indptr, X.indices, X.data, rows, weight, self.shift, sums, squares)
 
     def settle(self) -> None:
         """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
@@ -128,13 +128,14 @@ class Collector:
             None if ones else X.data,
             rows,
             self.order.place_of,
-            self._shift,
+            self.shift,
             starts,
             columns,
             values,
         )
         if values is not None:
-            half = values.astype(np.float32)
+            with np.errstate(over="ignore"):
+                half = values.astype(np.float32)
             values = half if np.array_equal(half, values) else values
         return CompactRows(group, starts, columns, values, None if weight is None else weight[rows])
 
@@ -145,6 +146,38 @@ class Collector:
         if self._sums is None or self._squares is None:
             return ones, ones
         return ones + self._sums[group][used], ones + self._squares[group][used]
+
+    # -- to disk and back ----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The sums and the order of the columns; columns that have not occurred have no part in them."""
+        used = self.order.columns
+        state: dict[str, NDArray[Any]] = {
+            "columns": used.astype(np.uint32),
+            "counts": np.array(self.counts, dtype=np.int64),
+            "weights": np.array(self.weights),
+            "squared_weights": np.array(self.squared_weights),
+            "ones": self._ones[:, used],
+        }
+        if self._sums is not None and self._squares is not None:
+            state |= {"sums": self._sums[:, used], "squares": self._squares[:, used]}
+        return state
+
+    @classmethod
+    def resume(cls, n_features: int, state: dict[str, NDArray[Any]], n_threads: int = 1) -> Collector:
+        """A collector with the sums of a state, to the same bits; for rows that have not been shifted."""
+        collector = cls(n_features, state["counts"].size, n_threads)
+        used = state["columns"].astype(np.intp)
+        collector.order.place_of[used] = np.arange(used.size, dtype=np.uint32)
+        collector.order._columns, collector.order.used = [used], int(used.size)
+        collector.counts = [int(count) for count in state["counts"]]
+        collector.weights = [float(weight) for weight in state["weights"]]
+        collector.squared_weights = [float(square) for square in state["squared_weights"]]
+        collector._ones[:, used] = state["ones"]
+        if "sums" in state:
+            collector._sums, collector._squares = np.zeros((2, *collector._ones.shape))
+            collector._sums[:, used], collector._squares[:, used] = state["sums"], state["squares"]
+        return collector
 
 
 def _parts(indptr: NDArray[Any], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:

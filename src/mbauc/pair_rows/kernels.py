@@ -36,7 +36,15 @@ def sum_columns(
 
 @njit(nogil=True, cache=True)
 def compact(
-    indptr: Any, indices: Any, values: Any, rows: Any, place_of: Any, shift: Any, starts: Any, columns: Any, kept: Any
+    indptr: Any,
+    indices: Any,
+    values: Any,
+    rows: Any,
+    place_of: Any,
+    shift: Any,
+    starts: Any,
+    columns: Any,
+    kept: Any,
 ) -> None:
     """Copy the entries of some rows, columns under their new numbers; ``starts`` says where each row goes."""
     for k in range(rows.size):
@@ -54,7 +62,7 @@ def compact(
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scale: float, v: Any, centre: float, out: Any
 ) -> tuple[float, float]:
-    """Add scale · X'(D(Xv - centre)) to ``out``; return the same sums of the centred scores and their squares."""
+    """Add scale · X'(D(Xv - centre)) to ``out``; return such sums of the centred scores and their squares."""
     total, squared = 0.0, 0.0
     one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
     place = np.uintp(starts[0])

@@ -6,6 +6,7 @@ Each takes Σ, μ and the penalties as plain arrays and returns a :class:`Soluti
 from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
 from mbauc.solvers.gcv import Spectrum, choose_l2, estimated_spectrum
 from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.product_elastic_net import elastic_net_products_path, solve_elastic_net_products
 from mbauc.solvers.product_ridge import ridge_products_path, solve_ridge_auto, solve_ridge_products
 from mbauc.solvers.products import MatrixProducts, PairProducts
 from mbauc.solvers.ridge import RidgePath, condition_estimate, solve_ridge
@@ -23,9 +24,11 @@ __all__ = [
     "choose_l2",
     "condition_estimate",
     "elastic_net_path",
+    "elastic_net_products_path",
     "estimated_spectrum",
     "ridge_products_path",
     "solve_elastic_net",
+    "solve_elastic_net_products",
     "solve_ridge",
     "solve_ridge_auto",
     "solve_ridge_products",

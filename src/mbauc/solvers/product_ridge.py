@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.gcv import L2_MULTIPLES
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.products import PairProducts, binormal_auc
+from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution
 from mbauc.solvers.subspace import RidgeSubspace
 
@@ -29,7 +30,7 @@ _CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
 _SMALL_SHARE = 0.05
 
 
-def _unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
+def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
     """Progress that nobody looks at."""
 
 
@@ -40,14 +41,13 @@ def solve_ridge_products(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = _unwatched,
+    watch: Watch = unwatched,
 ) -> Solution:
     """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
 
     Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum: where the latest three directions together have lowered it by less. The scale-free risk is
-    1/(1 + δ²) for a binormal AUC of Φ(δ), so an excess of ``tol`` costs φ(δ)(1 + δ²)²/(2δ) · ``tol`` of AUC: half of it
-    at AUC 0.75 to 0.9, less above.
+    its minimum: where the latest three directions together have lowered it by less. That costs about half as
+    much AUC (:func:`mbauc.solvers.gap.auc_loss`). ``Solution.excess_bound`` is what it costs at most.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def ridge_products_path(
 
     Parameters as for :func:`solve_ridge_products`; ``max_iter`` holds for each l2.
     """
-    run = _Run(products, factors, tol, max_iter, _unwatched)
+    run = _Run(products, factors, tol, max_iter, unwatched)
     solutions: dict[float, Solution] = {}
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
@@ -108,14 +108,14 @@ def solve_ridge_auto(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = _unwatched,
+    watch: Watch = unwatched,
 ) -> tuple[Solution, float]:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
     The risk for every l2 is known within the directions found so far, so l2 is chosen again after each
-    product. Degrees of freedom are at most ``Σⱼ Dⱼ/(Dⱼ + l2 fⱼ)``, D the diagonal of Σ, and not much less where
-    columns overlap little. Where they are more than 5% of the rows, what is less is estimated from the
-    products with one vector of random signs (always the same ones).
+    product. Degrees of freedom are bounded by those of what the directions hold of Σ, and the diagonal of the
+    rest: not much too large where columns overlap little. Where they are more than 5% of the rows, they are
+    estimated from products with one vector of random signs (always the same ones).
 
     Parameters
     ----------
@@ -149,9 +149,7 @@ def solve_ridge_auto(
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
-    def __init__(
-        self, products: PairProducts, factors: Array, tol: float, max_iter: int, watch: Watch
-    ) -> None:
+    def __init__(self, products: PairProducts, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
         self.products, self.factors = products, factors
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
         self.subspace = RidgeSubspace(products, factors)
@@ -166,6 +164,8 @@ class _Run:
         """Grow to ``room`` directions, or until l2 is settled and its risk known well enough to choose it."""
         tol = max(self.tol, _CHOICE_TOL)
         while True:
+            if self.subspace.size and self.stage == "choice":
+                criterion.refine(self.subspace)
             l2 = criterion.best(self.subspace)
             self.same = self.same + 1 if l2 == self.l2 else 0
             self.l2 = l2
@@ -241,13 +241,15 @@ class _Criterion:
     def __init__(
         self, products: PairProducts, factors: Array, sizes: tuple[float, float], n_features: int
     ) -> None:
-        penalised = factors > 0
-        self._ratios = products.diagonal[penalised] / factors[penalised]
-        self._free = int(np.count_nonzero(~penalised & (products.diagonal > 0)))
-        mean = float(self._ratios.sum()) / max(n_features - int(np.count_nonzero(~penalised)), 1)
+        self._penalised = np.flatnonzero(factors > 0)
+        self._factors = factors[self._penalised]
+        self._ratios = products.diagonal[self._penalised] / self._factors
+        #: features that no penalty holds back count in full
+        self.free = int(np.count_nonzero(products.diagonal[factors <= 0] > 0))
+        mean = float(self._ratios.sum()) / max(n_features - (factors.size - self._penalised.size), 1)
         self.grid = L2_MULTIPLES * (mean if mean > 0 else 1.0)
         self.rows = 3 * sizes[0] * sizes[1] / (sizes[0] + sizes[1])
-        self.degrees = np.array([self._free + (self._ratios / (self._ratios + l2)).sum() for l2 in self.grid])
+        self.degrees = self.free + self._trace(self._ratios)
         self.share = 0.0
 
     def best(self, subspace: RidgeSubspace) -> float:
@@ -265,12 +267,36 @@ class _Criterion:
         self.share = float(self.degrees[place] / self.rows)
         return float(self.grid[place])
 
+    def refine(self, subspace: RidgeSubspace) -> None:
+        """Bound the degrees of freedom by what the span holds of Σ, and the diagonal of the rest.
+
+        For positive semidefinite A and B and concave f with f(0) = 0, tr f(A + B) ≤ tr f(A) + tr f(B), and
+        tr f(B) is at most the sum of f over the diagonal of B.
+        """
+        roots, share = subspace.captured()
+        roots = roots[:, self._penalised] / np.sqrt(self._factors)
+        held = np.maximum(np.linalg.eigvalsh(roots @ roots.T), 0.0)
+        rest = self._ratios * (1.0 - share[self._penalised])
+        bound = self.free + (held / (held + self.grid[:, None])).sum(axis=1) + self._trace(rest)
+        self.degrees = np.minimum(self.degrees, bound)
+
+    def _trace(self, values: Array) -> Array:
+        """Sum of v/(v + l2) over the values for each l2 of the grid, values that differ by under 5% as one."""
+        values = values[values > 0]
+        if not values.size:
+            return np.zeros(self.grid.size)
+        bins = np.frexp(values)[1] * 16 + np.floor(np.frexp(values)[0] * 32).astype(np.int64)
+        bins -= bins.min()
+        counts = np.bincount(bins)
+        means = np.bincount(bins, values) / np.maximum(counts, 1)
+        return np.asarray((counts * means / (means + self.grid[:, None])).sum(axis=1))
+
 
 def _probed_degrees(products: PairProducts, factors: Array, criterion: _Criterion, l2: float) -> Array:
     """Degrees of freedom tr Σ(Σ + l2 F)⁻¹ for each l2 of the grid, at most those of the diagonal.
 
-    With random signs z, ``z'√F(Σ + l2 F)⁻¹√F z`` has the trace as its mean. Its value within a subspace is too small, so
-    degrees of freedom are over- rather than underestimated.
+    With random signs z, ``z'√F(Σ + l2 F)⁻¹√F z`` has the trace as its mean. Its value within a subspace is too
+    small, so degrees of freedom are over- rather than underestimated.
     """
     signs = np.random.default_rng(0).integers(0, 2, size=factors.size) * 2.0 - 1.0
     signs[products.diagonal <= 0] = 0.0
@@ -282,9 +308,9 @@ def _probed_degrees(products: PairProducts, factors: Array, criterion: _Criterio
         gains = [aim * value for value in subspace.gains(aim, 2)]
         if len(gains) > 1 and gains[0] - gains[1] < 1e-3 * criterion.rows:
             break
-    count = float(np.count_nonzero(target)) + criterion._free
+    count = float(np.count_nonzero(target)) + criterion.free
     probed = np.array([count - value * subspace.gains(float(value))[0] for value in criterion.grid])
-    return np.minimum(criterion.degrees, np.maximum(probed, 0.0))
+    return np.asarray(np.minimum(criterion.degrees, np.maximum(probed, 0.0)))
 
 
 def certified_products(
@@ -294,12 +320,9 @@ def certified_products(
     product = products.product(w)
     gradient = product - products.mu
     scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
-    bound = float("inf")
-    if penalty.l1 == 0.0:
-        slope, ridge = gradient + penalty.l2 * penalty.factors * w, penalty.l2 * penalty.factors
-        held = ridge > 0
-        if not slope[~held].any():
-            bound = float((slope[held] ** 2 / ridge[held]).sum())
+    # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
+    held = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
+    bound = excess_risk_bound(products, penalty, w, product) if held else float("inf")
     return Solution(
         coef=w,
         objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),

@@ -6,7 +6,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 
@@ -39,9 +38,3 @@ class MatrixProducts:
     def product(self, v: Array) -> Array:
         """Σ v."""
         return np.asarray(self._sigma @ v)
-
-
-def binormal_auc(mu_w: float, w_sigma_w: float) -> float:
-    """AUC of normal scores with mean difference w'μ and second moment w'Σw of the differences."""
-    variance = max(w_sigma_w - mu_w**2, 0.0)
-    return 0.5 if mu_w == 0.0 else float(ndtr(mu_w / np.sqrt(variance))) if variance > 0 else 1.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lstsq
 
 from mbauc.solvers.products import PairProducts
 
@@ -23,7 +23,7 @@ class RidgeSubspace:
     dozen equations. The direction to add next is the residual for the l2 of interest, divided by the diagonal
     of Σ + l2 F. As long as l2 stays the same the solutions are those of conjugate gradients with Jacobi's
     preconditioner; when it changes, all directions go on being of use. When there is no room left, the span
-    collapses to the solution and the latest direction, from which conjugate gradients lose nothing.
+    collapses to the solution and the latest step towards it, from which conjugate gradients lose nothing.
 
     Columns are divided by the root of their second moment inside, so that units do not matter.
 
@@ -67,7 +67,7 @@ class RidgeSubspace:
     # -- within the span -------------------------------------------------------------------------------
 
     def gains(self, l2: float, last: int = 1) -> list[float]:
-        """t'w at the solution in the whole span, and in the spans that lack the 1, 2, … latest directions.
+        """T'w at the solution in the whole span, and in the spans that lack the 1, 2, … latest directions.
 
         1 - t'w is the regularised risk of w, so differences say how much each direction has lowered it.
         """
@@ -96,6 +96,25 @@ class RidgeSubspace:
             return np.asarray(cho_solve(cho_factor(matrix, check_finite=False), projected, check_finite=False))
         except LinAlgError:
             return np.asarray(lstsq(matrix, projected, check_finite=False)[0])
+
+    def captured(self) -> tuple[Array, Array]:
+        """What the span holds of Σ: ``A = ΣB(B'ΣB)⁻¹B'Σ``, B the directions.
+
+        Both A and Σ - A are positive semidefinite.
+
+        Returns
+        -------
+        roots : ndarray of shape (size, d)
+            T with A = T'T.
+        share : ndarray of shape (d,)
+            Diagonal of A divided by that of Σ.
+        """
+        size = self.size
+        values, vectors = eigh(self._gram[:size, :size], check_finite=False)
+        kept = values > size * np.finfo(np.float64).eps * values[-1]
+        roots = (vectors[:, kept] / np.sqrt(values[kept])).T @ self._images[:size]
+        share = np.einsum("ij,ij->j", roots, roots)
+        return roots * np.sqrt(self._products.diagonal), np.minimum(share, 1.0)
 
     # -- growing and collapsing ----------------------------------------------------------------------------
 
@@ -140,14 +159,16 @@ class RidgeSubspace:
             self._projected[k] = basis[k] @ self._target
 
     def collapse(self, l2: float) -> None:
-        """Keep the solution for ``l2`` and the latest direction, and forget the others."""
+        """Keep the solution for ``l2`` and the latest step towards it, and forget the other directions."""
         size = self.size
         kept = np.zeros((2, size))
         kept[0] = self._coordinates(l2, size)
+        kept[1] = kept[0]
+        kept[1, :-1] -= self._coordinates(l2, size - 1)
         kept[0] /= np.linalg.norm(kept[0])
-        kept[1, -1] = 1.0
-        kept[1] -= (kept[0] @ kept[1]) * kept[0]
-        kept[1] /= np.linalg.norm(kept[1])
+        for _ in range(2):
+            kept[1] -= (kept[0] @ kept[1]) * kept[0]
+            kept[1] /= np.linalg.norm(kept[1])
         self._basis[:2], self._images[:2] = kept @ self._basis[:size], kept @ self._images[:size]
         self.size = 2
         self._project(0)

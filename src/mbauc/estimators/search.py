@@ -1,0 +1,151 @@
+"""What cross-validation asks of the data: problems of training rows, statistics of held-out ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from mbauc.estimators.fitted_scores import FittedScores
+from mbauc.estimators.folds import Split
+from mbauc.estimators.moment_ranker import ProductFit, Solved
+from mbauc.estimators.problem import Problem
+from mbauc.estimators.product_problem import ProductProblem
+from mbauc.moments import PairMoments
+from mbauc.rows import Rows
+from mbauc.scoring import scores
+
+Array = NDArray[np.float64]
+
+
+class Search(Protocol):
+    """The splits of a search over penalties.
+
+    Attributes
+    ----------
+    held_out : list of index arrays
+        Test rows of each split.
+    """
+
+    held_out: list[NDArray[np.intp]]
+
+    @property
+    def problem(self) -> Problem | ProductProblem:
+        """Of all rows."""
+
+    def training(self, number: int) -> Problem | ProductProblem:
+        """The problem of the training rows of a split."""
+
+    def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
+        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
+
+    def settled(
+        self, l1: float, l2: float, *, tol: float, max_iter: int
+    ) -> tuple[Solved, FittedScores, PairMoments | None]:
+        """The solution for all rows."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Moments of the test rows of a split, and those that the training moments come from."""
+
+    test: PairMoments
+    train: PairMoments | None = None
+    whole: PairMoments | None = None
+
+    def training(self) -> PairMoments:
+        """Moments of the training rows; made when asked for, so that few are in memory at a time."""
+        if self.train is not None:
+            return self.train
+        return self.whole - self.test  # type: ignore[operator]
+
+
+class MomentSearch:
+    """Splits of which the moments are there: training moments are the total minus a fold."""
+
+    def __init__(
+        self,
+        total: PairMoments,
+        parts: list[Part],
+        held_out: list[NDArray[np.intp]],
+        factors: Array,
+        scale: bool,
+    ) -> None:
+        self._total, self._parts, self._factors, self._scale = total, parts, factors, scale
+        self.held_out = held_out
+        self.problem = Problem.of(total, factors, scale=scale)
+
+    def training(self, number: int) -> Problem:
+        """The problem of the training rows of a split."""
+        return Problem.of(self._parts[number].training(), self._factors, scale=self._scale)
+
+    def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
+        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
+        test = self._parts[number].test
+        return test.binormal_auc(W), test.risk(W)
+
+    def settled(
+        self, l1: float, l2: float, *, tol: float, max_iter: int
+    ) -> tuple[Solved, FittedScores, PairMoments | None]:
+        """The solution for all rows."""
+        problem = self.problem
+        solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
+        w = solution.coef / problem.scales
+        solved = Solved(solution, w, problem.scales, problem.factors, l1, l2)
+        return solved, FittedScores.of_moments(self._total, w), self._total
+
+
+class ProductSearch:
+    """Splits of rows that multiply vectors; the training rows of one split are in memory at a time.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    splits : list of Split
+        Who is held out.
+    fit_of : callable
+        The problem of some rows, or of all for None.
+    """
+
+    def __init__(
+        self, rows: Rows, splits: list[Split], fit_of: Callable[[NDArray[np.intp] | None], ProductFit]
+    ) -> None:
+        self._rows, self._splits, self._fit_of = rows, splits, fit_of
+        self.held_out = [split.test for split in splits]
+        self._fit = fit_of(None)
+        self.problem = self._fit.problem
+
+    def training(self, number: int) -> ProductProblem:
+        """The problem of the training rows of a split."""
+        split = self._splits[number]
+        train = split.train
+        if train is None:
+            train = np.setdiff1d(np.arange(self._rows.positive.size), split.test)
+        return self._fit_of(train).problem
+
+    def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
+        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
+        means, variances = [], []
+        for positive in (True, False):
+            rows = self._rows.of_class(positive, self.held_out[number])
+            weight = None if self._rows.weight is None else self._rows.weight[rows]
+            found = scores(self._rows.X, W, rows)
+            means.append(np.average(found, axis=1, weights=weight))
+            variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
+        gap, spread = means[0] - means[1], variances[0] + variances[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(gap == 0.0, 0.0, gap / np.sqrt(spread))
+        return ndtr(ratio), (1.0 - gap) ** 2 + spread
+
+    def settled(
+        self, l1: float, l2: float, *, tol: float, max_iter: int
+    ) -> tuple[Solved, FittedScores, PairMoments | None]:
+        """The solution for all rows."""
+        problem = self.problem
+        solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
+        return (*self._fit.settled(solution, l1, l2), None)

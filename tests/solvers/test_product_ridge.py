@@ -1,0 +1,179 @@
+"""Ridge from products against ridge from the matrix."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from mbauc.solvers import (
+    MatrixProducts,
+    Penalty,
+    RidgePath,
+    choose_l2,
+    ridge_products_path,
+    solve_ridge,
+    solve_ridge_auto,
+    solve_ridge_products,
+)
+from mbauc.solvers.subspace import RidgeSubspace
+
+
+def moments(seed, n=400, d=60, spread=4.0):
+    """Rows with columns in very different units, some of them constant."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) @ np.diag(np.logspace(0, -spread, d)) + rng.standard_normal((n, 1))
+    X[:, 5] = 0.0
+    y = rng.random(n) < 0.3
+    X[y] += 0.2
+    X[:, 5] = 0.0
+    plus, minus = X[y], X[~y]
+    mu = plus.mean(axis=0) - minus.mean(axis=0)
+    return np.cov(plus.T, bias=True) + np.cov(minus.T, bias=True) + np.outer(mu, mu), mu
+
+
+class Counting(MatrixProducts):
+    count = 0
+
+    def product(self, v):
+        self.count += 1
+        return super().product(v)
+
+
+@pytest.mark.parametrize("l2", [1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_solution_is_that_of_the_matrix(l2, seed):
+    sigma, mu = moments(seed)
+    penalty = Penalty(0.0, l2, np.random.default_rng(seed).uniform(0.5, 2.0, mu.size))
+    exact = solve_ridge(sigma, mu, penalty)
+    found = solve_ridge_products(MatrixProducts(sigma, mu), penalty, tol=1e-14)
+    np.testing.assert_allclose(found.coef, exact.coef, atol=1e-5 * np.abs(exact.coef).max())
+    assert found.objective == pytest.approx(exact.objective, abs=1e-12)
+    assert found.optimality < 1e-5
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_excess_risk_is_within_reach_of_tol_and_below_its_bound(tol, seed):
+    sigma, mu = moments(seed, d=200, n=300)
+    penalty = Penalty(0.0, 0.01, np.ones(mu.size))
+    found = solve_ridge_products(MatrixProducts(sigma, mu), penalty, tol=tol)
+    excess = 2 * (found.objective - solve_ridge(sigma, mu, penalty).objective)
+    assert found.excess_risk <= tol
+    assert excess <= 2 * tol
+    assert excess <= found.excess_bound * (1 + 1e-6) + 1e-14
+
+
+def test_unpenalised_features_and_features_that_never_vary():
+    sigma, mu = moments(1)
+    factors = np.ones(mu.size)
+    factors[[0, 3]] = 0.0
+    exact = solve_ridge(sigma, mu, Penalty(0.0, 0.1, factors))
+    found = solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 0.1, factors), tol=1e-14)
+    np.testing.assert_allclose(found.coef, exact.coef, atol=1e-6)
+    assert found.coef[5] == 0.0
+    assert found.excess_bound == np.inf
+
+
+def test_units_of_the_columns_do_not_matter():
+    sigma, mu = moments(2)
+    units = np.logspace(-6, 6, mu.size)
+    one = solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 0.1, np.ones(mu.size)), tol=1e-9)
+    scaled = MatrixProducts(sigma * np.outer(units, units), mu * units)
+    other = solve_ridge_products(scaled, Penalty(0.0, 0.1, units**2), tol=1e-9)
+    np.testing.assert_allclose(other.coef * units, one.coef, rtol=1e-5, atol=1e-8)
+    assert other.iterations == one.iterations
+
+
+def test_no_penalty_and_a_singular_matrix():
+    sigma, mu = moments(0, n=20, d=60)
+    found = solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 0.0, np.ones(60)), tol=1e-12)
+    assert np.abs(sigma @ found.coef - mu).max() < 1e-3 * np.abs(mu).max()
+
+
+def test_a_collapsed_subspace_loses_nothing_that_conjugate_gradients_would_keep():
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((300, 120)) @ np.diag(np.logspace(0, -2, 120))
+    sigma, mu = rows.T @ rows / 300, rows[0] / 10
+    roomy, tight = (RidgeSubspace(MatrixProducts(sigma, mu), np.ones(mu.size), room=room) for room in (60, 6))
+    for _ in range(25):
+        if tight.is_full:
+            tight.collapse(1e-4)
+        roomy.grow(1e-4)
+        tight.grow(1e-4)
+    assert tight.size <= 6
+    assert tight.gains(1e-4)[0] == pytest.approx(roomy.gains(1e-4)[0], rel=1e-6)
+
+
+def test_what_is_known_within_the_span_is_what_the_solution_has():
+    sigma, mu = moments(4)
+    subspace = RidgeSubspace(MatrixProducts(sigma, mu), np.ones(mu.size))
+    for l2 in (0.1, 0.01, 0.1, 0.001):
+        subspace.grow(l2)
+    for l2 in (0.3, 0.003):
+        w = subspace.solution(l2)
+        assert subspace.gains(l2)[0] == pytest.approx(mu @ w)
+        assert subspace.risks(np.array([l2]))[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w)
+        np.testing.assert_allclose(subspace.differences(l2), (w @ mu, w @ sigma @ w))
+        assert 1 - mu @ w == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w + l2 * w @ w)
+    assert not RidgeSubspace(MatrixProducts(sigma, np.zeros_like(mu)), np.ones(mu.size)).grow(1.0)
+
+
+def test_a_path_shares_its_directions():
+    sigma, mu = moments(5, d=150, n=3000, spread=3.0)
+    values = [float(value) for value in np.logspace(-4, 0, 9)]
+    products = Counting(sigma, mu)
+    path = ridge_products_path(products, values, np.ones(mu.size), tol=1e-8)
+    shared = products.count
+    products.count = 0
+    alone = [
+        solve_ridge_products(products, Penalty(0.0, value, np.ones(mu.size)), tol=1e-8) for value in values
+    ]
+    assert shared < products.count
+    exact = RidgePath(sigma, mu, np.ones(mu.size)).coefficients(values)
+    for solution, other, w in zip(path, alone, exact, strict=True):
+        np.testing.assert_allclose(solution.coef, w, atol=1e-2 * np.abs(w).max())
+        assert solution.objective == pytest.approx(other.objective, abs=1e-7)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 100), (5000, 60), (200, 400)])
+def test_l2_is_close_to_what_the_spectrum_favours(n, d):
+    sigma, mu = moments(6, n=n, d=d, spread=1.0)
+    sizes = (0.3 * n, 0.7 * n)
+    wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, sizes)
+    solution, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d, tol=1e-8)
+    assert wanted / 4 <= l2 <= wanted * 4
+    exact = solve_ridge(sigma, mu, Penalty(0.0, l2, np.ones(d)))
+    assert solution.objective == pytest.approx(exact.objective, abs=1e-7)
+
+
+@pytest.mark.parametrize(("n", "d"), [(5000, 60), (200, 400)])
+def test_resumed_anywhere_to_the_same_bits(n, d):
+    sigma, mu = moments(7, n=n, d=d, spread=2.0)
+    states = []
+
+    def keep(state, iteration, excess, auc):
+        states.append({name: np.array(value) for name, value in state.items()})
+        assert 0.5 <= auc <= 1.0
+
+    def solve(**options):
+        return solve_ridge_auto(
+            MatrixProducts(sigma, mu), np.ones(d), (0.3 * n, 0.7 * n), d, tol=1e-13, **options
+        )
+
+    whole, l2 = solve(watch=keep)
+    assert len(states) >= 8
+    for state in states:
+        again, other = solve(resume=state)
+        assert other == l2
+        assert np.array_equal(again.coef, whole.coef)
+        assert again.iterations == whole.iterations
+
+
+def test_too_few_products_are_said():
+    sigma, mu = moments(8, d=200)
+    with pytest.warns(ConvergenceWarning, match="after 5 products"):
+        solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1e-6, np.ones(200)), max_iter=5)
+
+
+def test_the_target_zero_is_solved_by_nothing():
+    found = solve_ridge_products(MatrixProducts(np.eye(3), np.zeros(3)), Penalty(0.0, 1.0, np.ones(3)))
+    np.testing.assert_array_equal(found.coef, np.zeros(3))
