@@ -32,6 +32,14 @@ class MomentFileError(ValueError):
     """A file does not hold pair moments that this version can read."""
 
 
+class CheckpointError(ValueError):
+    """A checkpoint cannot be gone on from: damaged, of other settings or data, or in use by another process."""
+
+
+class DiskFullError(OSError):
+    """Something could not be written to disk; the message says what is kept and how to go on."""
+
+
 class NotAvailableError(FileNotFoundError):
     """A data set is not on this machine; the message says where it was looked for and where to get it."""
 

@@ -2,25 +2,69 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Advance = Callable[[int], object]
 
 _DELAY = 2.0
 
 
-def silent(_: int) -> None:
-    """Progress that nobody looks at."""
+class Progress:
+    """Told how far something has come; this one keeps it to itself."""
+
+    def __call__(self, done: int) -> None:
+        """So many units have just been done."""
+
+    def expect(self, total: int) -> None:
+        """So many units will have been done in the end, as far as is known now."""
+
+    def note(self, text: str) -> None:
+        """A word on how things stand, such as ``"AUC ≈ 0.781"``; it replaces the one before."""
+
+
+class _Bar(Progress):
+    """A bar of tqdm, with the time left and units a second; threads may share it."""
+
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+        self._lock = threading.Lock()
+
+    def __call__(self, done: int) -> None:
+        with self._lock:
+            self._bar.update(done)
+
+    def expect(self, total: int) -> None:
+        with self._lock:
+            self._bar.total = max(total, self._bar.n)
+
+    def note(self, text: str) -> None:
+        with self._lock:
+            # shown with the next step: a note alone must not bring up a bar before its time
+            self._bar.set_postfix_str(text, refresh=False)
+
+
+#: Progress that nobody looks at.
+silent = Progress()
 
 
 @contextmanager
 def progress(
     total: int | None, what: str, *, unit: str = "row", show: bool = True, delay: float = _DELAY
-) -> Iterator[Advance]:
+) -> Iterator[Progress]:
     """A bar for the duration of a block; call what it yields with the number of units just done.
 
-    Without tqdm, without a terminal, or with ``show=False`` there is none.
+    Its ``note`` adds a word on how things stand. Without tqdm, without a terminal, or with ``show=False`` there
+    is no bar.
+
+    Examples
+    --------
+    >>> with progress(3, "counting") as advance:
+    ...     for number in range(3):
+    ...         advance(1)
+    ...         advance.note(f"at {number}")
     """
     if show:
         try:
@@ -31,6 +75,6 @@ def progress(
             with tqdm(
                 total=total, desc=what, unit=unit, unit_scale=True, delay=delay, disable=None, leave=False
             ) as bar:
-                yield bar.update
+                yield _Bar(bar)
             return
     yield silent

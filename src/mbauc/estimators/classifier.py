@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
+from mbauc.data.block import Source
+from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved, class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
+from mbauc.estimators.source_fit import (
+    SourceRun,
+    drawn_rows,
+    first_block,
+    identity_of,
+    is_source,
+    rows_of,
+    source_run,
+)
 from mbauc.estimators.validation import (
     check_factors,
     columns_named,
@@ -20,7 +32,10 @@ from mbauc.estimators.validation import (
 )
 from mbauc.labels import check_classes
 from mbauc.memory import parse_memory
+from mbauc.metrics.delong import AucInterval
 from mbauc.moments import PairMoments
+from mbauc.moments_source import moments_from_source
+from mbauc.pair_rows.from_source import pair_rows_from_source
 from mbauc.progress import progress
 from mbauc.settings import check_number
 
@@ -45,8 +60,11 @@ class MBAClassifier(MomentRanker):
     l2 : float or "auto"
         λ₂ of Eq. (14). ``"auto"`` takes the value that generalised cross-validation on the moments
         favours; it needs no look at the data and does not depend on the units of X. It is in ``l2_``.
-    pairs : "all" or int
-        All pairs exactly, or a number S of pairs drawn with replacement (Algorithm 1).
+    pairs : "all", "enough" or int
+        All pairs exactly, or a number S of pairs drawn with replacement (Algorithm 1). ``"enough"`` finds S:
+        it holds out some rows, draws 1,000 pairs from the others and doubles them until two doublings in a
+        row have moved the AUC of the held-out rows by less than 0.001, with 95% confidence, or until all pairs
+        cost no more. For ``fit``; the model is the one of the last step, without the held-out rows.
     pairing : {"matched", "complete"}
         For sampled pairs: the pairs as drawn (Eq. 16), or all pairs among the drawn rows.
     batch_size : int
@@ -75,7 +93,7 @@ class MBAClassifier(MomentRanker):
     max_iter : int
         Largest number of sweeps where l1 > 0, or of products where matrix-free.
     random_state : None, int, Generator or RandomState
-        Seed of sampled pairs.
+        Seed of sampled pairs, and of the rows held out for ``pairs="enough"``.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use (all cores, unless limited).
     verbose : bool
@@ -105,6 +123,15 @@ class MBAClassifier(MomentRanker):
         What the columns were divided by for the penalty; ones unless ``scale=True``.
     effective_sample_size_ : (float, float)
         Effective rows (positives, negatives) after weights and decay.
+    pairs_ : int or "all"
+        For ``pairs="enough"``, as the next three: the pairs that were enough, which the weights come from.
+    pairs_path_ : list of PairsStep
+        ``pairs``, ``rows``, ``auc``, ``interval``, ``gain`` and ``gain_interval`` of each step;
+        :func:`mbauc.plots.enough_pairs_plot` draws them.
+    held_out_ : ndarray of int
+        Numbers of the held-out rows: one in five of each class, at most 10,000, at least 50 or half of them.
+    held_out_auc_ : AucInterval
+        AUC of the held-out rows under the final weights, with its 95% interval.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,)
         If X had column names.
@@ -138,12 +165,19 @@ class MBAClassifier(MomentRanker):
     True
     """
 
+    _words_for_pairs = ("all", "enough")
+
+    pairs_: int | Literal["all"]
+    pairs_path_: list[PairsStep]
+    held_out_: NDArray[np.intp]
+    held_out_auc_: AucInterval
+
     def __init__(
         self,
         l1: float = 0.0,
         l2: float | Literal["auto"] = "auto",
         *,
-        pairs: int | Literal["all"] = "all",
+        pairs: int | Literal["all", "enough"] = "all",
         pairing: Literal["matched", "complete"] = "matched",
         batch_size: int = 1024,
         decay: float = 1.0,
@@ -176,13 +210,14 @@ class MBAClassifier(MomentRanker):
         self.verbose = verbose
 
     @keeps_state_on_failure
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> MBAClassifier:
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> MBAClassifier:
         """Fit to all rows at once, forgetting any earlier fit.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table.
+        X : array-like, sparse matrix of shape (n, d), or source
+            Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table. A source of
+            blocks (:mod:`mbauc.data`) has its labels and weights with it; see :meth:`fit_source`.
         y : array-like of shape (n,)
             Labels with two values; the larger (in sorted order) is positive.
         sample_weight : array-like of shape (n,), optional
@@ -192,14 +227,25 @@ class MBAClassifier(MomentRanker):
         -------
         self
         """
+        if is_source(X):
+            if y is not None or sample_weight is not None:
+                raise ValueError("a source has its labels and weights with it; leave out y and sample_weight.")
+            return self.fit_source(X)
         self._check_settings()
+        forget_path(self)
         rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
         factors = check_factors(self.penalty_factors, rows.X.shape[1])
+        if self.pairs == "enough":
+            with columns_named(X):
+                fit_enough(self, rows, factors)
+            self.classes_ = classes
+            return self
         self.solver_ = choose_solver(
             self.solver,
             Workload.of(rows.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
             parse_memory(None),
             n_l1=int(self.l1 > 0),
+            given_l2=not isinstance(self.l2, str),
             needs_moments="within_block=True" if self.within_block else "",
         )
         with columns_named(X):
@@ -211,6 +257,94 @@ class MBAClassifier(MomentRanker):
                 self._solve_products(self._product_problem(rows, factors, self.random_state))
         self.classes_ = classes
         return self
+
+    @keeps_state_on_failure
+    def fit_source(
+        self,
+        source: Source,
+        *,
+        memory: str | int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> MBAClassifier:
+        """Fit to a source of blocks, files of any size for instance, within a given memory.
+
+        With moments, one pass; matrix-free, one pass that packs the rows to 2 or 4 bytes an entry, in memory if
+        they fit and otherwise in a file, and one sweep over these for each product. A number of ``pairs`` takes
+        two passes and the memory of the rows that are drawn, the same rows as from memory.
+
+        Parameters
+        ----------
+        source : Source
+            Blocks of rows with their labels and weights; see :mod:`mbauc.data`.
+        memory : str or int, optional
+            What rows and solver may take, such as ``"2GB"``; half of what is free if not given.
+        checkpoint : path, optional
+            Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
+            or Ctrl-C, to the same bits; other settings, changed data and damaged files are refused. The folder
+            is kept: delete it when it is of no more use.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from mbauc import MBAClassifier
+        >>> from mbauc.data import ClickLog
+        >>> ranker = MBAClassifier().fit_source(ClickLog(20_000, hash_dim=5000), memory="1GB")
+        >>> ranker.solver_.name
+        'matrix-free'
+        """
+        self._check_settings()
+        if self.decay < 1 or self.within_block or self.pairs == "enough":
+            name = "decay" if self.decay < 1 else "within_block" if self.within_block else "pairs"
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} is for "
+                + ("rows in memory" if name == "pairs" else "streams: pass the blocks to partial_fit")
+                + f"; fit_source needs {'pairs=' if name == 'pairs' else 'the default'}"
+                + ("'all' or a number." if name == "pairs" else ".")
+            )
+        limit = parse_memory(memory)
+        factors = check_factors(self.penalty_factors, source.n_features)
+        self.solver_ = self._solver_for(source, limit)
+        show = bool(self.verbose)
+        identity = identity_of({**self.get_params(deep=False), "solver": self.solver_.name}, source)
+        with source_run(checkpoint, identity, self.n_jobs, show) as run:
+            if self.solver_.name == "gram":
+                moments = moments_from_source(
+                    source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
+                )
+                self._solve(moments)
+            elif isinstance(self.pairs, str):
+                folder = None if run.checkpoint is None else run.checkpoint.folder
+                rows = pair_rows_from_source(
+                    source, n_threads=run.n_threads, memory=limit, folder=folder, show=show
+                )
+                self._solve_products(ProductFit.of_rows(rows, factors, bool(self.scale)), run)
+            else:
+                found, drawn, everything = drawn_rows(source, int(self.pairs), self.random_state, show)
+                self._solve_products(self._sampled_problem(found, drawn, everything, factors), run)
+        self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
+        self.n_features_in_ = int(source.n_features)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _solver_for(self, source: Source, memory: float) -> SolverChoice:
+        if not isinstance(self.pairs, str):
+            if self.solver == "gram":
+                raise ValueError(
+                    "solver='gram' with a number of pairs needs rows in memory; use solver='auto' for a source."
+                )
+            return SolverChoice("matrix-free", "pairs were drawn from a source")
+        first = first_block(source)
+        return choose_solver(
+            self.solver,
+            Workload.of(first.X, rows_of(source)),
+            memory,
+            n_l1=int(self.l1 > 0),
+            given_l2=not isinstance(self.l2, str),
+        )
 
     @keeps_state_on_failure
     def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
@@ -233,6 +367,7 @@ class MBAClassifier(MomentRanker):
         if not isinstance(moments, PairMoments):
             raise ValueError(f"moments must be a PairMoments, got {type(moments).__name__}.")
         known = check_classes(classes)
+        forget_path(self)
         self.solver_ = SolverChoice("gram", "the moments were given")
         self._solve(moments.closed() if self.within_block else moments)
         self.classes_ = known
@@ -266,6 +401,11 @@ class MBAClassifier(MomentRanker):
         self
         """
         self._check_settings()
+        if self.pairs == "enough":
+            raise ValueError(
+                "pairs='enough' needs all rows at once, for fit; with partial_fit use pairs='all' or a number."
+            )
+        forget_path(self)
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):
             raise ValueError(
@@ -313,14 +453,17 @@ class MBAClassifier(MomentRanker):
         solved = Solved(solution, w, problem.scales, problem.factors, l1, l2)
         self._settle(solved, FittedScores.of_moments(moments, w), moments)
 
-    def _solve_products(self, fit: ProductFit) -> None:
-        problem = fit.problem
-        l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
-        if isinstance(self.l2, str):
-            solution, l2 = problem.solve_auto(l1, fit.sizes, tol=tol, max_iter=max_iter)
-        else:
-            l2 = float(self.l2)
-            solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
+    def _solve_products(self, fit: ProductFit, run: SourceRun | None = None) -> None:
+        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
+        problem, l1, tol, max_iter = fit.problem, float(self.l1), self._tolerance(), int(self.max_iter)
+        with run.watched(problem.rows, tol) as watch:
+            if isinstance(self.l2, str):
+                solution, l2 = problem.solve_auto(
+                    l1, fit.sizes, tol=tol, max_iter=max_iter, resume=run.resumed(), watch=watch
+                )
+            else:
+                l2 = float(self.l2)
+                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=run.resumed(), watch=watch)
         self._settle(*fit.settled(solution, l1, l2), None)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -333,3 +476,8 @@ class MBAClassifier(MomentRanker):
                 "pair yet; call partial_fit with rows of the other class first."
             )
         return False
+
+
+def _are_labels(classes: Any) -> bool:
+    """Whether the classes of a source are two labels, rather than sets of them."""
+    return not any(isinstance(label, tuple | list | set) for label in classes)

@@ -15,8 +15,10 @@ from mbauc.estimators.product_problem import ProductProblem
 from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
+from mbauc.pair_rows.dense_pair_rows import DensePairRows
 from mbauc.pair_rows.from_pairs import sampled_pair_rows
 from mbauc.pair_rows.from_rows import pair_rows
+from mbauc.pair_rows.pair_rows import PairRows
 from mbauc.progress import Advance, silent
 from mbauc.rows import Rows
 from mbauc.sampling import check_sampling, draw_moments, draw_rows
@@ -35,6 +37,8 @@ class MomentRanker(ProbabilisticRanker):
 
     moments_: PairMoments
     solver_: SolverChoice
+    #: What ``pairs`` may be besides a number.
+    _words_for_pairs: tuple[str, ...] = ("all",)
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
@@ -70,8 +74,12 @@ class MomentRanker(ProbabilisticRanker):
 
     def _check_settings(self) -> None:
         """Raise for settings that no data could make sense of, before any work."""
-        if isinstance(self.pairs, str) and self.pairs != "all":
-            raise ValueError(f"pairs must be 'all' or a whole number of at least 1, got {self.pairs!r}.")
+        if isinstance(self.pairs, str) and self.pairs not in self._words_for_pairs:
+            words = " or ".join(repr(word) for word in self._words_for_pairs)
+            hint = " Only MBAClassifier finds out how many are enough." if self.pairs == "enough" else ""
+            raise ValueError(
+                f"pairs must be {words}, or a whole number of at least 1, got {self.pairs!r}.{hint}"
+            )
         check_sampling(1 if isinstance(self.pairs, str) else self.pairs, self.batch_size, self.pairing)
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
         if self.tol is not None:
@@ -123,21 +131,28 @@ class MomentRanker(ProbabilisticRanker):
         self, rows: Rows, factors: Array, random_state: Any, subset: NDArray[np.intp] | None = None
     ) -> ProductFit:
         """The problem of the rows as products, of all pairs or of sampled ones."""
-        n_threads = thread_count(self.n_jobs)
-        sums = rows.class_weight(True, subset), rows.class_weight(False, subset)
-        middle = None
         if isinstance(self.pairs, str):
             by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
-            pairs = pair_rows(rows.X, by_class, rows.weight, n_threads)
-            effective = pairs.groups[0].effective_size, pairs.groups[1].effective_size
-            sizes = sums[0][1], sums[1][1]
-        else:
-            drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
-            pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
-            count = float(drawn[0].size)
-            effective = sizes = 1 / (1 / sums[0][1] + 1 / count), 1 / (1 / sums[1][1] + 1 / count)
+            pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
+            return ProductFit.of_rows(pairs, factors, bool(self.scale))
+        drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
+        return self._sampled_problem(rows, drawn, rows, factors, subset)
+
+    def _sampled_problem(
+        self,
+        rows: Rows,
+        drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
+        everything: Rows,
+        factors: Array,
+        subset: NDArray[np.intp] | None = None,
+    ) -> ProductFit:
+        """The problem of pairs that were drawn from all rows, or from some of them."""
+        pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", thread_count(self.n_jobs))
+        plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
+        count = float(drawn[0].size)
+        sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
         problem = ProductProblem(pairs, factors, scale=bool(self.scale))
-        return ProductFit(problem, (sums[0][0], sums[1][0]), effective, sizes, middle)
+        return ProductFit(problem, (plus[0], minus[0]), sizes, sizes, middle)
 
     def _settle(self, solved: Solved, fitted: FittedScores, moments: PairMoments | None) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
@@ -174,6 +189,15 @@ class ProductFit(NamedTuple):
     effective_sizes: tuple[float, float]
     sizes: tuple[float, float]
     middle: Array | None = None
+
+    @classmethod
+    def of_rows(cls, rows: PairRows | DensePairRows, factors: Array, scale: bool) -> ProductFit:
+        """The problem of all pairs of rows."""
+        plus, minus = rows.groups
+        weights, effective = (plus.weight, minus.weight), (plus.effective_size, minus.effective_size)
+        # weights are frequencies, unless that says less than their spread
+        sizes = max(weights[0], effective[0]), max(weights[1], effective[1])
+        return cls(ProductProblem(rows, factors, scale=scale), weights, effective, sizes)
 
     def scores(self, w: Array) -> FittedScores:
         """Scores that the rows have under the weights w."""

@@ -23,7 +23,7 @@ from mbauc.solvers import (
 Array = NDArray[np.float64]
 
 #: Up to this many columns all eigenvalues of Σ are computed to choose l2.
-_ALL_EIGENVALUES = 2000
+ALL_EIGENVALUES = 2000
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Problem:
         Up to 2,000 columns from all eigenvalues, which also give the ridge solution; beyond, from an
         estimate of their distribution, because all of them would take far longer than the solution.
         """
-        if self.mu.size <= _ALL_EIGENVALUES:
+        if self.mu.size <= ALL_EIGENVALUES:
             path = RidgePath(self.sigma, self.mu, self.factors)
             l2 = choose_l2(path.spectrum, sizes)
             if l1 == 0.0:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mbauc.estimators.problem import ALL_EIGENVALUES
 from mbauc.matrix import is_sparse
 from mbauc.settings import check_choice
 
@@ -85,10 +86,10 @@ class Workload:
         """Memory to form and solve with Σ."""
         return _GRAM_COPIES * 8.0 * self.columns**2
 
-    def gram_seconds(self, n_l2: int, n_fits: int) -> float:
-        """Time to form Σ and to solve for so many l2, so many times."""
+    def gram_seconds(self, n_l2: int, n_fits: int, given: bool = True) -> float:
+        """Time to form Σ and to solve for so many l2, given or to be chosen, so many times."""
         form = self.squares * (_SPARSE_GRAM if self.sparse else _DENSE_GRAM)
-        cubic = _FACTOR if n_l2 == 1 else _EIGEN
+        cubic = _FACTOR if n_l2 == 1 and (given or self.columns > ALL_EIGENVALUES) else _EIGEN
         return form + n_fits * (self.columns**3 * cubic + self.columns**2 * _TOUCH)
 
     def product_seconds(self, n_l1: int, n_l2: int, n_fits: int) -> float:
@@ -106,6 +107,7 @@ def choose_solver(
     n_l1: int = 0,
     n_l2: int = 1,
     n_fits: int = 1,
+    given_l2: bool = True,
     needs_moments: str = "",
 ) -> SolverChoice:
     """The solver asked for, or the one that an estimate of time and memory favours.
@@ -120,6 +122,8 @@ def choose_solver(
         Bytes that Σ may take.
     n_l1, n_l2, n_fits : int
         Values of l1 other than zero, values of l2, and splits and refits of cross-validation.
+    given_l2 : bool
+        Whether l2 is given, rather than chosen from the spectrum of Σ.
     needs_moments : str
         What cannot be done without moments, if anything.
     """
@@ -138,7 +142,7 @@ def choose_solver(
             f"Σ of {workload.columns:,} columns takes {workload.gram_bytes / 1e9:,.1f} GB to solve with, "
             f"of {memory / 1e9:,.1f} GB allowed",
         )
-    gram, products = workload.gram_seconds(n_l2, n_fits), workload.product_seconds(n_l1, n_l2, n_fits)
+    gram, products = workload.gram_seconds(n_l2, n_fits, given_l2), workload.product_seconds(n_l1, n_l2, n_fits)
     if gram > _WORTH_SECONDS and gram > _WORTH * products:
         return SolverChoice(
             "matrix-free",

@@ -93,6 +93,7 @@ class DensePairRows(PairSums):
                 result += share @ block
                 np.add.at(sums[:, 0], group, share)
                 np.add.at(sums[:, 1], group, share * score)
+                self.advance(group.size)
             return result, sums
 
         with single_threaded_blas():

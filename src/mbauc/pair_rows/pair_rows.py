@@ -11,7 +11,6 @@ from mbauc.pair_rows.collector import Collector
 from mbauc.pair_rows.columns import ColumnOrder
 from mbauc.pair_rows.compact_rows import CompactRows
 from mbauc.pair_rows.pair_sums import Group, PairSums
-from mbauc.progress import Advance, silent
 from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
@@ -53,8 +52,6 @@ class PairRows(PairSums):
         super().__init__(groups, collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
-        #: told the rows of each chunk once it is done
-        self.advance: Advance = silent
 
     @property
     def nbytes(self) -> int:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.progress import Advance, silent
+
 Array = NDArray[np.float64]
 
 
@@ -66,6 +68,8 @@ class PairSums(ABC):
         means = [group.mean for group in groups]
         self.mu = means[0] - means[1] if len(means) == 2 else means[0] + shift
         self.diagonal = np.sum([group.variance for group in groups], axis=0) + self.mu**2
+        #: told the rows that a sweep has just gone over
+        self.advance: Advance = silent
 
     @abstractmethod
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:

@@ -76,9 +76,14 @@ class RidgeSubspace:
 
     def risks(self, l2: Array) -> Array:
         """Pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
-        gram, projected = self._gram[: self.size, : self.size], self._projected[: self.size]
-        found = [self._coordinates(float(value), self.size) for value in l2]
-        return np.array([1.0 - 2.0 * (projected @ a) + a @ gram @ a for a in found])
+        size = self.size
+        gram, projected = self._gram[:size, :size], self._projected[:size]
+        matrices = gram + l2[:, None, None] * self._penalty[:size, :size]
+        try:
+            found = np.linalg.solve(matrices, np.broadcast_to(projected[:, None], (l2.size, size, 1)))[..., 0]
+        except np.linalg.LinAlgError:
+            found = np.array([self._coordinates(float(value), size) for value in l2])
+        return np.asarray(1.0 - 2.0 * (found @ projected) + np.einsum("ij,jk,ik->i", found, gram, found))
 
     def solution(self, l2: float) -> Array:
         """The weights w."""

@@ -1,0 +1,234 @@
+"""States of a long computation in a folder, so that a killed run goes on to the same bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from mbauc.atomic import atomic_write
+from mbauc.changed_input import differences
+from mbauc.errors import CheckpointError, DiskFullError
+from mbauc.folder_lock import FolderLock
+from mbauc.plain_arrays import decoded, encoded
+from mbauc.settings import check_number
+
+MAGIC = b"MBAUCKPT"
+VERSION = 1
+#: Magic, version, CRC-32 of all that follows.
+_HEAD = struct.Struct("<8sII")
+_IDENTITY = "identity"
+#: Saving takes at most about one part in this many of the time.
+_RARE = 20
+
+
+class Checkpoint:
+    """A folder of saved states that belong to one computation.
+
+    A state is a dict of arrays, saved under a name: one file with a checksum, replaced whole or not at all. The
+    folder remembers the identity of the computation (settings, data), and a computation of another identity
+    is refused. One process at a time may use it. The folder should hold nothing else.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+    identity : dict
+        All that the result depends on, as JSON can hold it.
+    interval : float
+        Seconds between saves of what is offered. Where saving is slow it happens less often, so that it takes
+        no more than about 5% of the time. 0 saves at every offer.
+
+    Raises
+    ------
+    CheckpointError
+        If the folder belongs to another computation or another process, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> folder = tempfile.mkdtemp()
+    >>> with Checkpoint(folder, {"l2": 1.0}) as checkpoint:
+    ...     checkpoint.save("solver", {"w": np.arange(3.0)})
+    >>> with Checkpoint(folder, {"l2": 1.0}) as checkpoint:
+    ...     checkpoint.load("solver")
+    {'w': array([0., 1., 2.])}
+    >>> Checkpoint(folder, {"l2": 2.0})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mbauc.errors.CheckpointError: ... was made with other settings or data (l2 was 1.0, now 2.0). ...
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], identity: dict[str, Any], *, interval: float = 30.0
+    ) -> None:
+        self.folder = Path(os.fsdecode(folder))
+        self._interval = check_number("interval", interval, low=0.0)
+        self._identity = json.loads(json.dumps(identity))
+        self._saved, self._cost = time.monotonic(), 0.0
+        #: set by Ctrl-C within `interruptible`: the next state that is offered is the last
+        self._stopping = False
+        #: whether anything was offered, so that there is something to wait for
+        self._offered = False
+        self._lock = FolderLock(self.folder, "checkpoint.lock")
+        try:
+            for torn in self.folder.glob(".mbauc-*.part"):
+                torn.unlink(missing_ok=True)  # of a run that was killed while saving
+            if self.load(_IDENTITY) is None:
+                self.save(_IDENTITY, {})
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def close(self) -> None:
+        """Let other processes use the folder."""
+        self._lock.release()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # -- states ------------------------------------------------------------------------------------------
+
+    def save(self, name: str, arrays: Mapping[str, Any]) -> None:
+        """Write a state; it is on disk when this returns. ``O(bytes)``."""
+        began = time.monotonic()
+        path = self._path(name)
+        pieces = encoded(arrays, {"identity": self._identity, "name": name})
+        crc = 0
+        for piece in pieces:
+            crc = zlib.crc32(piece, crc)
+        try:
+            with atomic_write(path) as stream:
+                stream.write(_HEAD.pack(MAGIC, VERSION, crc))
+                for piece in pieces:
+                    stream.write(piece)
+        except OSError as error:
+            size = sum(len(piece) for piece in pieces)
+            raise DiskFullError(
+                error.errno,
+                f"a checkpoint of {size / 1e6:,.1f} MB could not be written ({error.strerror or error}). "
+                "The one before it is whole: make room, and the same call goes on from there",
+                str(path),
+            ) from error
+        self._saved = time.monotonic()
+        self._cost = self._saved - began
+
+    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
+        """The latest state of this name; None if there is none.
+
+        Raises
+        ------
+        CheckpointError
+            If the file is damaged, cut short, of a newer version or of another computation.
+        """
+        path = self._path(name)
+        try:
+            content = memoryview(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        if len(content) < _HEAD.size or bytes(content[: len(MAGIC)]) != MAGIC:
+            raise self._error(path, "is not a checkpoint of mbauc, or was cut short")
+        _, version, crc = _HEAD.unpack_from(content)
+        if version != VERSION:
+            raise CheckpointError(
+                f"{path} has format version {version}, this mbauc reads version {VERSION}. "
+                "Go on with the mbauc that wrote it, or delete the folder to start again."
+            )
+        if zlib.crc32(content[_HEAD.size :]) != crc:
+            raise self._error(path, "does not fit its checksum: it is damaged, was cut short or edited")
+        try:
+            about, arrays = decoded(content[_HEAD.size :])
+            whose, named = about["identity"], about["name"]
+        except (ValueError, KeyError, TypeError, struct.error) as error:
+            raise self._error(path, f"cannot be read ({error})") from error
+        if whose != self._identity:
+            raise CheckpointError(
+                f"{path} was made with other settings or data ({differences(whose, self._identity)}). "
+                f"Delete the folder {self.folder} to start again, or choose another."
+            )
+        if named != name:
+            raise self._error(path, f"holds the state {named!r}")
+        return arrays
+
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        pause = self._interval and max(self._interval, _RARE * self._cost)
+        return self._stopping or time.monotonic() - self._saved >= pause
+
+    def offer(self, name: str, arrays: Mapping[str, Any]) -> None:
+        """Save a state if it is time to; nothing is copied or kept otherwise.
+
+        Within :func:`interruptible` this is where a pending Ctrl-C takes effect.
+        """
+        self._offered = True
+        if not self.due():
+            return
+        self.save(name, arrays)
+        if self._stopping:
+            raise KeyboardInterrupt
+
+    # -- inside --------------------------------------------------------------------------------------------
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.state"
+
+    def _error(self, path: Path, what: str) -> CheckpointError:
+        return CheckpointError(f"{path} {what}. Delete the folder {self.folder} to start again.")
+
+
+@contextmanager
+def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Ctrl-C saves the next state that is offered, says how to go on, and raises KeyboardInterrupt.
+
+    States are views into memory that goes on being used, so that only at an offer are they whole: it is waited
+    for, which takes a sweep over the rows at most. A second Ctrl-C stops at once; the latest save stays. Before
+    anything has been offered the first stops at once as well.
+
+    Without a checkpoint, and in threads other than the main one, nothing is different from usual.
+    """
+    if checkpoint is None:
+        yield
+        return
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if main else None
+    # a program with a way of its own to deal with Ctrl-C keeps it
+    ours = before is signal.default_int_handler
+
+    def stop(number: int, frame: object) -> None:
+        if checkpoint._stopping or not checkpoint._offered:
+            raise KeyboardInterrupt
+        checkpoint._stopping = True
+        _say("interrupted; saving at the end of this sweep (Ctrl-C again stops at once)")
+
+    if ours:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+        if checkpoint._stopping:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        _say(f"interrupted; the same call with checkpoint={str(checkpoint.folder)!r} goes on from here")
+        raise
+    finally:
+        checkpoint._stopping = checkpoint._offered = False
+        if ours:
+            signal.signal(signal.SIGINT, before)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"\n{text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,304 @@
+"""``pairs="enough"``: twice as many pairs again and again, until the AUC of held-out rows stops moving."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.errors import FewRowsWarning, NonFiniteError
+from mbauc.estimators.moment_ranker import ProductFit
+from mbauc.estimators.product_problem import ProductProblem
+from mbauc.estimators.solver_choice import Workload, choose_solver
+from mbauc.matrix import is_sparse
+from mbauc.memory import parse_memory
+from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
+from mbauc.moments import PairMoments
+from mbauc.pair_rows.from_pairs import sampled_pair_rows
+from mbauc.progress import progress
+from mbauc.rows import Rows
+from mbauc.sampling import draw_rows
+from mbauc.scatter.sparse import canonical_csr
+from mbauc.scoring import scores
+from mbauc.seeds import generator
+from mbauc.threads import thread_count
+
+if TYPE_CHECKING:
+    from mbauc.estimators.classifier import MBAClassifier
+
+Array = NDArray[np.float64]
+RowNumbers = NDArray[np.intp]
+Interval = tuple[float, float]
+
+#: Pairs to begin with.
+FIRST_PAIRS = 1000
+#: Pairs are enough after two doublings in a row that moved the AUC by less than this, with 95% confidence.
+AUC_TOLERANCE = 0.001
+#: Held-out rows of a class: one in five, at most 10,000, and at least 50 if that is not more than half of them.
+_ONE_IN, _MOST, _FEWEST = 5, 10_000, 50
+#: Rows read in order that cost as much as a pair that is drawn (measured: 6 to 9).
+_ROWS_FOR_A_PAIR = 8
+#: Numbers in the positive rows of a round of pairs.
+_ROUND = 1 << 21
+
+_ATTRIBUTES = ("pairs_", "pairs_path_", "held_out_", "held_out_auc_")
+
+
+class PairsStep(NamedTuple):
+    """What so many pairs led to.
+
+    Attributes
+    ----------
+    pairs : int or "all"
+        Number of pairs.
+    rows : int
+        Different rows that the pairs are made of.
+    auc : float
+        Of the held-out rows.
+    interval : (float, float)
+        95% interval of the AUC (DeLong).
+    gain : float or None
+        AUC minus that of the step before; None for the first step.
+    gain_interval : (float, float) or None
+        95% interval of the gain: paired, so far narrower than two intervals of an AUC.
+    """
+
+    pairs: int | Literal["all"]
+    rows: int
+    auc: float
+    interval: Interval
+    gain: float | None
+    gain_interval: Interval | None
+
+    @property
+    def is_still(self) -> bool:
+        """Whether the whole interval of the gain lies within the tolerance, on either side of 0."""
+        return self.gain_interval is not None and max(map(abs, self.gain_interval)) < AUC_TOLERANCE
+
+    def __str__(self) -> str:
+        pairs = self.pairs if isinstance(self.pairs, str) else f"{self.pairs:,}"
+        text = (
+            f"{pairs} pairs of {self.rows:,} rows: AUC {self.auc:.4f} "
+            f"({self.interval[0]:.4f} to {self.interval[1]:.4f})"
+        )
+        if self.gain is None or self.gain_interval is None:
+            return text
+        return f"{text}, {self.gain:+.4f} ({self.gain_interval[0]:+.4f} to {self.gain_interval[1]:+.4f})"
+
+
+def forget_path(ranker: Any) -> None:
+    """Drop what a fit with ``pairs="enough"`` left, before another kind of fit."""
+    for name in _ATTRIBUTES:
+        if hasattr(ranker, name):
+            delattr(ranker, name)
+
+
+def fit_enough(ranker: MBAClassifier, rows: Rows, factors: Array) -> None:
+    """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
+
+    Reads the held-out rows and those of the pairs; no others, unless all pairs are needed.
+
+    Parameters
+    ----------
+    ranker : MBAClassifier
+        Whose settings say how, and which has the last fit in the end.
+    rows : Rows
+        The data.
+    factors : ndarray of shape (d,)
+        Penalty factors.
+    """
+    if is_sparse(rows.X):
+        rows = rows._replace(X=canonical_csr(rows.X))
+    rng = generator(ranker.random_state)
+    held_out, train = hold_out(rows, rng)
+    numbers = numbers_of_pairs(train.size, rows.X.shape[1] if _is_unregularised(ranker) else 1)
+    sample = _Sample(ranker, rows, factors, train, numbers, rng)
+    test = _HeldOut(rows, held_out, sample.n_threads)
+    path: list[PairsStep] = []
+    with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
+        for pairs in numbers:
+            sample.fit(pairs)
+            path.append(test.step(pairs, sample.rows_of(pairs), ranker.coef_[0]))
+            advance.note(str(test.auc))
+            advance(pairs - (path[-2].pairs if len(path) > 1 else 0))  # type: ignore[operator]
+            if all(step.is_still for step in path[-2:]):
+                break
+        else:
+            sample.fit_all()
+            path.append(test.step("all", train.size, ranker.coef_[0]))
+    ranker.pairs_ = path[-1].pairs
+    ranker.pairs_path_ = path
+    ranker.held_out_ = held_out
+    ranker.held_out_auc_ = test.auc
+
+
+def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbers]:
+    """Numbers of the held-out and of the other rows, both rising; rows of weight zero are neither.
+
+    One row in five of each class, at most 10,000, and at least 50 or half the class.
+    """
+    chosen, others = [], []
+    for positive, name in ((True, "positive"), (False, "negative")):
+        numbers = rows.of_class(positive)
+        if numbers.size < 4:
+            raise ValueError(
+                f"pairs='enough' holds out rows of each class, and there are {numbers.size} {name} rows; "
+                "at least 4 are needed. Use pairs='all'."
+            )
+        size = min(_MOST, max(numbers.size // _ONE_IN, min(_FEWEST, numbers.size // 2)))
+        out = np.zeros(numbers.size, dtype=bool)
+        out[rng.choice(numbers.size, size, replace=False, shuffle=False)] = True
+        chosen.append(numbers[out])
+        others.append(numbers[~out])
+    few = [
+        f"{part.size} {name}"
+        for part, name in zip(chosen, ("positive", "negative"), strict=True)
+        if part.size < _FEWEST
+    ]
+    if few:
+        warnings.warn(
+            f"pairs='enough' holds out {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of "
+            "the AUC tend to be too narrow. For data this small use pairs='all'.",
+            FewRowsWarning,
+            stacklevel=4,
+        )
+    return np.sort(np.concatenate(chosen)), np.sort(np.concatenate(others))
+
+
+def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
+    """Numbers of pairs to try before all: doubling, as long as a pair for every eight rows is not exceeded.
+
+    A pair that is drawn costs about as much as eight rows that are read in their order.
+    """
+    numbers, pairs = [], FIRST_PAIRS
+    while _ROWS_FOR_A_PAIR * pairs <= n_rows:
+        if pairs >= fewest:
+            numbers.append(pairs)
+        pairs *= 2
+    return numbers
+
+
+def _is_unregularised(ranker: MBAClassifier) -> bool:
+    """Whether fewer pairs than columns would leave the weights undetermined."""
+    return not isinstance(ranker.l2, str) and ranker.l2 == 0.0
+
+
+class _HeldOut:
+    """Rows that no pair is made of, and how one set of weights after the other ranks them."""
+
+    def __init__(self, rows: Rows, numbers: RowNumbers, n_threads: int) -> None:
+        self._X, self._numbers, self._n_threads = rows.X, numbers, n_threads
+        self._y = rows.positive[numbers]
+        self._weight = None if rows.weight is None else rows.weight[numbers]
+        self._before: Array | None = None
+        self.auc: AucInterval
+
+    def step(self, pairs: int | Literal["all"], n_rows: int, w: Array) -> PairsStep:
+        """AUC of the rows under the weights w, and the gain over those of the call before."""
+        values = scores(self._X, w[None, :], self._numbers, self._n_threads)[0]
+        # a weight makes a row likelier to be drawn; it does not make two observations of one
+        weights: Literal["sampling"] | None = None if self._weight is None else "sampling"
+        gain, gain_interval = None, None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewRowsWarning)  # said once, when they were held out
+            self.auc = roc_auc_interval(self._y, values, self._weight, weights=weights)
+            if self._before is not None:
+                both = compare_roc_auc(self._y, [values, self._before], self._weight, weights=weights)
+                gain = float(both.difference[0, 1])
+                gain_interval = float(both.low[0, 1]), float(both.high[0, 1])
+        self._before = values
+        return PairsStep(pairs, n_rows, self.auc.auc, (self.auc.low, self.auc.high), gain, gain_interval)
+
+
+class _Sample:
+    """Pairs drawn once: the first S of them are the sample of size S, for every S."""
+
+    def __init__(
+        self,
+        ranker: MBAClassifier,
+        rows: Rows,
+        factors: Array,
+        train: RowNumbers,
+        numbers: list[int],
+        rng: np.random.Generator,
+    ) -> None:
+        self._ranker, self._rows, self._factors, self._train = ranker, rows, factors, train
+        self.n_threads = thread_count(ranker.n_jobs)
+        if not numbers:
+            return
+        self._drawn = draw_rows(rows, numbers[-1], rng, train)
+        (plus, self._plus_size), (minus, self._minus_size) = (
+            rows.class_weight(positive, train) for positive in (True, False)
+        )
+        self._weights = plus, minus
+        # each fit has its own d³, while what products cost shrinks with the sample
+        self._choose_solver(2 * numbers[0], n_fits=len(numbers))
+        self._moments: PairMoments | None = None
+
+    def rows_of(self, pairs: int) -> int:
+        """Different rows that the first pairs are made of."""
+        return sum(np.unique(part[:pairs]).size for part in self._drawn)
+
+    def fit(self, pairs: int) -> None:
+        """Fit to the first pairs."""
+        if self._ranker.solver_.name == "gram":
+            self._ranker._solve(self._moments_of(pairs))
+        else:
+            self._ranker._solve_products(self._products_of(pairs))
+
+    def fit_all(self) -> None:
+        """Fit to all pairs of the rows that are not held out."""
+        ranker, rows, train = self._ranker, self._rows, self._train
+        self._choose_solver(train.size)
+        if ranker.solver_.name == "gram":
+            moments = ranker._moments_of(rows, None, train)
+            ranker._solve(moments.closed() if ranker.within_block else moments)
+        else:
+            ranker._solve_products(ranker._product_problem(rows, self._factors, None, train))
+
+    def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
+        ranker = self._ranker
+        ranker.solver_ = choose_solver(
+            ranker.solver,
+            Workload.of(self._rows.X, n_rows),
+            parse_memory(None),
+            n_l1=int(ranker.l1 > 0),
+            n_fits=n_fits,
+            needs_moments="within_block=True" if ranker.within_block else "",
+        )
+
+    def _moments_of(self, pairs: int) -> PairMoments:
+        """Moments of the first pairs; those of the pairs of earlier calls are kept."""
+        total = self._moments or PairMoments(self._rows.X.shape[1])
+        size = max(int(self._ranker.batch_size), _round_size(self._rows.X))
+        for start in range(total.counts[0], pairs, size):
+            part = slice(start, min(start + size, pairs))
+            total._absorb(self._round(self._drawn[0][part], self._drawn[1][part]))
+        self._moments = total
+        moments = total._standing_for(self._weights, (self._plus_size, self._minus_size))
+        return moments.closed() if self._ranker.within_block else moments
+
+    def _round(self, i: RowNumbers, j: RowNumbers) -> PairMoments:
+        rows = self._rows
+        if self._ranker.pairing == "matched":
+            try:
+                return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=self.n_threads)
+            except NonFiniteError:
+                pass  # found again below, under its own row number
+        return PairMoments._of_rows(rows._replace(weight=None), self.n_threads, subset=np.concatenate([i, j]))
+
+    def _products_of(self, pairs: int) -> ProductFit:
+        """The problem of the first pairs as products with their rows."""
+        ranker = self._ranker
+        drawn = self._drawn[0][:pairs], self._drawn[1][:pairs]
+        products, middle = sampled_pair_rows(self._rows, drawn, ranker.pairing == "matched", self.n_threads)
+        sizes = 1 / (1 / self._plus_size + 1 / pairs), 1 / (1 / self._minus_size + 1 / pairs)
+        problem = ProductProblem(products, self._factors, scale=bool(ranker.scale))
+        return ProductFit(problem, self._weights, sizes, sizes, middle)
+
+
+def _round_size(X: Any) -> int:
+    """Pairs whose rows and differences take some 50 MB: short rounds would spend their time on merging."""
+    return _ROUND * X.shape[0] // max(1, X.nnz if is_sparse(X) else X.size)

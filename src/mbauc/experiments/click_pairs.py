@@ -1,0 +1,91 @@
+"""Pairs of a click log, chunk by chunk, as something that multiplies vectors; in bounded memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.changed_input import BlockMark
+from mbauc.data.block import Block
+from mbauc.pair_rows.cache_writer import CacheWriter
+from mbauc.pair_rows.collector import Collector
+from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.pair_rows.pair_rows import PairRows
+from mbauc.scatter.sparse import all_ones
+
+#: Bytes of compact rows to hold in memory; more go to a nameless temporary file.
+ROOM = 2_000_000_000
+
+
+class _Streamed:
+    """Compact rows of chunks, in memory or, as soon as they do not fit, in a temporary file."""
+
+    def __init__(self, n_features: int, groups: int, n_threads: int, room: int) -> None:
+        self._collector = Collector(n_features, groups, n_threads)
+        self._n_features, self._n_threads, self._room = n_features, n_threads, room
+        self._held: list[CompactRows] = []
+        self._size = 0
+        self._writer: CacheWriter | None = None
+
+    def _add(self, X: Any, groups: list[NDArray[np.intp]]) -> None:
+        ones = all_ones(X, self._n_threads)
+        self._collector.count(X, groups, None, ones)
+        chunks = self._collector.compact(X, groups, None, ones)
+        self._held += chunks
+        self._size += sum(chunk.nbytes for chunk in chunks)
+        if self._writer is None and self._size > self._room:
+            self._writer = CacheWriter(None, {"n_features": self._n_features, "fingerprint": None})
+        if self._writer is not None:
+            self._writer.add_block(self._held, BlockMark(X.shape[0], 0))
+            self._held = []
+
+    def rows(self) -> PairRows:
+        """All that was added."""
+        if self._writer is None:
+            return PairRows(self._held, self._collector, self._n_threads)
+        cache = self._writer.finish(self._collector.state(), self._n_threads)
+        return PairRows(cache.chunks(self._room), self._collector, self._n_threads)
+
+
+class AllPairs(_Streamed):
+    """All pairs of the rows of all chunks (Eq. 13)."""
+
+    def __init__(self, n_features: int, n_threads: int, room: int = ROOM) -> None:
+        super().__init__(n_features, 2, n_threads, room)
+
+    def add(self, chunk: Block) -> None:
+        """Take in a chunk."""
+        positive = chunk.y == 1
+        self._add(chunk.X, [np.flatnonzero(positive), np.flatnonzero(~positive)])
+
+
+class SampledPairs(_Streamed):
+    """Matched pairs drawn within each chunk (Algorithm 1): half as many as it has rows.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Pairs drawn so far.
+    """
+
+    def __init__(
+        self, n_features: int, n_threads: int, rng: np.random.Generator, room: int = ROOM
+    ) -> None:
+        super().__init__(n_features, 1, n_threads, room)
+        self._rng = rng
+        self.n_pairs = 0
+
+    def add(self, chunk: Block) -> None:
+        """Draw from a chunk; from one of a single class there is nothing to draw."""
+        positive = chunk.y == 1
+        plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+        if not plus.size or not minus.size:
+            return
+        size = -(-chunk.y.size // 2)
+        i, j = plus[self._rng.integers(plus.size, size=size)], minus[self._rng.integers(minus.size, size=size)]
+        differences = chunk.X[i] - chunk.X[j]
+        differences.sort_indices()
+        self._add(differences, [np.arange(size)])
+        self.n_pairs += size

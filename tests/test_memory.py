@@ -1,0 +1,93 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mbauc import memory
+from mbauc.memory import available_memory, parse_memory
+
+
+@pytest.mark.parametrize(
+    ("written", "size"),
+    [
+        ("2GB", 2_000_000_000),
+        ("2gb", 2_000_000_000),
+        (" 1.5 GiB ", 3 << 29),
+        ("512MiB", 1 << 29),
+        ("2000kB", 2_000_000),
+        ("1TB", 10**12),
+        ("2TiB", 2 << 40),
+        ("3000000B", 3_000_000),
+        (1 << 20, 1 << 20),
+        (np.int64(5_000_000), 5_000_000),
+    ],
+)
+def test_sizes(written, size):
+    assert parse_memory(written) == size
+
+
+@given(st.integers(1 << 20, 1 << 50))
+def test_bytes_in_any_form(size):
+    assert parse_memory(size) == parse_memory(f"{size}B") == size
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "GB", "2", "2G", "-1GB", "1e3GB", "2 GB free", 1.5, True, -5, [1], "nan B"]
+)
+def test_what_is_no_size_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"memory must be a size such as '2GB'.*got"):
+        parse_memory(wrong)
+
+
+@pytest.mark.parametrize("small", [0, 64, "64B", "1KB"])
+def test_a_forgotten_unit_is_noticed(small):
+    with pytest.raises(ValueError, match=r"max_memory=.* bytes; at least 1 MiB .*'64MB'"):
+        parse_memory(small, "max_memory")
+
+
+def test_none_is_half_of_what_is_available(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10_000_000)
+    assert parse_memory(None) == parse_memory() == 5_000_000
+    monkeypatch.setattr(memory, "available_memory", lambda: 10)
+    assert parse_memory() == 1 << 20
+    monkeypatch.setattr(memory, "available_memory", lambda: None)
+    assert parse_memory() == 1 << 30
+
+
+def test_this_machine_has_some():
+    found = available_memory()
+    assert found is None or found > 1 << 20
+
+
+def group(folder, limit, used, cached, names=("memory.max", "memory.current"), cache="inactive_file"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / names[0]).write_text(f"{limit}\n")
+    (folder / names[1]).write_text(f"{used}\n")
+    (folder / "memory.stat").write_text(f"anon 5\n{cache} {cached}\nactive_file 7\n")
+
+
+def test_limits_of_containers(tmp_path, monkeypatch):
+    root, own = tmp_path / "cgroup", tmp_path / "own"
+    assert memory._control_groups(root, own) == []
+    own.write_text("0::/a/b\n")
+    assert memory._control_groups(root, own) == []
+    group(root / "a" / "b", "max", 50, 0)
+    group(root / "a", 1000, 700, 100)
+    assert memory._control_groups(root, own) == [400]
+    group(root / "a" / "b", 500, 600, 50)
+    assert memory._control_groups(root, own) == [0, 400]
+
+
+def test_limits_of_older_containers(tmp_path):
+    own = tmp_path / "own"
+    own.write_text("5:cpu:/x\n4:memory:/x\n")
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+    group(tmp_path / "memory" / "x", 900, 300, 20, names, "total_inactive_file")
+    group(tmp_path / "memory", 2000, 300, 0, names, "total_inactive_file")
+    assert memory._control_groups(tmp_path, own) == [620, 1700]
+
+
+def test_the_smallest_limit_counts(monkeypatch):
+    monkeypatch.setattr(memory, "_machine", lambda: 1000)
+    monkeypatch.setattr(memory, "_control_groups", lambda: [700, 900])
+    assert available_memory() == 700
