@@ -8,15 +8,29 @@ from pathlib import Path
 from benchmarks.timing import RESULTS
 
 PLACES = {
-    "docs/speed.md": ("startup", "dense", "cross_validation", "sparse_gram", "elastic_net", "auc", "libsvm"),
+    "docs/speed.md": (
+        "startup",
+        "dense",
+        "cross_validation",
+        "sparse_gram",
+        "elastic_net",
+        "auc",
+        "libsvm",
+        "products",
+        "click_fit",
+        "click_fit_wide",
+        "criteo_size",
+        "criteo_sample",
+    ),
     "docs/coverage.md": ("coverage",),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
-#: Programs; the rivals' defaults are chosen and shown by one of them.
-NAMES = tuple(name for names in PLACES.values() for name in names if name != "rivals_quality")
+#: Tables from the program of another: that of the rivals' defaults, that of clicks in fewer columns.
+BY_OTHERS = ("rivals_quality", "click_fit_wide")
+NAMES = tuple(name for names in PLACES.values() for name in names if name not in BY_OTHERS)
 #: Tables with a head of their own.
-WIDE = ("coverage", "defaults", "rivals_quality")
+WIDE = ("coverage", "defaults", "rivals_quality", "click_fit", "click_fit_wide")
 
 
 def table(name):

@@ -18,7 +18,7 @@ def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, one
     """CRC-32 of what a block says, however its arrays are laid out in memory.
 
     The same for 32 and 64 bit indices and for any integer dtype of labels. Dense and sparse blocks with the
-    same numbers differ. ``O(entries)``, about 1 ns an entry.
+    same numbers differ. ``O(entries)``: 1 to 5 ns an entry.
 
     Parameters
     ----------
@@ -43,7 +43,9 @@ def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, one
     crc = zlib.crc32(np.asarray(X.shape, dtype="<u8").tobytes())
     if is_sparse(X):
         entries = int(X.indptr[-1])
-        parts = [np.diff(X.indptr).astype(np.uint32), X.indices[:entries].astype(np.uint32, copy=False)]
+        columns = X.indices[:entries]
+        short = columns.view(np.uint32) if columns.dtype == np.int32 else columns.astype(np.uint32)
+        parts = [np.diff(X.indptr).astype(np.uint32), short]
         if not ones:
             parts.append(X.data[:entries].astype(np.float64, copy=False))
     else:

@@ -93,7 +93,9 @@ def _add_reproduce(commands: Any) -> None:
         choices=tuple(EXPERIMENTS),
         help="figure1: detection and learning side by side; table1: the data sets; table2: AUC of all methods "
         "on Gaussian mixtures (about 10 minutes on 2 cores); figure2: their ROC curves; linearity: half a "
-        "minute; table3: AUC on the benchmark data sets (under half an hour); figure3: AUC against sample size",
+        "minute; table3: AUC on the benchmark data sets (under half an hour); figure3: AUC against sample "
+        "size; figure4: AUC on click logs against the penalty (about a quarter of an hour); figure5: running "
+        "times on click logs (some minutes)",
     )
     reproduce.add_argument(
         "--out",
@@ -116,7 +118,16 @@ def _add_reproduce(commands: Any) -> None:
         type=_names,
         default=(),
         metavar="A,B",
-        help="data sets of table1 and table3, separated by commas (default: all; see 'mbauc data list')",
+        help="data sets of table1, table3, figure4 and figure5, separated by commas (default: all; see 'mbauc "
+        "data list')",
+    )
+    reproduce.add_argument(
+        "--rows",
+        type=_click_rows,
+        default=None,
+        metavar="N",
+        help="training rows of each synthetic click log of figure4 and figure5, at least 2000 and never more "
+        "than the paper has: 12.6, 23.6 and 45.8 million (default: 1000000, or 50000 with --quick)",
     )
     reproduce.add_argument(
         "--data-dir",
@@ -135,6 +146,13 @@ def _count(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
     if value < 1000:
         raise argparse.ArgumentTypeError(f"expected at least 1000 rows, got {value}")
+    return value
+
+
+def _click_rows(text: str) -> int:
+    value = _count(text)
+    if value < 2000:
+        raise argparse.ArgumentTypeError(f"expected at least 2000 rows, got {value}")
     return value
 
 
@@ -165,8 +183,10 @@ def _jobs(text: str) -> int:
 def _run_reproduce(options: argparse.Namespace) -> int:
     if options.out.exists() and not options.out.is_dir():
         raise NotADirectoryError(f"--out must name a folder, but {options.out} is a file.")
+    if options.rows is not None and options.experiment not in ("figure4", "figure5"):
+        raise ValueError(f"--rows is for figure4 and figure5; {options.experiment} has no rows to choose.")
     request = Request(
-        options.out, options.quick, options.seed, options.jobs, options.datasets, options.data_dir
+        options.out, options.quick, options.seed, options.jobs, options.datasets, options.data_dir, options.rows
     )
     for path in EXPERIMENTS[options.experiment](request):
         sys.stdout.write(f"wrote {path}\n")

@@ -304,6 +304,7 @@ class MBAClassifier(MomentRanker):
                 + f"; fit_source needs {'pairs=' if name == 'pairs' else 'the default'}"
                 + ("'all' or a number." if name == "pairs" else ".")
             )
+        forget_path(self)
         limit = parse_memory(memory)
         factors = check_factors(self.penalty_factors, source.n_features)
         self.solver_ = self._solver_for(source, limit)
@@ -459,11 +460,12 @@ class MBAClassifier(MomentRanker):
         with run.watched(problem.rows, tol) as watch:
             if isinstance(self.l2, str):
                 solution, l2 = problem.solve_auto(
-                    l1, fit.sizes, tol=tol, max_iter=max_iter, resume=run.resumed(), watch=watch
+                    l1, fit.sizes, tol=tol, max_iter=max_iter, resume=run.resumed(problem.rows), watch=watch
                 )
             else:
                 l2 = float(self.l2)
-                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=run.resumed(), watch=watch)
+                resume = run.resumed(problem.rows)
+                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
         self._settle(*fit.settled(solution, l1, l2), None)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning, NonFiniteError
-from mbauc.estimators.moment_ranker import ProductFit
-from mbauc.estimators.product_problem import ProductProblem
 from mbauc.estimators.solver_choice import Workload, choose_solver
 from mbauc.matrix import is_sparse
 from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.moments import PairMoments
-from mbauc.pair_rows.from_pairs import sampled_pair_rows
 from mbauc.progress import progress
 from mbauc.rows import Rows
 from mbauc.sampling import draw_rows
@@ -139,7 +136,8 @@ def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbe
 
     One row in five of each class, at most 10,000, and at least 50 or half the class.
     """
-    chosen, others = [], []
+    out = np.zeros(rows.positive.size, dtype=bool)
+    few = []
     for positive, name in ((True, "positive"), (False, "negative")):
         numbers = rows.of_class(positive)
         if numbers.size < 4:
@@ -148,23 +146,17 @@ def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbe
                 "at least 4 are needed. Use pairs='all'."
             )
         size = min(_MOST, max(numbers.size // _ONE_IN, min(_FEWEST, numbers.size // 2)))
-        out = np.zeros(numbers.size, dtype=bool)
-        out[rng.choice(numbers.size, size, replace=False, shuffle=False)] = True
-        chosen.append(numbers[out])
-        others.append(numbers[~out])
-    few = [
-        f"{part.size} {name}"
-        for part, name in zip(chosen, ("positive", "negative"), strict=True)
-        if part.size < _FEWEST
-    ]
+        out[numbers[rng.choice(numbers.size, size, replace=False, shuffle=False)]] = True
+        if size < _FEWEST:
+            few.append(f"{size} {name}")
     if few:
         warnings.warn(
             f"pairs='enough' holds out {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of "
             "the AUC tend to be too narrow. For data this small use pairs='all'.",
             FewRowsWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return np.sort(np.concatenate(chosen)), np.sort(np.concatenate(others))
+    return np.flatnonzero(out), np.flatnonzero(~out if rows.weight is None else ~out & (rows.weight > 0))
 
 
 def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
@@ -229,13 +221,10 @@ class _Sample:
         if not numbers:
             return
         self._drawn = draw_rows(rows, numbers[-1], rng, train)
-        (plus, self._plus_size), (minus, self._minus_size) = (
-            rows.class_weight(positive, train) for positive in (True, False)
-        )
-        self._weights = plus, minus
         # each fit has its own d³, while what products cost shrinks with the sample
-        self._choose_solver(2 * numbers[0], n_fits=len(numbers))
+        self._choose_solver(2 * numbers[0], len(numbers))
         self._moments: PairMoments | None = None
+        self._class_weights = [rows.class_weight(positive, train) for positive in (True, False)]
 
     def rows_of(self, pairs: int) -> int:
         """Different rows that the first pairs are made of."""
@@ -246,7 +235,9 @@ class _Sample:
         if self._ranker.solver_.name == "gram":
             self._ranker._solve(self._moments_of(pairs))
         else:
-            self._ranker._solve_products(self._products_of(pairs))
+            rows, drawn = self._rows, (self._drawn[0][:pairs], self._drawn[1][:pairs])
+            problem = self._ranker._sampled_problem(rows, drawn, rows, self._factors, self._train)
+            self._ranker._solve_products(problem)
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
@@ -266,6 +257,7 @@ class _Sample:
             parse_memory(None),
             n_l1=int(ranker.l1 > 0),
             n_fits=n_fits,
+            given_l2=not isinstance(ranker.l2, str),
             needs_moments="within_block=True" if ranker.within_block else "",
         )
 
@@ -277,7 +269,8 @@ class _Sample:
             part = slice(start, min(start + size, pairs))
             total._absorb(self._round(self._drawn[0][part], self._drawn[1][part]))
         self._moments = total
-        moments = total._standing_for(self._weights, (self._plus_size, self._minus_size))
+        (plus, plus_size), (minus, minus_size) = self._class_weights
+        moments = total._standing_for((plus, minus), (plus_size, minus_size))
         return moments.closed() if self._ranker.within_block else moments
 
     def _round(self, i: RowNumbers, j: RowNumbers) -> PairMoments:
@@ -289,16 +282,7 @@ class _Sample:
                 pass  # found again below, under its own row number
         return PairMoments._of_rows(rows._replace(weight=None), self.n_threads, subset=np.concatenate([i, j]))
 
-    def _products_of(self, pairs: int) -> ProductFit:
-        """The problem of the first pairs as products with their rows."""
-        ranker = self._ranker
-        drawn = self._drawn[0][:pairs], self._drawn[1][:pairs]
-        products, middle = sampled_pair_rows(self._rows, drawn, ranker.pairing == "matched", self.n_threads)
-        sizes = 1 / (1 / self._plus_size + 1 / pairs), 1 / (1 / self._minus_size + 1 / pairs)
-        problem = ProductProblem(products, self._factors, scale=bool(ranker.scale))
-        return ProductFit(problem, self._weights, sizes, sizes, middle)
-
 
 def _round_size(X: Any) -> int:
     """Pairs whose rows and differences take some 50 MB: short rounds would spend their time on merging."""
-    return _ROUND * X.shape[0] // max(1, X.nnz if is_sparse(X) else X.size)
+    return int(_ROUND * X.shape[0] // max(1, X.nnz if is_sparse(X) else X.size))

@@ -15,6 +15,7 @@ from scipy import sparse as sp
 
 from mbauc.checkpoint import Checkpoint, interruptible
 from mbauc.data.block import Block, Source
+from mbauc.errors import CheckpointError
 from mbauc.matrix import is_sparse
 from mbauc.pair_rows.dense_pair_rows import DensePairRows
 from mbauc.pair_rows.pair_rows import PairRows
@@ -76,13 +77,20 @@ class SourceRun:
             else:
                 self.n_threads = int(settled["threads"])
 
-    def resumed(self) -> dict[str, Any] | None:
+    def resumed(self, rows: PairRows | DensePairRows) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any."""
-        return None if self.checkpoint is None else self.checkpoint.load(_SOLVER)
+        state = None if self.checkpoint is None else self.checkpoint.load(_SOLVER)
+        if state is not None and int(state["rows"]) != _mark(rows):
+            raise CheckpointError(
+                f"the state in {self.checkpoint.folder} was reached on other rows than these. "  # type: ignore[union-attr]
+                "Delete the folder to start again, or choose another."
+            )
+        return state
 
     @contextmanager
     def watched(self, rows: PairRows | DensePairRows, tol: float) -> Iterator[Watch]:
         """Show and save how the solver goes on; what this yields is told its states."""
+        mark = np.int64(0 if self.checkpoint is None else _mark(rows))
         with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
 
             def watch(state: dict[str, Any], done: int, excess: float, auc: float) -> None:
@@ -90,13 +98,18 @@ class SourceRun:
                 advance.expect(rows.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
                 advance.note(f"AUC ≈ {auc:.4f}")
                 if self.checkpoint is not None:
-                    self.checkpoint.offer(_SOLVER, state)
+                    self.checkpoint.offer(_SOLVER, state | {"rows": mark})
 
             rows.advance = advance
             try:
                 yield watch
             finally:
                 rows.advance = silent
+
+
+def _mark(rows: PairRows | DensePairRows) -> int:
+    """A checksum of what a solver is told of the rows."""
+    return zlib.crc32(rows.diagonal.tobytes(), zlib.crc32(rows.mu.tobytes()))
 
 
 @contextmanager

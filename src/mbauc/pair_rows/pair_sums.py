@@ -13,6 +13,8 @@ from mbauc.progress import Advance, silent
 
 Array = NDArray[np.float64]
 
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
 
 @dataclass(frozen=True)
 class Group:
@@ -37,9 +39,13 @@ class Group:
     @classmethod
     def of(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
         """From weighted sums of the rows and of their squares."""
-        share = 1.0 / weight if weight > 0 else 0.0
-        mean = sums * share
-        return cls(count, weight, squared_weight, mean, np.maximum(squares * share - mean**2, 0.0))
+        if weight <= 0:
+            return cls(count, weight, squared_weight, np.zeros_like(sums), np.zeros_like(sums))
+        mean = sums / weight
+        variance = squares / weight - mean**2
+        # rounding would make a column of one value vary a little
+        variance[variance <= _ROUNDING * mean**2] = 0.0
+        return cls(count, weight, squared_weight, mean, variance)
 
     @property
     def effective_size(self) -> float:
