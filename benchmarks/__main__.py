@@ -30,7 +30,7 @@ PLACES = {
 BY_OTHERS = ("rivals_quality", "click_fit_wide")
 NAMES = tuple(name for names in PLACES.values() for name in names if name not in BY_OTHERS)
 #: Tables with a head of their own.
-WIDE = ("coverage", "defaults", "rivals_quality", "click_fit", "click_fit_wide")
+WIDE = ("coverage", "defaults", "rivals_quality", "click_fit", "click_fit_wide", "criteo_sample")
 
 
 def table(name):

@@ -117,7 +117,7 @@ def run(sizes=SIZES):
                 (
                     f"{name}, {size / 1e6:.1f}M rows: {got['solver']}, {got['products']} products",
                     f"{got['all']:.1f} s, {size / got['all'] / 1e6:.2f}M rows/s, "
-                    f"{got['read'] / got['all']:.0%} reading, {got["peak"]:.1f} GB, AUC {got["auc"]:.4f}, "
+                    f"{got['read'] / got['all']:.0%} reading, {got['peak']:.1f} GB, AUC {got['auc']:.4f}, "
                     f"{got['all'] / size / base:.2f} of the time a row at {sizes[0] / 1e6:.0f}M",
                     "at most 180 s and 8 GB" if last else "",
                 )

@@ -23,7 +23,7 @@ def normal_data(n, d, seed=0, share=0.3, signal=0.35):
 @pytest.fixture(scope="module")
 def easy():
     """Strong signal in few columns: some thousand pairs say it all."""
-    return normal_data(200_000, 20)
+    return normal_data(200_000, 20, signal=0.5)
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,8 @@ class Request:
         Data sets to use; all if empty.
     data_dir : Path or None
         Where their files are.
+    rows : int or None
+        Training rows of the synthetic click logs; as many as the experiment thinks fit if None.
     """
 
     out: Path
@@ -40,6 +42,7 @@ class Request:
     n_jobs: int | None = None
     datasets: tuple[str, ...] = ()
     data_dir: Path | None = None
+    rows: int | None = None
 
 
 def _require_plots() -> None:
@@ -111,6 +114,36 @@ def _benchmark(request: Request, datasets: tuple[str, ...]) -> benchmark.Study:
     )
 
 
+def _figure4(request: Request) -> list[Path]:
+    _require_plots()
+    from mbauc.experiments import clicks, figure4
+    from mbauc.experiments.click_sets import SETS, wanted
+
+    settings = clicks.QUICK if request.quick else clicks.Settings()
+    settings = replace(settings, seed=request.seed, rows=request.rows or settings.rows)
+    study = clicks.run(
+        settings,
+        request.out,
+        datasets=wanted(request.datasets, tuple(SETS)),
+        folder=request.data_dir,
+        n_jobs=request.n_jobs,
+    )
+    return figure4.render(study, request.out)
+
+
+def _figure5(request: Request) -> list[Path]:
+    _require_plots()
+    from mbauc.experiments import click_times, figure5
+    from mbauc.experiments.click_sets import wanted
+
+    settings = click_times.QUICK if request.quick else click_times.Settings()
+    settings = replace(settings, seed=request.seed, rows=request.rows or settings.rows)
+    shapes = wanted(request.datasets, click_times.SHAPES)
+    return figure5.render(
+        click_times.run(settings, request.out, shapes=shapes, n_jobs=request.n_jobs), request.out
+    )
+
+
 def _linearity(request: Request) -> list[Path]:
     _require_plots()
     from mbauc.experiments.linearity import Settings, render, run
@@ -129,4 +162,6 @@ EXPERIMENTS: dict[str, Callable[[Request], list[Path]]] = {
     "linearity": _linearity,
     "table3": _table3,
     "figure3": _figure3,
+    "figure4": _figure4,
+    "figure5": _figure5,
 }

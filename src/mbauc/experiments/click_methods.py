@@ -13,13 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from mbauc.data.block import Block
 from mbauc.errors import DivergedError
 from mbauc.pair_rows.pair_rows import PairRows
-from mbauc.solvers import Penalty, Solution, elastic_net_products_path, ridge_products_path, solve_elastic_net_products
+from mbauc.solvers import (
+    Penalty,
+    Solution,
+    elastic_net_products_path,
+    ridge_products_path,
+    solve_elastic_net_products,
+)
 from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
 Step = float | str
 
-#: Excess risk to stop at: about half of it is lost in AUC, here 0.0005 and at most 0.005 points.
+#: Excess of the regularised risk to stop at.
 RIDGE_TOL, ELASTIC_NET_TOL = 1e-5, 1e-4
 _MAX_PRODUCTS = 500
 
@@ -77,10 +83,10 @@ RIVALS = (
     Rival("mb-phl", "MB-PHL", (1.0, "auto", 0.3, 3.0), 1.0, _phl),
 )
 #: MBA from sampled pairs, from all pairs, and from all pairs before columns were folded.
-SAMPLED, EXACT, WIDE = (
-    {f"{prefix}-{kind}": f"{name}-{sign}" for kind, sign in (("l2", "ℓ2"), ("l1", "ℓ1"), ("el", "EL"))}
-    for prefix, name in (("mba", "MBA"), ("exact", "exact"), ("wide", "exact, 2²⁰ columns,"))
-)
+_KINDS = {"l2": "ℓ2", "l1": "ℓ1", "el": "EL"}
+SAMPLED = {f"mba-{kind}": f"MBA-{sign}" for kind, sign in _KINDS.items()}
+EXACT = {f"exact-{kind}": f"exact-{sign}" for kind, sign in _KINDS.items()}
+WIDE = {f"wide-{kind}": f"exact-{sign}, 2²⁰ columns" for kind, sign in _KINDS.items()}
 #: Rivals with their best step, and with the fixed one.
 TUNED = {rival.key: rival.name for rival in RIVALS}
 FIXED = {f"{rival.key}-fixed": f"{rival.name}, step fixed" for rival in RIVALS}
@@ -133,9 +139,7 @@ def ridge_weights(pairs: PairRows, l2: float) -> Array:
     """MBA-ℓ2 for one l2."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        path = ridge_products_path(
-            pairs, [l2], np.ones(pairs.mu.size), tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS
-        )
+        path = ridge_products_path(pairs, [l2], np.ones(pairs.mu.size), tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS)
     return pairs.order.restore(path[0].coef)
 
 
@@ -159,10 +163,7 @@ class RivalModels:
 
     def __init__(self, grid: tuple[float, ...], n_steps: int, n_rows: int, seed: int) -> None:
         self._places = [
-            (rival.key, value, step)
-            for rival in RIVALS
-            for step in rival.steps[:n_steps]
-            for value in grid
+            (rival.key, value, step) for rival in RIVALS for step in rival.steps[:n_steps] for value in grid
         ]
         makers = {rival.key: rival.make for rival in RIVALS}
         self._models = [makers[key](value, step, n_rows, seed) for key, value, step in self._places]

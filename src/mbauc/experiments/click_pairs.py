@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse as sp
 
 from mbauc.changed_input import BlockMark
 from mbauc.data.block import Block
@@ -17,6 +18,8 @@ from mbauc.scatter.sparse import all_ones
 
 #: Bytes of compact rows to hold in memory; more go to a nameless temporary file.
 ROOM = 2_000_000_000
+#: Rows to gather before they are made compact: small pieces would cost more than they hold.
+_PIECE = 32_768
 
 
 class _Streamed:
@@ -24,12 +27,24 @@ class _Streamed:
 
     def __init__(self, n_features: int, groups: int, n_threads: int, room: int) -> None:
         self._collector = Collector(n_features, groups, n_threads)
-        self._n_features, self._n_threads, self._room = n_features, n_threads, room
+        self._n_features, self._n_groups = n_features, groups
+        self._n_threads, self._room = n_threads, room
+        self._waiting: list[tuple[Any, NDArray[np.intp]]] = []
         self._held: list[CompactRows] = []
         self._size = 0
         self._writer: CacheWriter | None = None
 
-    def _add(self, X: Any, groups: list[NDArray[np.intp]]) -> None:
+    def _add(self, X: Any, group: NDArray[np.intp]) -> None:
+        """Take in rows, each with the number of its group."""
+        self._waiting.append((X, group))
+        if sum(of_rows.size for _, of_rows in self._waiting) >= _PIECE:
+            self._compact()
+
+    def _compact(self) -> None:
+        X = self._waiting[0][0] if len(self._waiting) == 1 else sp.vstack([X for X, _ in self._waiting], "csr")
+        of_rows = np.concatenate([of_rows for _, of_rows in self._waiting])
+        groups = [np.flatnonzero(of_rows == group) for group in range(self._n_groups)]
+        self._waiting = []
         ones = all_ones(X, self._n_threads)
         self._collector.count(X, groups, None, ones)
         chunks = self._collector.compact(X, groups, None, ones)
@@ -43,6 +58,8 @@ class _Streamed:
 
     def rows(self) -> PairRows:
         """All that was added."""
+        if self._waiting:
+            self._compact()
         if self._writer is None:
             return PairRows(self._held, self._collector, self._n_threads)
         cache = self._writer.finish(self._collector.state(), self._n_threads)
@@ -57,8 +74,7 @@ class AllPairs(_Streamed):
 
     def add(self, chunk: Block) -> None:
         """Take in a chunk."""
-        positive = chunk.y == 1
-        self._add(chunk.X, [np.flatnonzero(positive), np.flatnonzero(~positive)])
+        self._add(chunk.X, np.where(chunk.y == 1, 0, 1))
 
 
 class SampledPairs(_Streamed):
@@ -70,9 +86,7 @@ class SampledPairs(_Streamed):
         Pairs drawn so far.
     """
 
-    def __init__(
-        self, n_features: int, n_threads: int, rng: np.random.Generator, room: int = ROOM
-    ) -> None:
+    def __init__(self, n_features: int, n_threads: int, rng: np.random.Generator, room: int = ROOM) -> None:
         super().__init__(n_features, 1, n_threads, room)
         self._rng = rng
         self.n_pairs = 0
@@ -87,5 +101,5 @@ class SampledPairs(_Streamed):
         i, j = plus[self._rng.integers(plus.size, size=size)], minus[self._rng.integers(minus.size, size=size)]
         differences = chunk.X[i] - chunk.X[j]
         differences.sort_indices()
-        self._add(differences, [np.arange(size)])
+        self._add(differences, np.zeros(size, dtype=np.intp))
         self.n_pairs += size

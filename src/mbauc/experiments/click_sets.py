@@ -27,7 +27,7 @@ COLUMNS = 10_000
 #: Columns of the real Criteo sample before they are folded.
 WIDE = 1 << 20
 #: A chunk with fewer rows than this is not worth the name: small sets have fewer chunks.
-_CHUNK_ROWS = 50
+_CHUNK_ROWS = 500
 #: Test rows for each training row, and bounds on their number; validation rows likewise.
 _TEST_SHARE, _FEWEST_TEST, _MOST_HELD = 5, 1_000, 1_000_000
 _VALIDATION_SHARE = 10
@@ -95,7 +95,9 @@ class ClickSet:
         return self.rows(self.n_train, self.n_train + self.n_test)
 
 
-def synthetic(shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS) -> ClickSet:
+def synthetic(
+    shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS
+) -> ClickSet:
     """A made-up log of a shape with so many training rows, or as many as the paper has if that is less."""
     paper = shape.replace("-", " ")
     train = min(rows, CLICK_ROWS[paper])
@@ -111,7 +113,7 @@ def synthetic(shape: str, rows: int, seed: int, n_jobs: int | None = None, *, ha
 
 
 def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
-    """60,000 consecutive rows of the Criteo log: 40,000 to learn from, shuffled, and the last 20,000 to test on."""
+    """60,000 consecutive rows of the Criteo log: 40,000 to learn from, shuffled, the last 20,000 to test on."""
     paths = [_found(name, folder) for name in _CRITEO_PARTS]
     parts = [read_libsvm(path, n_features=WIDE) for path in paths]
     X, y = sp.csr_array(sp.vstack([part[0] for part in parts])), np.concatenate([part[1] for part in parts])
@@ -122,10 +124,12 @@ def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
 
 
 def avazu_sample(folder: Path | None, seed: int) -> ClickSet:
-    """The first 9,999 rows of the Avazu log, app and site together: 7,000 to learn from, the rest to test on."""
+    """The first 9,999 rows of the Avazu log, app and site: 7,000 to learn from, the rest to test on."""
     columns = [field.name for field in SHAPES["avazu-app"].columns]
     types = dict.fromkeys(columns, "category") | {"id": "id"}
-    source = TableSource(_found(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False)
+    source = TableSource(
+        _found(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
+    )
     blocks = list(source)
     X, y = sp.csr_array(sp.vstack([block.X for block in blocks])), np.concatenate([b.y for b in blocks])
     return _in_memory("avazu-sample", "Avazu, 9,999 real rows", "avazu app", X, y, _AVAZU_TRAINING, seed)
@@ -155,7 +159,7 @@ def wanted(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
     found = tuple(key for key in keys if not datasets or set(STANDS_FOR[key]) & set(datasets))
     if not found:
         raise ValueError(
-            f"datasets must hold some of {', '.join(CLICK_ROWS)}, got {', '.join(datasets)}: the click logs alone."
+            f"datasets must hold a click log ({', '.join(CLICK_ROWS)}), got {', '.join(datasets)}."
         )
     return found
 
@@ -175,9 +179,7 @@ def _split(
     validation = min(train // _VALIDATION_SHARE, _MOST_HELD)
     fit = train - validation
     chunks = max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
-    return ClickSet(
-        key, title, paper, n_features, fit, validation, test, chunks, rows, data, best_auc, wide
-    )
+    return ClickSet(key, title, paper, n_features, fit, validation, test, chunks, rows, data, best_auc, wide)
 
 
 def _in_memory(
@@ -198,7 +200,16 @@ def _in_memory(
     sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in (X.indptr, X.indices, X.data, y)]
     data = "-".join(f"{number:08x}" for number in sums)
     return _split(
-        key, title, paper, X.shape[1], train, y.size - train, lambda a, b: Block(X[a:b], y[a:b]), data, None, wide
+        key,
+        title,
+        paper,
+        X.shape[1],
+        train,
+        y.size - train,
+        lambda a, b: Block(X[a:b], y[a:b]),
+        data,
+        None,
+        wide,
     )
 
 

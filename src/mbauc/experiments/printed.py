@@ -1,4 +1,4 @@
-"""What the MBA paper states: its simulated distributions, and the figures of Tables II and III and Section V-C."""
+"""What the MBA paper states: its simulated distributions, and figures of Tables II and III and Section V-C."""
 
 from __future__ import annotations
 

@@ -74,6 +74,7 @@ class PairSums(ABC):
         means = [group.mean for group in groups]
         self.mu = means[0] - means[1] if len(means) == 2 else means[0] + shift
         self.diagonal = np.sum([group.variance for group in groups], axis=0) + self.mu**2
+        self._latest: tuple[Array, Array, list[float]] | None = None
         #: told the rows that a sweep has just gone over
         self.advance: Advance = silent
 
@@ -91,7 +92,9 @@ class PairSums(ABC):
         return self.product_and_variances(v)[0]
 
     def product_and_variances(self, v: Array) -> tuple[Array, list[float]]:
-        """Σ v, and the variance of the scores x'v within each group."""
+        """Σ v, and the variance of the scores x'v within each group; those of the latest v are remembered."""
+        if self._latest is not None and np.array_equal(self._latest[0], v):
+            return self._latest[1].copy(), list(self._latest[2])
         swept = self._sweep(v, [float(group.mean @ v) for group in self.groups])
         result = self.mu * float(self.mu @ v)
         for part, _ in swept:
@@ -101,6 +104,7 @@ class PairSums(ABC):
         for group, (left, squared) in zip(self.groups, totals, strict=True):
             result -= left * group.mean
             variances.append(max(float(squared - left**2), 0.0))
+        self._latest = v.copy(), result.copy(), list(variances)
         return result, variances
 
     def score_means(self, w: Array) -> list[float]:

@@ -3,6 +3,7 @@
 Each draws on ``ax`` or on a new figure and returns the axes; :func:`save_figure` writes them to a file.
 """
 
+from mbauc.plots.enough import enough_pairs_plot
 from mbauc.plots.figure import new_figure, save_figure
 from mbauc.plots.frameworks import frameworks_plot
 from mbauc.plots.promise import detection_interval_plot, np_band_plot
@@ -13,6 +14,7 @@ __all__ = [
     "detection_interval_plot",
     "detection_snr_plot",
     "deviate_plot",
+    "enough_pairs_plot",
     "frameworks_plot",
     "log_roc_plot",
     "new_figure",
