@@ -16,6 +16,7 @@ from mbauc.errors import CheckpointError
 from mbauc.matrix import as_matrix, is_sparse
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
+from mbauc.running_auc import RunningAuc
 from mbauc.scatter import PackedScatters, WeightedMean
 from mbauc.scatter.sparse import canonical_csr
 
@@ -82,9 +83,11 @@ def moments_from_source(
     done.fingerprint = now
     number = 0
     with progress(getattr(source, "n_rows", None), "pair moments", show=show) as advance:
+        running = RunningAuc(advance)
         for block in one_ahead(block for block in source):
             X = as_matrix(block.X)
             X = canonical_csr(X) if is_sparse(X) else X
+            running.see(X, np.asarray(block.y) > 0)
             crc = 0 if checkpoint is None else content_crc(X, block.y, block.weight)
             mark = BlockMark(X.shape[0], crc)
             if number < len(before.marks) or done.complete:

@@ -13,7 +13,15 @@ _DELAY = 2.0
 
 
 class Progress:
-    """Told how far something has come; this one keeps it to itself."""
+    """Told how far something has come; this one keeps it to itself.
+
+    Attributes
+    ----------
+    visible : bool
+        Whether anybody sees it.
+    """
+
+    visible = False
 
     def __call__(self, done: int) -> None:
         """So many units have just been done."""
@@ -30,6 +38,7 @@ class _Bar(Progress):
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
+        self.visible = not bar.disable
         self._lock = threading.Lock()
 
     def __call__(self, done: int) -> None:

@@ -157,7 +157,7 @@ def _rounds(
 def draw_rows(
     rows: Rows, pairs: int, random_state: Any, subset: NDArray[np.intp] | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers of the positives and of the negatives of so many pairs: those that :func:`draw_moments` draws."""
+    """Row numbers of the positives and negatives of so many pairs: those that :func:`draw_moments` draws."""
     plus, minus = _drawers(rows, random_state, subset)
     return plus.draw(pairs), minus.draw(pairs)
 

@@ -115,7 +115,7 @@ l1 in l1 ‖w‖₁; for EL, l1 = l2 = λ/2. For OLR it is l2 beside the mean lo
 MB-PHL l2 beside the mean loss of a pair. For SOLR (FTRL-Proximal) lambda_1 = λ n, because that penalty counts
 against the sum of the losses of all n rows. Tried are {grid}. MBA and exact stop within {ridge:g} (ℓ2) or
 {net:g} (ℓ1, EL) of the smallest regularised risk; where λ is far too small for the rows, solutions that close
-still differ in test AUC (by up to 0.2 points on the smallest set, at λ below 0.001).
+may still differ in test AUC, and the left end of their lines moves with rounding.
 
 Steps are O(1/√t), as in the paper, which does not print their constant. Rivals have the best of {steps} on the
 validation rows; *step fixed* has {fixed}. SOLR has a rate for each column, of size alpha.

@@ -44,6 +44,13 @@ class CheckedBlock:
     mark: BlockMark
 
     @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Which rows are positive and have weight."""
+        mask = np.zeros(self.X.shape[0], dtype=np.bool_)
+        mask[self.groups[0]] = True
+        return mask
+
+    @property
     def nbytes(self) -> int:
         """Bytes that the rows take."""
         return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes + 24 * self.X.shape[0])

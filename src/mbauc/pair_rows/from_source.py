@@ -19,6 +19,7 @@ from mbauc.pair_rows.compact_rows import CompactRows
 from mbauc.pair_rows.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pair_rows.pair_rows import PairRows
 from mbauc.progress import Progress, progress
+from mbauc.running_auc import RunningAuc
 
 if TYPE_CHECKING:
     from mbauc.data.block import Source
@@ -182,7 +183,9 @@ class _Reading:
     def _blocks(self, checksums: bool) -> Iterator[tuple[int, CheckedBlock]]:
         """Blocks and their numbers, from 0."""
         self._n_blocks = 0
+        running = RunningAuc(self._advance)
         for block in checked_blocks(self._source, checksums=checksums):
+            running.see(block.X, block.positive)
             self._largest = max(self._largest, block.nbytes)
             yield self._n_blocks, block
             self._n_blocks += 1
