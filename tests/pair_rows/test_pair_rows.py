@@ -110,6 +110,17 @@ def test_values_take_as_few_bytes_as_lose_nothing(values, expected, rng):
     assert all(chunk.columns.dtype == np.uint16 for chunk in rows.chunks)
 
 
+def test_a_few_counts_among_ones_do_not_cost_all_rows_their_values(rng):
+    X = sp.random_array((200, 20), density=0.3, rng=rng, format="csr")
+    X.data[:] = 1.0
+    X.data[X.indptr[7]] = 2.0
+    y = np.arange(200) % 3 == 0
+    rows = pair_rows(X, groups(y), None, 2)
+    valued = [chunk for chunk in rows.chunks if chunk.values is not None]
+    assert [chunk.n_rows for chunk in valued] == [1]
+    close_to(full_sigma(rows), reference.pair_moments(X.toarray(), y)[1], X.toarray())
+
+
 def test_columns_by_the_thousand_take_four_bytes(rng):
     d = 70_000
     X = sp.csr_array((np.ones(d), (np.arange(d) % 10, np.arange(d))), shape=(10, d))

@@ -51,6 +51,7 @@ class Collector:
         self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
         self._n_threads = n_threads
         self.shift = np.zeros(n_features) if shift is None else shift
+        self._shifted = shift is not None and bool(shift.any())
         self._short = n_features <= 1 << 16
         #: occurrences of each column among rows whose values and weights are one, by group …
         self._ones = np.zeros((groups, n_features), dtype=np.int64)
@@ -74,20 +75,23 @@ class Collector:
         """
         from mbauc.pair_rows import kernels
 
-        occurrences = [self._occurrences(X, rows) for rows in groups]
-        self.order.admit(np.sum(occurrences, axis=0))
+        total = np.zeros(X.shape[1], dtype=np.int64)
         for group, rows in enumerate(groups):
             own = None if weight is None else weight[rows]
             self.counts[group] += int(rows.size)
             self.weights[group] += float(rows.size) if own is None else float(own.sum())
             self.squared_weights[group] += float(rows.size) if own is None else float(own @ own)
-            if ones and weight is None:
-                self._ones[group] += occurrences[group]
-                continue
-            if self._sums is None or self._squares is None:
-                self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
-            sums, squares = self._sums[group], self._squares[group]
-            kernels.sum_columns(X.indptr, X.indices, X.data, rows, weight, self.shift, sums, squares)
+            for plain, part in self._kinds(X, rows, ones):
+                occurrences = self._occurrences(X, part)
+                total += occurrences
+                if plain and weight is None:
+                    self._ones[group] += occurrences
+                    continue
+                if self._sums is None or self._squares is None:
+                    self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
+                sums, squares = self._sums[group], self._squares[group]
+                kernels.sum_columns(X.indptr, X.indices, X.data, part, weight, self.shift, sums, squares)
+        self.order.admit(total)
 
     def settle(self) -> None:
         """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
@@ -95,10 +99,26 @@ class Collector:
 
     def compact(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> list[CompactRows]:
         """Compact rows of a block that has been counted."""
-        parts = [(group, part) for group, rows in enumerate(groups) for part in _parts(X.indptr, rows)]
+        parts = [
+            (group, part, plain)
+            for group, rows in enumerate(groups)
+            for plain, kind in self._kinds(X, rows, ones)
+            for part in _parts(X.indptr, kind)
+        ]
         return run_threads(
-            lambda part: self._compacted(X, *part, weight, ones), parts, min(self._n_threads, len(parts) or 1)
+            lambda part: self._compacted(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
         )
+
+    def _kinds(self, X: Any, rows: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
+        """Rows of ones, and others: a few counts among clicks must not cost all rows their values."""
+        from mbauc.pair_rows import kernels
+
+        if ones:
+            return [(True, rows)] if rows.size else []
+        if self._shifted:
+            return [(False, rows)] if rows.size else []
+        plain = kernels.rows_of_ones(X.indptr, X.data, rows)
+        return [(kind, part) for kind, part in ((True, rows[plain]), (False, rows[~plain])) if part.size]
 
     def _occurrences(self, X: Any, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         from mbauc.pair_rows import kernels
@@ -114,7 +134,7 @@ class Collector:
         return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
 
     def _compacted(
-        self, X: Any, group: int, rows: NDArray[np.intp], weight: Array | None, ones: bool
+        self, X: Any, weight: Array | None, group: int, rows: NDArray[np.intp], ones: bool
     ) -> CompactRows:
         from mbauc.pair_rows import kernels
 

@@ -35,6 +35,19 @@ def sum_columns(
 
 
 @njit(nogil=True, cache=True)
+def rows_of_ones(indptr: Any, values: Any, rows: Any) -> Any:
+    """Whether all values of each row are one."""
+    plain = np.ones(rows.size, dtype=np.bool_)
+    for k in range(rows.size):
+        row = rows[k]
+        for place in range(np.uintp(indptr[row]), np.uintp(indptr[row + 1])):
+            if values[place] != 1:
+                plain[k] = False
+                break
+    return plain
+
+
+@njit(nogil=True, cache=True)
 def compact(
     indptr: Any,
     indices: Any,
