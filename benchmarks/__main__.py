@@ -22,6 +22,7 @@ PLACES = {
         "criteo_size",
         "criteo_sample",
     ),
+    "docs/scale.md": ("preconditioners",),
     "docs/coverage.md": ("coverage",),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),

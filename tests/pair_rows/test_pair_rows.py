@@ -121,6 +121,20 @@ def test_a_few_counts_among_ones_do_not_cost_all_rows_their_values(rng):
     close_to(full_sigma(rows), reference.pair_moments(X.toarray(), y)[1], X.toarray())
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("values", ["ones", "general"])
+def test_the_leading_block_of_few_rows_is_that_of_sigma(rng, weighted, values):
+    X = sp.random_array((3000, 40), density=0.2, rng=rng, format="csr")
+    X.data = np.ones(X.nnz) if values == "ones" else rng.standard_normal(X.nnz)
+    y = rng.random(3000) < 0.3
+    weight = rng.uniform(0.5, 2.0, 3000) if weighted else None
+    rows = pair_rows(X, groups(y), weight, 2)
+    block = rows.leading_block()
+    first = rows.order.columns[: len(block)]
+    assert len(block) == 40
+    np.testing.assert_allclose(block, full_sigma(rows)[np.ix_(first, first)], atol=1e-12)
+
+
 def test_columns_by_the_thousand_take_four_bytes(rng):
     d = 70_000
     X = sp.csr_array((np.ones(d), (np.arange(d) % 10, np.arange(d))), shape=(10, d))

@@ -53,6 +53,12 @@ class ProductProblem:
         """Σ v in scaled columns."""
         return self.rows.product(v / self._scales) / self._scales
 
+    def leading_block(self) -> Array:
+        """About Σ among the first columns, in scaled columns."""
+        block = self.rows.leading_block()
+        scales = self._scales[: len(block)]
+        return block / np.outer(scales, scales)
+
     @property
     def size(self) -> float:
         """Mean diagonal of Σ over all columns."""

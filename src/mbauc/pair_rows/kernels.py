@@ -72,6 +72,28 @@ def compact(
 
 
 @njit(nogil=True, cache=True)
+def leading_gram(
+    starts: Any, columns: Any, values: Any, weight: Any, step: int, size: int, gram: Any, sums: Any
+) -> float:
+    """Add every ``step``-th row and its outer product, among the first ``size`` columns; return their weight."""
+    total = 0.0
+    for row in range(0, starts.size - 1, step):
+        w = 1.0 if weight is None else weight[row]
+        total += w
+        for i in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
+            a = columns[i]
+            if a >= size:
+                continue
+            x = w if values is None else w * values[i]
+            sums[a] += x
+            for j in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
+                b = columns[j]
+                if b < size:
+                    gram[a, b] += x if values is None else x * values[j]
+    return total
+
+
+@njit(nogil=True, cache=True)
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scale: float, v: Any, centre: float, out: Any
 ) -> tuple[float, float]:

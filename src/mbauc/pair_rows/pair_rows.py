@@ -15,6 +15,9 @@ from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
 
+#: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
+_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 10_000
+
 
 class PairRows(PairSums):
     """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
@@ -57,6 +60,31 @@ class PairRows(PairSums):
     def nbytes(self) -> int:
         """Bytes that the rows take."""
         return sum(chunk.nbytes for chunk in self.chunks)
+
+    def leading_block(self) -> Array:
+        """About Σ among the most frequent columns, from some 10,000 rows of each group.
+
+        As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024.
+        """
+        from mbauc.pair_rows import kernels
+
+        entries = sum(chunk.columns.size for chunk in self.chunks)
+        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, self.mu.size)
+        sigma = np.outer(self.mu[:size], self.mu[:size])
+        for number, group in enumerate(self.groups):
+            gram, sums, total = np.zeros((size, size)), np.zeros(size), 0.0
+            step = max(1, group.count // _BLOCK_ROWS)
+            for chunk in self.chunks:
+                if chunk.group == number:
+                    total += kernels.leading_gram(
+                        chunk.starts, chunk.columns, chunk.values, chunk.weight, step, size, gram, sums
+                    )
+                    if chunk.release is not None:
+                        chunk.release()
+            if total > 0:
+                mean = sums / total
+                sigma += gram / total - np.outer(mean, mean)
+        return sigma
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         from mbauc.pair_rows import kernels

@@ -107,6 +107,10 @@ class PairSums(ABC):
         self._latest = v.copy(), result.copy(), list(variances)
         return result, variances
 
+    def leading_block(self) -> Array:
+        """About Σ among the first so many columns, from some of the rows; none if there is nothing to gain."""
+        return np.empty((0, 0))
+
     def score_means(self, w: Array) -> list[float]:
         """Mean of the score x'w in each group."""
         return [float((group.mean + self.shift) @ w) for group in self.groups]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +21,8 @@ Array = NDArray[np.float64]
 #: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.
 Watch = Callable[[dict[str, Any], int, float, float], object]
 
-#: The excess risk is estimated by what the latest directions have brought.
-_WINDOW = 3
+#: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
+_WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
 #: Directions for this share of l2 show whether less of it would be better.
 _AHEAD = 0.1
 #: To choose l2 the risk need not be known better than this, and so many directions are enough at first.
@@ -46,8 +47,9 @@ def solve_ridge_products(
     """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
 
     Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum: where the latest three directions together have lowered it by less. That costs about half as
-    much AUC (:func:`mbauc.solvers.gap.auc_loss`). ``Solution.excess_bound`` is what it costs at most.
+    its minimum, or is certain to be. The estimate goes on with the slower of the latest two rates at which
+    directions have brought less and less. An excess costs about half as much AUC
+    (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most.
 
     Parameters
     ----------
@@ -146,6 +148,26 @@ def solve_ridge_auto(
     return run.finished(run.l2), run.l2
 
 
+def estimated_excess(gains: Sequence[float]) -> float:
+    """What a growing sum still lacks, if its steps go on shrinking at the slower of the latest two rates.
+
+    Infinite for fewer than four values; steps are taken to shrink by a tenth at least, and to a third at most.
+
+    Examples
+    --------
+    >>> round(estimated_excess([0.0, 0.5, 0.75, 0.875]), 6)
+    0.125
+    """
+    if len(gains) <= _WINDOW:
+        return float("inf")
+    first, second, third = (max(after - before, 0.0) for before, after in pairwise(gains[-_WINDOW - 1 :]))
+    if third == 0.0:
+        return 0.0
+    ratio = max(third / second if second else 1.0, second / first if first else 1.0)
+    ratio = min(max(ratio, _FASTEST), _SLOWEST)
+    return max(third, ratio * second) * ratio / (1.0 - ratio)
+
+
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
@@ -155,7 +177,8 @@ class _Run:
         self.subspace = RidgeSubspace(products, factors)
         self.iterations, self.excess = 0, float("inf")
         self.stage: Literal["choice", "second choice", "convergence"] = "choice"
-        self.l2, self.same = 0.0, 0
+        #: the latest l2, how often it has been the same, and whether directions were grown for a smaller one
+        self.l2, self.same, self.ahead = 0.0, 0, False
         self.degrees = np.empty(0)
         #: t'w for the final l2 after each of the latest products
         self.gains: list[float] = []
@@ -169,26 +192,27 @@ class _Run:
             l2 = criterion.best(self.subspace)
             self.same = self.same + 1 if l2 == self.l2 else 0
             self.l2 = l2
-            gains = self.subspace.gains(l2, _WINDOW + 1)
             if self.subspace.size >= room or self.iterations >= self.max_iter:
                 return
-            if self.same >= _WINDOW - 1 and len(gains) > _WINDOW and gains[0] - gains[-1] <= tol:
+            gains = self.subspace.gains(l2, _WINDOW + 1)[::-1]
+            if self.same >= _WINDOW - 1 and estimated_excess(gains) <= tol:
                 return
             # where many degrees of freedom are at stake, every other direction shows where less l2 would lead
-            ahead = criterion.share > _SMALL_SHARE and self.iterations % 2 == 1
-            if not self.subspace.grow(_AHEAD * l2 if ahead else l2):
+            self.ahead |= criterion.share > _SMALL_SHARE
+            look = criterion.share > _SMALL_SHARE and self.iterations % 2 == 1
+            if not self.subspace.grow(_AHEAD * l2 if look else l2):
                 return
             self._grown()
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
         if self.stage != "convergence" or self.l2 != l2:
-            # what was grown while this l2 was being chosen has brought this much
-            chosen = self.stage != "convergence" and self.l2 == l2
-            self.gains = self.subspace.gains(l2, _WINDOW + 1)[::-1] if chosen else []
+            # what was grown for this l2 while it was being chosen has brought this much
+            own = self.stage != "convergence" and self.l2 == l2 and self.same >= _WINDOW - 1 and not self.ahead
+            self.gains = self.subspace.gains(l2, _WINDOW + 1)[::-1] if own else []
             self.stage, self.l2 = "convergence", l2
         while True:
-            self.excess = self._estimate()
+            self.excess = min(estimated_excess(self.gains), self.subspace.bound(l2))
             if self.excess <= self.tol or self.iterations >= self.max_iter:
                 return
             if self.subspace.is_full:
@@ -199,10 +223,6 @@ class _Run:
             self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
             self._grown()
 
-    def _estimate(self) -> float:
-        """What the latest directions have brought; infinite while there are too few of them."""
-        return max(self.gains[-1] - self.gains[0], 0.0) if len(self.gains) > _WINDOW else float("inf")
-
     def _grown(self) -> None:
         self.iterations += 1
         state = self.subspace.state() | {
@@ -210,11 +230,12 @@ class _Run:
             "iterations": np.int64(self.iterations),
             "l2": np.float64(self.l2),
             "same": np.int64(self.same),
+            "ahead": np.bool_(self.ahead),
             "degrees": self.degrees,
             "gains": np.array(self.gains),
         }
         auc = binormal_auc(*self.subspace.differences(self.l2))
-        self.watch(state, self.iterations, self._estimate(), auc)
+        self.watch(state, self.iterations, estimated_excess(self.gains), auc)
 
     def start(self, state: dict[str, Any] | None) -> None:
         """Go on from a state, if there is one."""
@@ -223,7 +244,7 @@ class _Run:
         self.subspace.resume(state)
         self.stage = str(state["stage"])  # type: ignore[assignment]
         self.iterations, self.l2, self.same = int(state["iterations"]), float(state["l2"]), int(state["same"])
-        self.degrees = np.array(state["degrees"])
+        self.ahead, self.degrees = bool(state["ahead"]), np.array(state["degrees"])
         self.gains = [float(value) for value in state["gains"]]
 
     def finished(self, l2: float) -> Solution:

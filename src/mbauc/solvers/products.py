@@ -27,6 +27,9 @@ class PairProducts(Protocol):
     def product(self, v: Array) -> Array:
         """Σ v, a new array."""
 
+    def leading_block(self) -> Array:
+        """About Σ among the first so many columns, to precondition with; none if there is nothing to gain."""
+
 
 class MatrixProducts:
     """Products with a Σ that is there as a matrix."""
@@ -38,3 +41,7 @@ class MatrixProducts:
     def product(self, v: Array) -> Array:
         """Σ v."""
         return np.asarray(self._sigma @ v)
+
+    def leading_block(self) -> Array:
+        """None."""
+        return np.empty((0, 0))

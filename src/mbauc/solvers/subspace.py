@@ -20,9 +20,10 @@ class RidgeSubspace:
     """The problem (Σ + l2 F) w = t in the span of some directions, for all l2 at once.
 
     A direction costs one product with Σ, whatever l2 is going to be: within the span every l2 is a system of a
-    dozen equations. The direction to add next is the residual for the l2 of interest, divided by the diagonal
-    of Σ + l2 F. As long as l2 stays the same the solutions are those of conjugate gradients with Jacobi's
-    preconditioner; when it changes, all directions go on being of use. When there is no room left, the span
+    dozen equations. The direction to add next is the residual for the l2 of interest under a preconditioner:
+    a Cholesky factor of Σ + l2 F among the leading columns, if the products offer a block, and the diagonal of
+    the others. As long as l2 stays the same the solutions are those of preconditioned conjugate gradients;
+    when it changes, all directions go on being of use. When there is no room left, the span
     collapses to the solution and the latest step towards it, from which conjugate gradients lose nothing.
 
     Columns are divided by the root of their second moment inside, so that units do not matter.
@@ -52,6 +53,14 @@ class RidgeSubspace:
         self._unit = np.where(diagonal > 0, 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
         self._ridge = factors * self._unit**2
         self._target = self._unit * (products.mu if target is None else target)
+        #: Σ among the first columns in units of the diagonal, which is never smaller than it is for all rows
+        self._block = products.leading_block()
+        unit = self._unit[: len(self._block)]
+        self._block = self._block * np.outer(unit, unit)
+        np.fill_diagonal(self._block, np.maximum(np.diagonal(self._block), 1.0))
+        self._factor: tuple[float, Any] | None = None
+        #: the latest residual, with its l2 and the size of the span it was found in
+        self._found: tuple[float, int, Array] | None = None
         self.room = room
         self._basis = np.empty((room, diagonal.size))
         self._images = np.empty((room, diagonal.size))
@@ -125,12 +134,39 @@ class RidgeSubspace:
 
     def grow(self, l2: float) -> bool:
         """Add the direction in which the solution for ``l2`` is wrong; False if there is none."""
-        residual = self._target
-        if self.size:
+        return self._add(self._preconditioned(self._residual(l2), l2))
+
+    def bound(self, l2: float) -> float:
+        """What 1 - t'w is above its smallest value at most: r'(l2 F)⁻¹r, r the residual."""
+        ridge = l2 * self._ridge
+        known = self._unit > 0
+        if not (ridge[known] > 0).all():
+            return float("inf")
+        return float((self._residual(l2)[known] ** 2 / ridge[known]).sum())
+
+    def _residual(self, l2: float) -> Array:
+        if not self.size:
+            return self._target
+        if self._found is None or self._found[:2] != (l2, self.size):
             a = self._coordinates(l2, self.size)
-            residual = residual - a @ self._images[: self.size]
+            residual = self._target - a @ self._images[: self.size]
             residual -= l2 * self._ridge * (a @ self._basis[: self.size])
-        return self._add(residual / (1.0 + l2 * self._ridge))
+            self._found = l2, self.size, residual
+        return self._found[2]
+
+    def _preconditioned(self, residual: Array, l2: float) -> Array:
+        direction = np.asarray(residual / (1.0 + l2 * self._ridge))
+        size = len(self._block)
+        if size:
+            if self._factor is None or self._factor[0] != l2:
+                matrix = self._block + np.diag(l2 * self._ridge[:size])
+                try:
+                    self._factor = l2, cho_factor(matrix, lower=True, check_finite=False)
+                except LinAlgError:
+                    self._block = self._block[:0]
+                    return direction
+            direction[:size] = cho_solve(self._factor[1], residual[:size], check_finite=False)
+        return direction
 
     def add(self, w: Array) -> bool:
         """Add a direction that is thought to be near a solution."""
@@ -175,7 +211,7 @@ class RidgeSubspace:
             kept[1] -= (kept[0] @ kept[1]) * kept[0]
             kept[1] /= np.linalg.norm(kept[1])
         self._basis[:2], self._images[:2] = kept @ self._basis[:size], kept @ self._images[:size]
-        self.size = 2
+        self.size, self._found = 2, None
         self._project(0)
 
     # -- to disk and back -----------------------------------------------------------------------------------
@@ -194,6 +230,7 @@ class RidgeSubspace:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         k = self.size = len(state["basis"])
+        self._found = None
         self._basis[:k], self._images[:k] = state["basis"], state["images"]
         self._gram[:k, :k], self._penalty[:k, :k] = state["gram"], state["penalty"]
         self._projected[:k] = state["projected"]
