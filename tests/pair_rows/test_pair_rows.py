@@ -81,6 +81,32 @@ def test_sampled_pairs(table, matched, sparse):
     np.testing.assert_allclose(middle, (X[i].mean(axis=0) + X[j].mean(axis=0)) / 2)
 
 
+@pytest.mark.parametrize("matched", [True, False])
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize(("row", "value"), [(3, np.nan), (3, np.inf), (7, -np.inf)])
+def test_sampled_pairs_name_the_row_that_is_not_finite(matched, sparse, row, value):
+    X = np.arange(40.0).reshape(10, 4)
+    X[row, 2] = value
+    if not np.isnan(value):
+        X[9 - row, 2] = value  # inf - inf is no NaN of the caller's
+    drawn = np.array([1, row if row < 5 else 2, 4]), np.array([6, row if row >= 5 else 9 - row, 9])
+    data = Rows(sp.csr_array(X) if sparse else X, np.arange(10) < 5, None)
+    with pytest.raises(NonFiniteError) as caught:
+        sampled_pair_rows(data, drawn, matched, 1)
+    first = next(number for number in np.concatenate(drawn) if not np.isfinite(X[number, 2]))
+    assert (caught.value.row, caught.value.column) == (first, 2)
+    assert str(caught.value.value) == str(X[first, 2])
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_sampled_pairs_whose_difference_overflows_are_finite_themselves(sparse):
+    X = np.array([[1e308, 1.0], [-1e308, 2.0]])
+    data = Rows(sp.csr_array(X) if sparse else X, np.array([True, False]), None)
+    with pytest.raises(ValueError, match="rescale the features") as caught:
+        sampled_pair_rows(data, (np.array([0]), np.array([1])), True, 1)
+    assert not isinstance(caught.value, NonFiniteError)
+
+
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_a_common_shift_costs_no_digits(form, rng):
     X = rng.standard_normal((400, 5))
@@ -124,7 +150,7 @@ def test_a_few_counts_among_ones_do_not_cost_all_rows_their_values(rng):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("values", ["ones", "general"])
 def test_the_leading_block_of_few_rows_is_that_of_sigma(rng, weighted, values):
-    X = sp.random_array((3000, 40), density=0.2, rng=rng, format="csr")
+    X = sp.random_array((3000, 40), density=0.02, rng=rng, format="csr")
     X.data = np.ones(X.nnz) if values == "ones" else rng.standard_normal(X.nnz)
     y = rng.random(3000) < 0.3
     weight = rng.uniform(0.5, 2.0, 3000) if weighted else None

@@ -1,5 +1,7 @@
 """Ridge from products against ridge from the matrix."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +16,7 @@ from mbauc.solvers import (
     solve_ridge_auto,
     solve_ridge_products,
 )
+from mbauc.solvers.gap import binormal_auc
 from mbauc.solvers.subspace import RidgeSubspace
 
 
@@ -177,3 +180,41 @@ def test_too_few_products_are_said():
 def test_the_target_zero_is_solved_by_nothing():
     found = solve_ridge_products(MatrixProducts(np.eye(3), np.zeros(3)), Penalty(0.0, 1.0, np.ones(3)))
     np.testing.assert_array_equal(found.coef, np.zeros(3))
+
+
+def near_duplicates(n, k, seed, eps=0.05, shift=0.25):
+    """Columns in pairs that differ by little, and only the difference tells the classes apart."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    z = 3 * rng.standard_normal((n, k))
+    X = np.hstack([z, z + eps * (rng.standard_normal((n, k)) + shift * y[:, None])])
+    plus, minus = X[y], X[~y]
+    mu = plus.mean(axis=0) - minus.mean(axis=0)
+    return np.cov(plus.T, bias=True) + np.cov(minus.T, bias=True) + np.outer(mu, mu), mu
+
+
+@pytest.mark.parametrize(("n", "k", "shift"), [(1000, 3, 1.0), (4000, 30, 0.25)])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_told_by_small_differences_is_not_taken_for_noise(n, k, shift, seed):
+    sigma, mu = near_duplicates(n, k, seed, shift=shift)
+    sizes = (0.3 * n, 0.7 * n)
+    wanted = choose_l2(RidgePath(sigma, mu, np.ones(2 * k)).spectrum, sizes)
+    best = solve_ridge(sigma, mu, Penalty(0.0, wanted, np.ones(2 * k)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(2 * k), sizes, 2 * k)
+    assert l2 < 100 * wanted
+    aucs = [binormal_auc(w @ mu, w @ sigma @ w) for w in (found.coef, best.coef)]
+    assert aucs[0] > aucs[1] - 0.02
+
+
+def test_doubts_are_said():
+    sigma, mu = near_duplicates(4000, 30, 0)
+    with pytest.warns(ConvergenceWarning, match="cannot be ruled out .* nearly repeat others"):
+        solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1e-4, np.ones(60)))
+
+
+def test_without_any_penalty_there_is_no_l2_to_choose():
+    sigma, mu = moments(9)
+    found, _ = solve_ridge_auto(MatrixProducts(sigma, mu), np.zeros(mu.size), (100.0, 300.0), mu.size)
+    assert np.isfinite(found.coef).all()

@@ -49,6 +49,15 @@ class Source(Protocol):
         """The blocks from the first row on, each time anew."""
 
 
+def about_rows(source: Source) -> int | None:
+    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if it does not tell."""
+    for name in ("n_rows", "about_rows"):
+        known = getattr(source, name, None)
+        if known is not None:
+            return int(known)
+    return None
+
+
 def fingerprint_of(source: Any) -> dict[str, object] | None:
     """What the blocks of a source depend on, ready for JSON; None if it does not tell.
 

@@ -215,7 +215,9 @@ class MBAClassifierCV(MomentRanker):
 
     def _chosen_solver(self, rows: Rows, rounds: list[list[Split]]) -> SolverChoice:
         n_l1 = (
-            self.l1_grid if isinstance(self.l1_grid, int | np.integer) else np.count_nonzero(self.l1_grid or 0)
+            self.l1_grid
+            if isinstance(self.l1_grid, int | np.integer)
+            else np.count_nonzero(_values("l1_grid", self.l1_grid) if self.l1_grid is not None else 0)
         )
         return choose_solver(
             self.solver,

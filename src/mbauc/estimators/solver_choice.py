@@ -146,7 +146,8 @@ def choose_solver(
     if gram > _WORTH_SECONDS and gram > _WORTH * products:
         return SolverChoice(
             "matrix-free",
-            f"estimated at {products:.1f} s, against {gram:.1f} s with Σ of {workload.columns:,} columns",
+            f"estimated at {max(products, 0.1):.1f} s, against {gram:.1f} s with Σ of {workload.columns:,} "
+            "columns",
         )
     return SolverChoice(
         "gram", f"Σ of {workload.columns:,} columns fits in memory and products would not be much faster"

@@ -75,7 +75,7 @@ def compact(
 def leading_gram(
     starts: Any, columns: Any, values: Any, weight: Any, step: int, size: int, gram: Any, sums: Any
 ) -> float:
-    """Add every ``step``-th row and its outer product, among the first ``size`` columns; return their weight."""
+    """Add every ``step``-th row and its outer product among the first ``size`` columns; return their weight."""
     total = 0.0
     for row in range(0, starts.size - 1, step):
         w = 1.0 if weight is None else weight[row]

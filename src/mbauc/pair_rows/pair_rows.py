@@ -55,6 +55,7 @@ class PairRows(PairSums):
         super().__init__(groups, collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
+        self._block: Array | None = None
 
     @property
     def nbytes(self) -> int:
@@ -62,18 +63,26 @@ class PairRows(PairSums):
         return sum(chunk.nbytes for chunk in self.chunks)
 
     def leading_block(self) -> Array:
-        """About Σ among the most frequent columns, from some 10,000 rows of each group.
+        """About Σ among the most frequent columns, from at most 10,000 rows of each group; made once.
 
-        As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024.
+        As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
+        many rows as have their outer products in that time.
         """
+        if self._block is None:
+            self._block = self._made_block()
+        return self._block
+
+    def _made_block(self) -> Array:
         from mbauc.pair_rows import kernels
 
         entries = sum(chunk.columns.size for chunk in self.chunks)
         size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, self.mu.size)
+        length = max(entries / max(self.n_rows, 1), 1.0)
+        most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1)))
         sigma = np.outer(self.mu[:size], self.mu[:size])
         for number, group in enumerate(self.groups):
             gram, sums, total = np.zeros((size, size)), np.zeros(size), 0.0
-            step = max(1, group.count // _BLOCK_ROWS)
+            step = max(1, group.count // most)
             for chunk in self.chunks:
                 if chunk.group == number:
                     total += kernels.leading_gram(

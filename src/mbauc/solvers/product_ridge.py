@@ -23,8 +23,8 @@ Watch = Callable[[dict[str, Any], int, float, float], object]
 
 #: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
 _WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
-#: Directions for this share of l2 show whether less of it would be better.
-_AHEAD = 0.1
+#: A guarantee so many times worse than tol, at a gradient that is still so large, is worth a warning.
+_DOUBTFUL, _FAR_FROM_OPTIMAL = 100.0, 1e-3
 #: To choose l2 the risk need not be known better than this, and so many directions are enough at first.
 _CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
 #: Degrees of freedom that take a larger share of the rows than this are worth a better estimate.
@@ -177,8 +177,8 @@ class _Run:
         self.subspace = RidgeSubspace(products, factors)
         self.iterations, self.excess = 0, float("inf")
         self.stage: Literal["choice", "second choice", "convergence"] = "choice"
-        #: the latest l2, how often it has been the same, and whether directions were grown for a smaller one
-        self.l2, self.same, self.ahead = 0.0, 0, False
+        #: the latest l2, how often it has been the same, and which directions were looks at a smaller one
+        self.l2, self.same, self.looks = 0.0, 0, np.zeros(0, dtype=np.bool_)
         self.degrees = np.empty(0)
         #: t'w for the final l2 after each of the latest products
         self.gains: list[float] = []
@@ -192,24 +192,30 @@ class _Run:
             l2 = criterion.best(self.subspace)
             self.same = self.same + 1 if l2 == self.l2 else 0
             self.l2 = l2
+            low = min(criterion.least, l2)
             if self.subspace.size >= room or self.iterations >= self.max_iter:
                 return
-            gains = self.subspace.gains(l2, _WINDOW + 1)[::-1]
-            if self.same >= _WINDOW - 1 and estimated_excess(gains) <= tol:
+            if self.same >= _WINDOW - 1 and self._known(l2) <= tol and self._known(low) <= tol:
                 return
-            # where many degrees of freedom are at stake, every other direction shows where less l2 would lead
-            self.ahead |= criterion.share > _SMALL_SHARE
-            look = criterion.share > _SMALL_SHARE and self.iterations % 2 == 1
-            if not self.subspace.grow(_AHEAD * l2 if look else l2):
+            # every other direction shows where less l2 would lead: what it could gain is not seen from afar
+            look = self.iterations % 2 == 1 and self._known(low) > tol
+            if not self.subspace.grow(low if look else l2) and not self.subspace.grow(low):
                 return
+            self.looks = np.append(self.looks, look)
             self._grown()
+
+    def _known(self, l2: float) -> float:
+        """How well the risk for an l2 is known."""
+        return estimated_excess(self.subspace.gains(l2, _WINDOW + 1)[::-1])
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
         if self.stage != "convergence" or self.l2 != l2:
-            # what was grown for this l2 while it was being chosen has brought this much
-            own = self.stage != "convergence" and self.l2 == l2 and self.same >= _WINDOW - 1 and not self.ahead
-            self.gains = self.subspace.gains(l2, _WINDOW + 1)[::-1] if own else []
+            self.gains = []
+            if self.stage != "convergence" and self.l2 == l2:
+                # what was grown while this l2 was being chosen; looks at smaller ones count with what followed
+                gains = np.array(self.subspace.gains(l2, self.subspace.size)[::-1])
+                self.gains = gains[~self.looks][-_WINDOW - 1 :].tolist()
             self.stage, self.l2 = "convergence", l2
         while True:
             self.excess = min(estimated_excess(self.gains), self.subspace.bound(l2))
@@ -230,7 +236,7 @@ class _Run:
             "iterations": np.int64(self.iterations),
             "l2": np.float64(self.l2),
             "same": np.int64(self.same),
-            "ahead": np.bool_(self.ahead),
+            "looks": self.looks,
             "degrees": self.degrees,
             "gains": np.array(self.gains),
         }
@@ -244,16 +250,20 @@ class _Run:
         self.subspace.resume(state)
         self.stage = str(state["stage"])  # type: ignore[assignment]
         self.iterations, self.l2, self.same = int(state["iterations"]), float(state["l2"]), int(state["same"])
-        self.ahead, self.degrees = bool(state["ahead"]), np.array(state["degrees"])
+        self.looks, self.degrees = np.array(state["looks"]), np.array(state["degrees"])
         self.gains = [float(value) for value in state["gains"]]
 
     def finished(self, l2: float) -> Solution:
         w = self.subspace.solution(l2)
         if self.excess > self.tol:
             _warn(self.iterations, self.excess, self.tol)
-        return certified_products(
+        solution = certified_products(
             self.products, Penalty(0.0, l2, self.factors), w, self.iterations, self.excess
         )
+        doubtful = _DOUBTFUL * self.tol < solution.excess_bound < np.inf
+        if self.excess <= self.tol and doubtful and solution.optimality > _FAR_FROM_OPTIMAL:
+            _warn_of_doubt(solution, self.tol)
+        return solution
 
 
 class _Criterion:
@@ -287,6 +297,12 @@ class _Criterion:
             place = int(np.flatnonzero(usable)[np.argmin(risks / left[usable] ** 2)])
         self.share = float(self.degrees[place] / self.rows)
         return float(self.grid[place])
+
+    @property
+    def least(self) -> float:
+        """The smallest l2 that could be worth its degrees of freedom: half of the rows at most."""
+        worth = 1.0 - self.degrees / self.rows > 0.5
+        return float(self.grid[np.argmax(worth)]) if worth.any() else float(self.grid[-1])
 
     def refine(self, subspace: RidgeSubspace) -> None:
         """Bound the degrees of freedom by what the span holds of Σ, and the diagonal of the rest.
@@ -329,6 +345,8 @@ def _probed_degrees(products: PairProducts, factors: Array, criterion: _Criterio
         gains = [aim * value for value in subspace.gains(aim, 2)]
         if len(gains) > 1 and gains[0] - gains[1] < 1e-3 * criterion.rows:
             break
+    if not subspace.size:
+        return criterion.degrees
     count = float(np.count_nonzero(target)) + criterion.free
     probed = np.array([count - value * subspace.gains(float(value))[0] for value in criterion.grid])
     return np.asarray(np.minimum(criterion.degrees, np.maximum(probed, 0.0)))
@@ -351,6 +369,18 @@ def certified_products(
         iterations=iterations,
         excess_risk=min(excess_risk, bound),
         excess_bound=bound,
+    )
+
+
+def _warn_of_doubt(solution: Solution, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(
+        f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
+        f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
+        f"Use solver='gram', a smaller tol than {tol:g}, or more l2.",
+        ConvergenceWarning,
+        stacklevel=5,
     )
 
 

@@ -163,7 +163,6 @@ class RidgeSubspace:
                 try:
                     self._factor = l2, cho_factor(matrix, lower=True, check_finite=False)
                 except LinAlgError:
-                    self._block = self._block[:0]
                     return direction
             direction[:size] = cho_solve(self._factor[1], residual[:size], check_finite=False)
         return direction

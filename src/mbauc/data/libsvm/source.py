@@ -22,6 +22,9 @@ from mbauc.threads import run_threads, thread_count
 
 Path = str | os.PathLike[str]
 
+#: Bytes looked at to tell how many rows a file has.
+_FIRST_BYTES = 1 << 18
+
 
 class LibsvmSource:
     r"""LIBSVM files as blocks of rows, read again at each iteration.
@@ -71,6 +74,8 @@ class LibsvmSource:
         Whether the first column has index 0.
     n_rows : int or None
         Number of rows; None if no first pass was needed.
+    about_rows : int or None
+        About how many rows there are, by the size of the files and of the first lines; None for archives.
     skipped : Skipped
         ``count`` and first ``examples`` of the lines passed over in the latest pass.
 
@@ -179,6 +184,17 @@ class LibsvmSource:
         if reading.queries and not self._warned:
             self._warned = True
             _warn_of_queries(stacklevel=4)
+
+    @property
+    def about_rows(self) -> int | None:
+        """About how many rows there are."""
+        if self.n_rows is not None:
+            return self.n_rows
+        with open(self._paths[0], "rb") as stream:
+            start = stream.read(_FIRST_BYTES)
+        lines = start.count(b"\n")
+        # archives are hardly ever text
+        return int(_bytes(self._paths) * lines / len(start)) if lines and start.isascii() else None
 
     def __repr__(self) -> str:
         files = self._paths[0] if len(self._paths) == 1 else f"{len(self._paths)} files"
