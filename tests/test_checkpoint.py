@@ -99,7 +99,9 @@ def test_a_state_from_another_folder_or_under_another_name_is_refused(tmp_path):
         with pytest.raises(CheckpointError, match="holds the state 'solver'"):
             checkpoint.load("moments")
         path.write_bytes((tmp_path / "other" / "solver.state").read_bytes())
-        with pytest.raises(CheckpointError, match=r"l2 was 3\.0, now 1\.0"):
+        with pytest.raises(
+            CheckpointError, match=r"l2 was 3\.0, now 1\.0.*Delete that file, or choose another folder"
+        ):
             checkpoint.load("solver")
 
 
@@ -111,7 +113,7 @@ def test_a_flipped_bit_anywhere_is_an_error(tmp_path_factory, name, data):
     content = bytearray((folder / name).read_bytes())
     content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
     (folder / name).write_bytes(content)
-    with pytest.raises(CheckpointError, match=rf"{name}.*elete the folder"):
+    with pytest.raises(CheckpointError, match=rf"{name}.*elete (the folder|that file)"):
         load(folder)
 
 
@@ -119,7 +121,7 @@ def test_a_flipped_bit_anywhere_is_an_error(tmp_path_factory, name, data):
 def test_a_file_cut_at_any_length_is_an_error(tmp_path_factory, content, share):
     folder = tmp_path_factory.mktemp("cut")
     saved(folder).write_bytes(content[: int(share * len(content))])
-    with pytest.raises(CheckpointError, match=r"solver\.state.*Delete the folder"):
+    with pytest.raises(CheckpointError, match=r"solver\.state.*Delete that file, or choose another folder"):
         load(folder)
 
 
@@ -135,6 +137,33 @@ def test_newer_versions_and_other_files_are_refused(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(CheckpointError, match="is a file; name a folder"):
         Checkpoint(tmp_path / "file", {})
+
+
+def test_what_is_no_folder_to_write_to_is_said_with_the_name_of_the_argument(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match=r"checkpoint='.*file' is a file; name a folder"):
+        Checkpoint(tmp_path / "file", {})
+    with pytest.raises(CheckpointError, match=r"checkpoint='.*inner' cannot be used \(.+\); name a folder"):
+        Checkpoint(tmp_path / "file" / "inner", {})
+    for wrong in ("", 5):
+        with pytest.raises(ValueError, match=f"checkpoint must be the path of a folder, got {wrong!r}"):
+            Checkpoint(wrong, {})
+
+    def forbidden(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(module, "FolderLock", forbidden)
+    with pytest.raises(CheckpointError, match=r"checkpoint='.*' cannot be used \(Permission denied\)"):
+        Checkpoint(tmp_path, {})
+
+
+def test_a_folder_that_can_be_locked_but_not_written_to_names_the_argument(tmp_path, monkeypatch):
+    def forbidden(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(module, "atomic_write", forbidden)
+    with pytest.raises(CheckpointError, match=r"checkpoint='.*' cannot be used \(Permission denied\)"):
+        Checkpoint(tmp_path, {})
 
 
 def test_a_checksum_that_fits_does_not_make_nonsense_a_state(tmp_path):
@@ -286,7 +315,30 @@ def test_when_ctrl_c_takes_effect(tmp_path, capsys, offers, signals, reached):
         assert checkpoint.load("solver") is None
         with interruptible(checkpoint):  # nothing is left over of it
             checkpoint.offer("solver", STATE)
-    assert ("goes on from here" in capsys.readouterr().err) == (signals > 0)
+    said = capsys.readouterr().err
+    assert "goes on from here" not in said  # there is nothing to go on from
+    again = (
+        f"interrupted before anything was saved; the same call with checkpoint={str(tmp_path)!r} starts again"
+    )
+    assert (again in said) == (signals > 0)
+
+
+@pytest.mark.parametrize("kept", ["solver.state", "rows.cache.partial"])
+def test_what_an_earlier_run_has_left_is_gone_on_from(tmp_path, capsys, kept):
+    saved(tmp_path).rename(tmp_path / kept)
+    with Checkpoint(tmp_path, IDENTITY) as checkpoint:
+        checkpoint.save(module.SETTLED, {})
+        with pytest.raises(KeyboardInterrupt), interruptible(checkpoint):
+            signal.raise_signal(signal.SIGINT)
+    assert "goes on from here" in capsys.readouterr().err
+
+
+def test_what_was_settled_is_no_progress(tmp_path, capsys):
+    with Checkpoint(tmp_path, IDENTITY) as checkpoint:
+        checkpoint.save(module.SETTLED, {})
+        with pytest.raises(KeyboardInterrupt), interruptible(checkpoint):
+            signal.raise_signal(signal.SIGINT)
+    assert "starts again" in capsys.readouterr().err
 
 
 def test_other_threads_and_other_handlers_are_left_alone(tmp_path):

@@ -18,6 +18,9 @@ from mbauc.memory import available_memory, parse_memory
         ("1TB", 10**12),
         ("2TiB", 2 << 40),
         ("3000000B", 3_000_000),
+        ("2G", 2_000_000_000),
+        ("1.5m", 1_500_000),
+        ("5000 K", 5_000_000),
         (1 << 20, 1 << 20),
         (np.int64(5_000_000), 5_000_000),
     ],
@@ -32,7 +35,7 @@ def test_bytes_in_any_form(size):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "GB", "2", "2G", "-1GB", "1e3GB", "2 GB free", 1.5, True, -5, [1], "nan B"]
+    "wrong", ["", "GB", "2", "2Gi", "-1GB", "1e3GB", "2 GB free", 1.5, True, -5, [1], "nan B"]
 )
 def test_what_is_no_size_is_refused(wrong):
     with pytest.raises(ValueError, match=r"memory must be a size such as '2GB'.*got"):
@@ -43,6 +46,13 @@ def test_what_is_no_size_is_refused(wrong):
 def test_a_forgotten_unit_is_noticed(small):
     with pytest.raises(ValueError, match=r"max_memory=.* bytes; at least 1 MiB .*'64MB'"):
         parse_memory(small, "max_memory")
+
+
+@pytest.mark.parametrize("small", ["1MB", "512K"])
+def test_a_unit_that_was_written_is_not_asked_for(small):
+    with pytest.raises(ValueError, match=r"at least 1 MiB \(1,048,576 bytes\) is needed") as caught:
+        parse_memory(small)
+    assert "Write the unit" not in str(caught.value)
 
 
 def test_none_is_half_of_what_is_available(monkeypatch):

@@ -5,7 +5,7 @@ from scipy import sparse as sp
 from mbauc import PairMoments
 from mbauc.checkpoint import Checkpoint
 from mbauc.data import Block
-from mbauc.errors import CheckpointError
+from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.moments_source import moments_from_source
 
 
@@ -78,9 +78,9 @@ def test_a_pass_that_breaks_off_again_and_again_ends_with_the_same_bits(blocks, 
 def test_blocks_that_are_in_are_not_added_up_again(blocks, tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         run(Rows(blocks, 1, 3), tmp_path)
-    made = PairMoments.from_arrays
+    made = PairMoments._of_rows
     added = []
-    monkeypatch.setattr(PairMoments, "from_arrays", lambda *a, **k: added.append(1) or made(*a, **k))
+    monkeypatch.setattr(PairMoments, "_of_rows", lambda *a, **k: added.append(1) or made(*a, **k))
     run(Rows(blocks, 1), tmp_path)
     assert len(added) == 2
 
@@ -142,3 +142,45 @@ def test_no_rows_at_all():
     empty = Block(np.empty((0, 3)), np.empty(0, dtype=np.int8))
     with pytest.raises(ValueError, match="the source has no rows"):
         moments_from_source(Rows([empty]))
+
+
+GOOD = Block(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("block", "error", "message"),
+    [
+        (Block(np.array([[1.0, np.nan]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (Block(sp.csr_array([[0.0, np.inf]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (Block(np.ones((1, 3)), np.array([1])), ValueError, "block 2 of the source has 3 columns"),
+        (Block(np.ones((1, 2)), np.array(["a"])), ValueError, "block 2 of the source.*label 'a' at row 0"),
+        (Block(np.ones((1, 2)), np.array([1, 0])), ValueError, "block 2 of the source has 1 rows and 2 labels"),
+    ],
+)
+def test_what_is_wrong_with_a_block_is_said(block, error, message):
+    with pytest.raises(error, match=message):
+        moments_from_source(Rows([GOOD, block]), n_jobs=1)
+
+
+def test_columns_are_those_that_the_source_promises():
+    source = Rows([GOOD, GOOD])
+    source.n_features = 3
+    with pytest.raises(ValueError, match="block 1 of the source has 2 columns; n_features says 3"):
+        moments_from_source(source, n_jobs=1)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_block_of_weight_zero_adds_nothing(place):
+    weighted = GOOD._replace(weight=np.array([1.0, 3.0]))
+    blocks = [weighted, weighted]
+    blocks.insert(place, Block(np.full((2, 2), 7.0), np.array([1, 0]), np.zeros(2)))
+    same_bits(moments_from_source(Rows(blocks), n_jobs=1), PairMoments.from_blocks([weighted] * 2, n_jobs=1))
+
+
+def test_plain_tuples_are_blocks():
+    source = Rows([GOOD, GOOD])
+    source.blocks = [tuple(GOOD[:2]), (*GOOD[:2], None)]
+    same_bits(moments_from_source(source, n_jobs=1), PairMoments.from_blocks([GOOD, GOOD], n_jobs=1))
+    source.blocks = [GOOD, GOOD.X]
+    with pytest.raises(ValueError, match=r"block 2 of the source must be \(X, y\) or .* got ndarray"):
+        moments_from_source(source, n_jobs=1)

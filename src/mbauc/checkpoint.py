@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -29,6 +30,10 @@ VERSION = 1
 #: Magic, version, CRC-32 of all that follows.
 _HEAD = struct.Struct("<8sII")
 _IDENTITY = "identity"
+#: State of what the first run has settled for all later ones, such as the number of threads: no progress yet.
+SETTLED = "settled"
+#: How a system says that a place is not to be written to.
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 #: Saving takes at most about one part in this many of the time.
 _RARE = 20
 
@@ -53,7 +58,7 @@ class Checkpoint:
     Raises
     ------
     CheckpointError
-        If the folder belongs to another computation or another process, or is damaged.
+        If the folder belongs to another computation or another process, is damaged or cannot be written to.
 
     Examples
     --------
@@ -73,7 +78,7 @@ class Checkpoint:
     def __init__(
         self, folder: str | os.PathLike[str], identity: dict[str, Any], *, interval: float = 30.0
     ) -> None:
-        self.folder = Path(os.fsdecode(folder))
+        self.folder = _folder(folder)
         self._interval = check_number("interval", interval, low=0.0)
         self._identity = json.loads(json.dumps(identity))
         self._saved, self._cost = time.monotonic(), 0.0
@@ -81,14 +86,19 @@ class Checkpoint:
         self._stopping = False
         #: whether anything was offered, so that there is something to wait for
         self._offered = False
-        self._lock = FolderLock(self.folder, "checkpoint.lock")
+        try:
+            self._lock = FolderLock(self.folder, "checkpoint.lock")
+        except OSError as error:
+            raise self._unusable(error) from error
         try:
             for torn in self.folder.glob(".mbauc-*.part"):
                 torn.unlink(missing_ok=True)  # of a run that was killed while saving
             if self.load(_IDENTITY) is None:
                 self.save(_IDENTITY, {})
-        except BaseException:
+        except BaseException as error:
             self._lock.release()
+            if isinstance(error, OSError) and error.errno in _FORBIDDEN:
+                raise self._unusable(error) from error
             raise
 
     def close(self) -> None:
@@ -156,9 +166,11 @@ class Checkpoint:
         except (ValueError, KeyError, TypeError, struct.error) as error:
             raise self._error(path, f"cannot be read ({error})") from error
         if whose != self._identity:
+            what = f"was made with other settings or data ({differences(whose, self._identity)})"
+            if name != _IDENTITY:
+                raise self._error(path, what)
             raise CheckpointError(
-                f"{path} was made with other settings or data ({differences(whose, self._identity)}). "
-                f"Delete the folder {self.folder} to start again, or choose another."
+                f"{path} {what}. Delete the folder {self.folder} to start again, or choose another."
             )
         if named != name:
             raise self._error(path, f"holds the state {named!r}")
@@ -187,7 +199,24 @@ class Checkpoint:
         return self.folder / f"{name}.state"
 
     def _error(self, path: Path, what: str) -> CheckpointError:
-        return CheckpointError(f"{path} {what}. Delete the folder {self.folder} to start again.")
+        return CheckpointError(f"{path} {what}. Delete that file, or choose another folder.")
+
+    def _unusable(self, error: OSError) -> CheckpointError:
+        return CheckpointError(
+            f"checkpoint={str(self.folder)!r} cannot be used ({os.strerror(error.errno or 0)}); "
+            "name a folder that can be made and written to."
+        )
+
+    def _way_on(self) -> str:
+        """What another call will do, judged by what is in the folder now."""
+        call = f"the same call with checkpoint={str(self.folder)!r}"
+        fixed = {self._path(_IDENTITY).name, self._path(SETTLED).name}
+        # glob finds nothing where the folder is gone
+        if any(
+            path.name not in fixed and path.suffix not in (".lock", ".part") for path in self.folder.glob("*")
+        ):
+            return f"interrupted; {call} goes on from here"
+        return f"interrupted before anything was saved; {call} starts again"
 
 
 @contextmanager
@@ -221,12 +250,22 @@ def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
         if checkpoint._stopping:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
-        _say(f"interrupted; the same call with checkpoint={str(checkpoint.folder)!r} goes on from here")
+        _say(checkpoint._way_on())
         raise
     finally:
         checkpoint._stopping = checkpoint._offered = False
         if ours:
             signal.signal(signal.SIGINT, before)
+
+
+def _folder(folder: Any) -> Path:
+    """The path of a folder, or an error that names the argument."""
+    if not isinstance(folder, str | bytes | os.PathLike) or not os.fsdecode(folder):
+        raise ValueError(f"checkpoint must be the path of a folder, got {folder!r}.")
+    path = Path(os.fsdecode(folder))
+    if path.is_file():
+        raise CheckpointError(f"checkpoint={str(path)!r} is a file; name a folder.")
+    return path
 
 
 def _say(text: str) -> None:

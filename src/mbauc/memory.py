@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 _UNITS = {"b": 1} | {
-    f"{prefix}{infix}b": base**power
+    f"{prefix}{suffix}": base**power
     for power, prefix in enumerate("kmgt", start=1)
-    for infix, base in (("", 1000), ("i", 1024))
+    for suffix, base in (("", 1000), ("b", 1000), ("ib", 1024))
 }
-_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?b)\s*", re.IGNORECASE)
+_WRITTEN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?b|[kmgt]|b)\s*", re.IGNORECASE)
 #: Less is a slip of the pen: 64 where "64MB" was meant.
 _LEAST = 1 << 20
 #: What half of an unknown amount is taken for.
@@ -27,8 +27,9 @@ def parse_memory(memory: Any = None, name: str = "memory") -> int:
     Parameters
     ----------
     memory : str, int or None
-        ``"2GB"`` (10⁹ bytes each) or ``"2GiB"`` (2³⁰), from B to TB; a whole number of bytes; or None for half
-        of what is available now, within the limits of the control group (container) that the process runs in.
+        ``"2GB"`` or ``"2G"`` (10⁹ bytes each) or ``"2GiB"`` (2³⁰), from B to TB; a whole number of bytes; or
+        None for half of what is available now, within the limits of the control group (container) that the
+        process runs in.
     name : str
         Name of the argument, for errors.
 
@@ -60,10 +61,12 @@ def parse_memory(memory: Any = None, name: str = "memory") -> int:
             f"what is free; got {memory!r}."
         )
     if size < _LEAST:
-        raise ValueError(
-            f"{name}={memory!r} means {size:,} bytes; at least 1 MiB is needed. "
-            "Write the unit, for example '64MB'."
+        need = (
+            f"at least 1 MiB ({_LEAST:,} bytes) is needed, for example '64MB'."
+            if isinstance(memory, str)
+            else "at least 1 MiB is needed. Write the unit, for example '64MB'."
         )
+        raise ValueError(f"{name}={memory!r} means {size:,} bytes; {need}")
     return size
 
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from mbauc.changed_input import BlockMark, EarlierBlocks, content_crc, differences, fingerprint_as_json
 from mbauc.checkpoint import Checkpoint
 from mbauc.class_moments import ClassMoments
-from mbauc.errors import CheckpointError
-from mbauc.matrix import as_matrix, is_sparse
+from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.moments import PairMoments
+from mbauc.pair_rows.checked_blocks import read_blocks
 from mbauc.progress import progress
+from mbauc.rows import Rows
 from mbauc.running_auc import RunningAuc
 from mbauc.scatter import PackedScatters, WeightedMean
-from mbauc.scatter.sparse import canonical_csr
+from mbauc.threads import thread_count
 
 if TYPE_CHECKING:
     from mbauc.data.block import Source
@@ -73,6 +74,7 @@ def moments_from_source(
     PairMoments(2 features, 1 positives × 2 negatives = 2 pairs)
     """
     from mbauc.data.ahead import one_ahead
+    from mbauc.data.block import about_rows
 
     now = fingerprint_as_json(source)
     done = _loaded(checkpoint, source.n_features) if checkpoint is not None else _Done()
@@ -81,19 +83,22 @@ def moments_from_source(
     path = "" if checkpoint is None else str(checkpoint.folder)
     before = EarlierBlocks(path, list(done.marks), differences(done.fingerprint, now) if done.marks else "")
     done.fingerprint = now
-    number = 0
-    with progress(getattr(source, "n_rows", None), "pair moments", show=show) as advance:
+    number, n_threads = 0, thread_count(n_jobs)
+    with progress(about_rows(source), "pair moments", show=show) as advance:
         running = RunningAuc(advance)
-        for block in one_ahead(block for block in source):
-            X = as_matrix(block.X)
-            X = canonical_csr(X) if is_sparse(X) else X
-            running.see(X, np.asarray(block.y) > 0)
-            crc = 0 if checkpoint is None else content_crc(X, block.y, block.weight)
+        for block in one_ahead(read_blocks(source)):
+            _, X, positive, weight = block
+            running.see(X, positive)
+            crc = 0 if checkpoint is None else content_crc(X, positive, weight)
             mark = BlockMark(X.shape[0], crc)
             if number < len(before.marks) or done.complete:
                 before.compare(number, mark)
             elif X.shape[0]:
-                done.add(PairMoments.from_arrays(X, block.y, block.weight, classes=(0, 1), n_jobs=n_jobs), mark)
+                try:
+                    part = PairMoments._of_rows(Rows(X, positive, weight), n_threads)
+                except NonFiniteError as error:
+                    raise block.placed(error) from None
+                done.add(part, mark)
                 if checkpoint is not None:
                     checkpoint.offer(STATE_NAME, done.state())
             else:
@@ -165,7 +170,7 @@ def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
     if state["scatters"].shape[1] != n_features:
         raise CheckpointError(
             f"{checkpoint.folder} holds moments of {state['scatters'].shape[1]:,} columns, the data has "
-            f"{n_features:,}. Delete the folder to start again, or choose another."
+            f"{n_features:,}. Delete {STATE_NAME}.state in it, or choose another folder."
         )
     plus, minus = _unpacked("positive", state), _unpacked("negative", state)
     moments = PairMoments._make(ClassMoments(plus, minus, PackedScatters(state["scatters"])))

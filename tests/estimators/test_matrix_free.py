@@ -201,3 +201,20 @@ class TestChoice:
         assert work.squares == pytest.approx(float((np.diff(X.indptr) ** 2.0).sum()))
         assert Workload.of(X.toarray()) == Workload(500, 40, 20_000.0, 800_000.0, False)
         assert Workload.of(X, 1000).entries == 2 * X.nnz
+
+
+@pytest.mark.parametrize("pairs", ["all", 50])
+@pytest.mark.parametrize("side", ["test", "train"])
+@pytest.mark.parametrize("complement", [True, False])
+def test_a_split_that_weights_leave_with_one_class_is_said_so(rng, pairs, side, complement):
+    X, y = rng.standard_normal((40, 3)), np.arange(40) % 2
+    train, test = np.arange(20), np.arange(20, 40 if complement else 38)
+    weight = np.ones(40)
+    weight[y == 1] = 0.0
+    weight[{"test": train, "train": test}[side]] = 1.0
+    for solver in ("gram", "matrix-free"):
+        search = MBAClassifierCV(l2_grid=[0.1], cv=[(train, test)], solver=solver, pairs=pairs, random_state=0)
+        with pytest.raises(
+            ValueError, match="a split is left with one class once rows of zero weight are dropped"
+        ):
+            search.fit(X, y, weight)

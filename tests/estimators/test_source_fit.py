@@ -13,7 +13,9 @@ from scipy import sparse as sp
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.data import Block, ClickLog, LibsvmSource
-from mbauc.errors import CheckpointError
+from mbauc.errors import CheckpointError, NonFiniteError
+from mbauc.estimators import classifier as classifier_module
+from mbauc.estimators import source_fit
 
 
 class Blocks:
@@ -150,6 +152,201 @@ def test_a_stream_goes_on_days_later(rows, tmp_path):
     np.testing.assert_array_equal(later.coef_, whole.coef_)
 
 
+# -- what a source must be -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 100}])
+def test_a_source_that_can_be_read_once_only_is_refused(rows, settings):
+    class Once(Blocks):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.blocks = super().__iter__()
+
+        def __iter__(self):
+            return self.blocks
+
+    with pytest.raises(ValueError, match="a source must start anew each time it is read"):
+        MBAClassifier(**settings).fit_source(Once(*rows[:2]))
+
+
+def test_no_block_is_read_to_choose_a_solver_that_was_asked_for(rows):
+    class Counted(Blocks):
+        given = 0
+
+        def __iter__(self):
+            for block in super().__iter__():
+                self.given += 1
+                yield block
+
+    for solver in ("gram", "matrix-free"):
+        source = Counted(rows[0][:, :60], rows[1])
+        MBAClassifier(solver=solver).fit(source)
+        assert source.given == 8
+
+
+@pytest.mark.parametrize(
+    "wrong", [[Block(np.eye(2), np.array([0, 1]))], (block for block in ()), np.eye(2), None, "rows.libsvm"]
+)
+def test_what_is_no_source_is_said(wrong):
+    with pytest.raises(ValueError, match=r"source must have n_features, classes and blocks .* got "):
+        MBAClassifier().fit_source(wrong)
+
+
+def test_a_number_of_columns_that_makes_no_sense_is_refused(rows):
+    source = Blocks(*rows[:2])
+    source.n_features = None
+    with pytest.raises(ValueError, match=r"n_features of the source must be a whole number"):
+        MBAClassifier().fit_source(source)
+
+
+@pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {}, {"pairs": 500}])
+def test_plain_tuples_are_blocks(rows, settings):
+    class Tuples(Blocks):
+        def __iter__(self):
+            for X, y, _ in super().__iter__():
+                yield X, y
+
+    X, y = rows[0][:, :60], rows[1]
+    found, wanted = (
+        MBAClassifier(random_state=0, **settings).fit(kind(X, y)).coef_ for kind in (Tuples, Blocks)
+    )
+    np.testing.assert_array_equal(found, wanted)
+
+
+class Given:
+    """Blocks as they are, as a source."""
+
+    def __init__(self, blocks, n_features=2):
+        self.blocks, self.n_features, self.classes = blocks, n_features, (0, 1)
+
+    def __iter__(self):
+        return iter(list(self.blocks))
+
+
+TWO = Block(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
+
+
+@pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 20}])
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (Block(np.ones((1, 2)), np.array(["a"])), "block 2 of the source.*label 'a'"),
+        (Block(np.ones((1, 2)), np.array([-1])), "block 2 of the source.*label -1"),
+        (Block(np.ones((1, 2)), np.array([np.nan])), "block 2 of the source.*NaN at row 0"),
+        (Block(np.ones((1, 2)), np.array([1]), np.array([-1.0])), "block 2 of the source.*not negative"),
+        (Block(np.ones((1, 2)), np.array([1]), np.ones(2)), "block 2 of the source.*one weight for each row"),
+        (Block(np.ones((1, 3)), np.array([1])), "block 2 of the source has 3 columns; n_features says 2"),
+        (Block(np.ones((2, 2)), np.array([1])), "block 2 of the source has 2 rows and 1 labels"),
+        (Block(np.array([["a", "b"]]), np.array([1])), "block 2 of the source.*real numbers"),
+    ],
+)
+def test_all_ways_to_read_a_source_say_the_same_of_a_block(settings, block, message):
+    with pytest.raises(ValueError, match=message):
+        MBAClassifier(random_state=0, **settings).fit_source(Given([TWO, block]))
+
+
+@pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 20}])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_what_is_not_finite_is_named_by_its_row_of_the_source(settings, form):
+    bad = Block(form(np.array([[1.0, 1.0], [np.inf, 1.0]])), np.array([1, 1]))
+    blocks = [TWO._replace(y=np.array([0, 0])), bad]
+    with pytest.raises(NonFiniteError) as caught:
+        MBAClassifier(random_state=0, **settings).fit_source(Given(blocks))
+    assert (caught.value.row, caught.value.column) == (3, 0)
+
+
+@pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 500}])
+def test_dense_and_sparse_blocks_may_follow_each_other(rows, settings):
+    X, y = rows[0][:, :40], rows[1]
+    parts = list(Blocks(X, y))
+    mixed = [part._replace(X=part.X.toarray()) if k % 2 == 0 else part for k, part in enumerate(parts)]
+    settings = settings | {"l2": 0.01, "random_state": 0, "tol": 1e-12}
+    found, wanted = (MBAClassifier(**settings).fit(Given(blocks, 40)).coef_ for blocks in (mixed, parts))
+    np.testing.assert_allclose(found, wanted, atol=1e-7 * np.abs(wanted).max())
+
+
+# -- the same again ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [np.random.default_rng, np.random.RandomState])
+def test_generators_as_seeds(rows, tmp_path, seed):
+    source = Blocks(rows[0][:, :60], rows[1])
+    for settings in ({"solver": "gram"}, {"solver": "matrix-free"}):
+        MBAClassifier(random_state=seed(1), **settings).fit_source(source)
+        MBAClassifier(random_state=seed(1), **settings).fit_source(
+            source, checkpoint=tmp_path / settings["solver"]
+        )
+    found, wanted = (
+        MBAClassifier(pairs=300, solver="matrix-free", random_state=seed(1)).fit(*data).coef_
+        for data in ((source,), (source.X, source.y))
+    )
+    np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(ValueError, match="a checkpoint needs a whole number as random_state"):
+        MBAClassifier(pairs=300, random_state=seed(1)).fit_source(source, checkpoint=tmp_path / "drawn")
+    assert not (tmp_path / "drawn").exists()
+
+
+def test_settings_of_sampled_pairs_do_not_count_where_all_are_used(rows, tmp_path):
+    source = Blocks(rows[0][:, :60], rows[1])
+    first = MBAClassifier(solver="matrix-free").fit_source(source, checkpoint=tmp_path)
+    again = MBAClassifier(solver="matrix-free", batch_size=7, random_state=3, pairing="complete")
+    np.testing.assert_array_equal(again.fit_source(source, checkpoint=tmp_path).coef_, first.coef_)
+    with pytest.raises(CheckpointError, match="pairs was 'all', now 100"):
+        again.set_params(pairs=100).fit_source(source, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("first", ["1GB", "1.1MB"])
+def test_a_solver_that_was_chosen_stays_chosen_when_free_memory_changes(rows, tmp_path, first):
+    source = Blocks(rows[0], rows[1])
+    other = {"1GB": "1.1MB", "1.1MB": "1GB"}[first]
+    names = [MBAClassifier().fit_source(source, memory=memory).solver_.name for memory in (first, other)]
+    assert names[0] != names[1]
+    fits = [MBAClassifier().fit_source(source, memory=memory, checkpoint=tmp_path) for memory in (first, other)]
+    assert [fit.solver_ for fit in fits] == [fits[0].solver_] * 2
+    assert fits[0].solver_.name == names[0]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    with pytest.raises(CheckpointError, match=f"solver was 'auto', now '{names[0]}'"):
+        MBAClassifier(solver=names[0]).fit_source(source, checkpoint=tmp_path)
+
+
+def test_sampled_pairs_without_a_seed_are_the_same_in_a_later_run(rows, tmp_path):
+    source = Blocks(rows[0], rows[1])
+    one, two = (MBAClassifier(pairs=300).fit_source(source, checkpoint=tmp_path / "a").coef_ for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+    other = MBAClassifier(pairs=300).fit_source(source, checkpoint=tmp_path / "b").coef_
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_sampled_pairs_keep_their_number_of_threads(rows, tmp_path, monkeypatch, form):
+    X = rows[0] if form == "sparse" else rows[0][:, :50].toarray()
+    source, used = Blocks(X, rows[1]), []
+    solve = classifier_module.MBAClassifier._solve_products
+
+    def watched(self, fit, run):
+        used.append(fit.problem.rows.shards)
+        solve(self, fit, run)
+
+    monkeypatch.setattr(classifier_module.MBAClassifier, "_solve_products", watched)
+    for n_jobs in (2, 1):
+        MBAClassifier(pairs=3000, n_jobs=n_jobs, random_state=0).fit_source(source, checkpoint=tmp_path)
+    assert used == [2, 2]
+
+
+def test_a_state_of_another_version_is_refused(rows, tmp_path, monkeypatch):
+    source = Blocks(rows[0][:, :60], rows[1])
+    with monkeypatch.context() as patch:
+        patch.setattr(source_fit, "version", lambda name: "0.0.1")
+        MBAClassifier().fit_source(source, checkpoint=tmp_path)
+    with pytest.raises(CheckpointError, match=r"mbauc version was '0\.0\.1', now '"):
+        MBAClassifier().fit_source(source, checkpoint=tmp_path)
+
+
+def test_a_checkpoint_without_a_name_is_refused(rows):
+    with pytest.raises(ValueError, match="checkpoint must be the path of a folder, got ''"):
+        MBAClassifier().fit_source(Blocks(*rows[:2]), checkpoint="")
+
+
 SLOW = """
 import sys, time
 from mbauc import MBAClassifier
@@ -212,3 +409,18 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path):
     ranker = MBAClassifier(solver="matrix-free", n_jobs=2, tol=1e-8)
     wanted = ranker.fit_source(log).coef_.copy()
     np.testing.assert_array_equal(ranker.fit_source(log, checkpoint=tmp_path).coef_, wanted)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
+def test_ctrl_c_before_anything_was_saved_promises_nothing(rows, tmp_path, capsys):
+    class Interrupted(Blocks):
+        def __iter__(self):
+            signal.raise_signal(signal.SIGINT)
+            yield from super().__iter__()
+
+    source = Interrupted(rows[0][:, :60], rows[1])
+    with pytest.raises(KeyboardInterrupt):
+        MBAClassifier(solver="gram").fit_source(source, checkpoint=tmp_path)
+    said = capsys.readouterr().err
+    assert f"the same call with checkpoint='{tmp_path}' starts again" in said
+    assert "goes on from here" not in said

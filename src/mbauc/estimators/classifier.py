@@ -17,9 +17,9 @@ from mbauc.estimators.problem import Problem
 from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.estimators.source_fit import (
     SourceRun,
+    check_source,
     drawn_rows,
     first_block,
-    identity_of,
     is_source,
     rows_of,
     source_run,
@@ -275,13 +275,15 @@ class MBAClassifier(MomentRanker):
         Parameters
         ----------
         source : Source
-            Blocks of rows with their labels and weights; see :mod:`mbauc.data`.
+            Blocks of rows with their labels and weights; see :mod:`mbauc.data`. It is read more than once, and
+            must start anew each time.
         memory : str or int, optional
             What rows and solver may take, such as ``"2GB"``; half of what is free if not given.
         checkpoint : path, optional
             Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
             or Ctrl-C, to the same bits; other settings, changed data and damaged files are refused. The folder
-            is kept: delete it when it is of no more use.
+            is kept: delete it when it is of no more use. Pairs that are drawn need a whole number as
+            ``random_state``, or None.
 
         Returns
         -------
@@ -296,6 +298,7 @@ class MBAClassifier(MomentRanker):
         'matrix-free'
         """
         self._check_settings()
+        check_source(source)
         if self.decay < 1 or self.within_block or self.pairs == "enough":
             name = "decay" if self.decay < 1 else "within_block" if self.within_block else "pairs"
             raise ValueError(
@@ -304,13 +307,18 @@ class MBAClassifier(MomentRanker):
                 + f"; fit_source needs {'pairs=' if name == 'pairs' else 'the default'}"
                 + ("'all' or a number." if name == "pairs" else ".")
             )
+        if self.solver == "gram" and not isinstance(self.pairs, str):
+            raise ValueError(
+                "solver='gram' with a number of pairs needs rows in memory; use solver='auto' for a source."
+            )
         forget_path(self)
         limit = parse_memory(memory)
         factors = check_factors(self.penalty_factors, source.n_features)
-        self.solver_ = self._solver_for(source, limit)
         show = bool(self.verbose)
-        identity = identity_of({**self.get_params(deep=False), "solver": self.solver_.name}, source)
-        with source_run(checkpoint, identity, self.n_jobs, show) as run:
+        with source_run(checkpoint, self.get_params(deep=False), source) as run:
+            # what is free may have changed since an earlier run, and rows may be in its states by now
+            name, reason = run.once("solver", lambda: self._solver_for(source, limit)).tolist()
+            self.solver_ = SolverChoice(name, reason)
             if self.solver_.name == "gram":
                 moments = moments_from_source(
                     source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
@@ -323,8 +331,10 @@ class MBAClassifier(MomentRanker):
                 )
                 self._solve_products(ProductFit.of_rows(rows, factors, bool(self.scale)), run)
             else:
-                found, drawn, everything = drawn_rows(source, int(self.pairs), self.random_state, show)
-                self._solve_products(self._sampled_problem(found, drawn, everything, factors), run)
+                seed = run.seed(self.random_state)
+                found, drawn, everything = drawn_rows(source, int(self.pairs), seed, show)
+                fit = self._sampled_problem(found, drawn, everything, factors, n_threads=run.n_threads)
+                self._solve_products(fit, run)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
         self.n_features_in_ = int(source.n_features)
         if hasattr(self, "feature_names_in_"):
@@ -333,15 +343,12 @@ class MBAClassifier(MomentRanker):
 
     def _solver_for(self, source: Source, memory: float) -> SolverChoice:
         if not isinstance(self.pairs, str):
-            if self.solver == "gram":
-                raise ValueError(
-                    "solver='gram' with a number of pairs needs rows in memory; use solver='auto' for a source."
-                )
             return SolverChoice("matrix-free", "pairs were drawn from a source")
-        first = first_block(source)
+        if self.solver != "auto":
+            return SolverChoice(self.solver, "as asked for")
         return choose_solver(
             self.solver,
-            Workload.of(first.X, rows_of(source)),
+            Workload.of(first_block(source).X, rows_of(source)),
             memory,
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),

@@ -145,9 +145,11 @@ class MomentRanker(ProbabilisticRanker):
         everything: Rows,
         factors: Array,
         subset: NDArray[np.intp] | None = None,
+        n_threads: int | None = None,
     ) -> ProductFit:
         """The problem of pairs that were drawn from all rows, or from some of them."""
-        pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", thread_count(self.n_jobs))
+        n_threads = n_threads or thread_count(self.n_jobs)
+        pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
         plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
         count = float(drawn[0].size)
         sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)

@@ -81,7 +81,9 @@ class MomentSearch:
 
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
-        return Problem.of(self._parts[number].training(), self._factors, scale=self._scale)
+        moments = self._parts[number].training()
+        _require_both_classes(moments.has_pairs)
+        return Problem.of(moments, self._factors, scale=self._scale)
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
@@ -117,16 +119,22 @@ class ProductSearch:
     ) -> None:
         self._rows, self._splits, self._fit_of = rows, splits, fit_of
         self.held_out = [split.test for split in splits]
+        if rows.weight is not None:
+            for number in range(len(splits)):
+                for subset in (self.held_out[number], self._trained_on(number)):
+                    _require_both_classes(all(rows.of_class(side, subset).size for side in (True, False)))
         self._fit = fit_of(None)
         self.problem = self._fit.problem
 
     def training(self, number: int) -> ProductProblem:
         """The problem of the training rows of a split."""
+        return self._fit_of(self._trained_on(number)).problem
+
+    def _trained_on(self, number: int) -> NDArray[np.intp]:
         split = self._splits[number]
-        train = split.train
-        if train is None:
-            train = np.setdiff1d(np.arange(self._rows.positive.size), split.test)
-        return self._fit_of(train).problem
+        if split.train is not None:
+            return split.train
+        return np.setdiff1d(np.arange(self._rows.positive.size), split.test)
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
@@ -149,3 +157,10 @@ class ProductSearch:
         problem = self.problem
         solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         return (*self._fit.settled(solution, l1, l2), None)
+
+
+def _require_both_classes(has_both: bool) -> None:
+    if not has_both:
+        raise ValueError(
+            "a split is left with one class once rows of zero weight are dropped; AUC needs both classes."
+        )

@@ -5,30 +5,38 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.checkpoint import Checkpoint, interruptible
-from mbauc.data.block import Block, Source
+from mbauc.checkpoint import SETTLED, Checkpoint, interruptible
+from mbauc.data.block import Source, about_rows
 from mbauc.errors import CheckpointError
 from mbauc.matrix import is_sparse
+from mbauc.pair_rows.checked_blocks import BlockRows, read_blocks
 from mbauc.pair_rows.dense_pair_rows import DensePairRows
+from mbauc.pair_rows.from_pairs import require_finite
 from mbauc.pair_rows.pair_rows import PairRows
 from mbauc.progress import progress, silent
 from mbauc.rows import Rows
 from mbauc.sampling import draw_rows
+from mbauc.settings import check_whole
 from mbauc.solvers.product_ridge import Watch
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
 
-#: Name of the solver's state in a checkpoint, and of what the first run settled for all later ones.
-_SOLVER, _SETTLED = "solver", "settled"
+#: Name of the solver's state in a checkpoint.
+_SOLVER = "solver"
+#: Settings that change no bit of the result, or whose effect is kept elsewhere.
+_NO_MATTER = ("verbose", "n_jobs")
+#: Settings of sampled pairs, which mean nothing where all pairs are used.
+_SAMPLING = ("pairing", "batch_size", "random_state")
 #: Rows of a source that does not tell how many it has.
 _UNKNOWN_ROWS = 1_000_000
 #: Products that a solver is expected to take, and those for each factor of ten that it has still to go.
@@ -41,17 +49,33 @@ def is_source(X: Any) -> bool:
     return described and not isinstance(getattr(X, "shape", None), tuple)
 
 
-def first_block(source: Source) -> Block:
+def check_source(source: Any) -> None:
+    """Raise for what cannot be read as a source, or not as often as a fit may want to."""
+    if not is_source(source):
+        raise ValueError(
+            "a source must have n_features, classes and blocks (X, y) or (X, y, weight) to iterate over, each "
+            f"time anew (see mbauc.data.Source); got {type(source).__name__}. Rows in memory go to fit, blocks "
+            "of a stream to partial_fit."
+        )
+    check_whole("n_features of the source", source.n_features)
+    if iter(source) is iter(source):
+        raise ValueError(
+            "a source must start anew each time it is read; this one gives the same iterator again. Make a new "
+            "one in __iter__, or pass the blocks to partial_fit."
+        )
+
+
+def first_block(source: Source) -> BlockRows:
     """The first block with rows in it."""
-    for block in source:
+    for block in read_blocks(source):
         if block.X.shape[0]:
-            return Block(*block)
+            return block
     raise ValueError("the source has no rows; at least one block of rows is needed.")
 
 
 def rows_of(source: Source) -> int:
     """How many rows a source has, or what is assumed if it does not tell."""
-    return int(getattr(source, "n_rows", None) or _UNKNOWN_ROWS)
+    return about_rows(source) or _UNKNOWN_ROWS
 
 
 class SourceRun:
@@ -69,21 +93,30 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self.n_threads = thread_count(n_jobs)
-        if checkpoint is not None:
-            settled = checkpoint.load(_SETTLED)
-            if settled is None:
-                checkpoint.save(_SETTLED, {"threads": np.int64(self.n_threads)})
-            else:
-                self.n_threads = int(settled["threads"])
+        self._settled = (None if checkpoint is None else checkpoint.load(SETTLED)) or {}
+        self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
+
+    def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
+        """A value that the first run makes and all later ones of the same checkpoint take over."""
+        if name not in self._settled:
+            self._settled[name] = np.asarray(make())
+            if self.checkpoint is not None:
+                self.checkpoint.save(SETTLED, self._settled)
+        return self._settled[name]
+
+    def seed(self, random_state: Any) -> Any:
+        """What to draw with: where nothing is given, a later run draws what the first one drew."""
+        if random_state is not None or self.checkpoint is None:
+            return random_state
+        return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
     def resumed(self, rows: PairRows | DensePairRows) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any."""
         state = None if self.checkpoint is None else self.checkpoint.load(_SOLVER)
         if state is not None and int(state["rows"]) != _mark(rows):
             raise CheckpointError(
-                f"the state in {self.checkpoint.folder} was reached on other rows than these. "  # type: ignore[union-attr]
-                "Delete the folder to start again, or choose another."
+                f"{_SOLVER}.state in {self.checkpoint.folder} was reached on other rows than these. "  # type: ignore[union-attr]
+                "Delete that file, or choose another folder."
             )
         return state
 
@@ -114,13 +147,26 @@ def _mark(rows: PairRows | DensePairRows) -> int:
 
 @contextmanager
 def source_run(
-    checkpoint: str | os.PathLike[str] | None, identity: dict[str, Any], n_jobs: int | None, show: bool
+    checkpoint: str | os.PathLike[str] | None,
+    settings: dict[str, Any],
+    source: Source,
 ) -> Iterator[SourceRun]:
-    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to go on."""
+    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to go on.
+
+    Parameters
+    ----------
+    checkpoint : path or None
+        Folder.
+    settings : dict
+        Of the estimator.
+    source : Source
+        The rows.
+    """
+    n_jobs, show = settings["n_jobs"], bool(settings["verbose"])
     if checkpoint is None:
         yield SourceRun(None, n_jobs, show)
         return
-    with Checkpoint(checkpoint, identity) as opened, interruptible(opened):
+    with Checkpoint(checkpoint, identity_of(settings, source)) as opened, interruptible(opened):
         yield SourceRun(opened, n_jobs, show)
 
 
@@ -130,14 +176,25 @@ def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if value is None or isinstance(value, bool | str):
             return value
-        if isinstance(value, int | float | np.number):
+        if isinstance(value, int | float | np.number | np.bool_):
             return value if isinstance(value, int | float) else value.item()
         array = np.ascontiguousarray(value, dtype=np.float64)
         return f"array of {array.size}, CRC {zlib.crc32(array.tobytes()):08x}"
 
-    # what is shown, and how many threads show it, changes no bit that is not kept elsewhere
-    kept = {name: plain(value) for name, value in settings.items() if name not in ("verbose", "n_jobs")}
-    return {"what": "fit of a source", "settings": kept, "n_features": int(source.n_features)}
+    left_out = _NO_MATTER + (_SAMPLING if isinstance(settings["pairs"], str) else ())
+    kept = {name: value for name, value in settings.items() if name not in left_out}
+    seed = kept.get("random_state")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
+        raise ValueError(
+            "a checkpoint needs a whole number as random_state, or None, so that a later run can draw the same "
+            f"pairs; got {type(seed).__name__}."
+        )
+    return {
+        "what": "fit of a source",
+        "mbauc version": version("mbauc"),
+        "settings": {name: plain(value) for name, value in kept.items()},
+        "n_features": int(source.n_features),
+    }
 
 
 def drawn_rows(
@@ -158,37 +215,37 @@ def drawn_rows(
     """
     labels: list[NDArray[np.bool_]] = []
     weights: list[Array | None] = []
-    with progress(getattr(source, "n_rows", None), "counting", show=show) as advance:
-        for X, y, weight in (Block(*block) for block in source):
-            labels.append(np.asarray(y) > 0)
-            weights.append(weight)
-            advance(X.shape[0])
+    with progress(about_rows(source), "counting", show=show) as advance:
+        for block in read_blocks(source):
+            labels.append(block.positive)
+            weights.append(block.weight)
+            advance(block.positive.size)
     sizes = [part.size for part in labels]
     if not sum(sizes):
         raise ValueError("the source has no rows; at least one block of rows is needed.")
     weight = None
     if any(part is not None for part in weights):
-        parts = [
-            np.ones(size) if part is None else np.asarray(part)
-            for part, size in zip(weights, sizes, strict=True)
-        ]
-        weight = np.concatenate(parts)
+        weight = np.concatenate(
+            [np.ones(size) if part is None else part for part, size in zip(weights, sizes, strict=True)]
+        )
     everything = Rows(None, np.concatenate(labels), weight)
     drawn = draw_rows(everything, pairs, random_state)
     wanted, places = np.unique(np.concatenate(drawn), return_inverse=True)
     picked, start = [], 0
     with progress(sum(sizes), "drawing rows", show=show) as advance:
-        for X, _, _ in (Block(*block) for block in source):
-            low, high = np.searchsorted(wanted, [start, start + X.shape[0]])
+        for block in read_blocks(source):
+            low, high = np.searchsorted(wanted, [start, start + block.positive.size])
             if high > low:
-                picked.append(X[wanted[low:high] - start])
-            start += X.shape[0]
-            advance(X.shape[0])
+                picked.append(block.X[wanted[low:high] - start])
+                require_finite(picked[-1], wanted[low:high])
+            start += block.positive.size
+            advance(block.positive.size)
     if start != everything.positive.size:
         raise ValueError(
             f"the source had {everything.positive.size:,} rows in a first pass and {start:,} in a second; "
             "it must stay as it is while it is read."
         )
-    X = sp.vstack(picked, format="csr") if is_sparse(picked[0]) else np.concatenate(picked)
+    sparse = any(is_sparse(part) for part in picked)
+    X = sp.vstack([sp.csr_array(part) for part in picked], format="csr") if sparse else np.concatenate(picked)
     found = Rows(X, everything.positive[wanted], None)
     return found, (places[: drawn[0].size], places[drawn[0].size :]), everything

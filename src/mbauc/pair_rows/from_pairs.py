@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NonFiniteError
+from mbauc.finite import raise_nonfinite
 from mbauc.matrix import is_sparse
 from mbauc.pair_rows.dense_pair_rows import DensePairRows
 from mbauc.pair_rows.from_rows import pair_rows
@@ -49,15 +51,36 @@ def sampled_pair_rows(
         Whether to pair row k of one with row k of the other, instead of all with all.
     n_threads : int
         Threads to use.
+
+    Raises
+    ------
+    NonFiniteError
+        At the first NaN or infinity among the drawn rows, by its row in X.
     """
     X = canonical_csr(rows.X) if is_sparse(rows.X) else rows.X
     plus, minus = X[drawn[0]], X[drawn[1]]
+    for part, numbers in zip((plus, minus), drawn, strict=True):
+        require_finite(part, numbers)
     middle = (np.asarray(plus.mean(axis=0)).ravel() + np.asarray(minus.mean(axis=0)).ravel()) / 2
     size = drawn[0].size
     if matched:
         if plus.dtype != np.float64:
             plus = plus.astype(np.float64)
-        return SampledPairRows(pair_rows(plus - minus, [np.arange(size)], None, n_threads), middle)
+        try:
+            with np.errstate(over="ignore"):
+                return SampledPairRows(pair_rows(plus - minus, [np.arange(size)], None, n_threads), middle)
+        except NonFiniteError:  # of two numbers that are finite
+            raise ValueError(
+                "X holds values whose differences overflow float64; rescale the features."
+            ) from None
     together = np.concatenate(drawn)
     groups = [np.arange(size), np.arange(size, together.size)]
     return SampledPairRows(pair_rows(X[together], groups, None, n_threads), middle)
+
+
+def require_finite(part: Any, numbers: NDArray[np.intp]) -> None:
+    """Raise for the first NaN or infinity in rows that have these numbers elsewhere."""
+    try:
+        raise_nonfinite(part)
+    except NonFiniteError as error:
+        raise NonFiniteError(int(numbers[error.row]), error.column, error.value) from None

@@ -83,7 +83,9 @@ def pair_rows_from_source(
     CancellationWarning
         If a column is so far from zero that little is left of its differences.
     """
-    with progress(getattr(source, "n_rows", None), "reading rows", show=show) as advance:
+    from mbauc.data.block import about_rows
+
+    with progress(about_rows(source), "reading rows", show=show) as advance:
         reading = _Reading(source, n_threads, memory, advance)
         if folder is None:
             chunks = reading.collected()
