@@ -19,7 +19,7 @@ def _expected_failures(estimator):
     [
         MBAClassifier(),
         MBAClassifier(l1=0.01, l2=0.1, scale=True),
-        MBAClassifier(solver="matrix-free", tol=1e-12),
+        MBAClassifier(solver="matrix-free", tol=1e-15),
         MBAClassifier(l1=0.01, l2=0.1, scale=True, solver="matrix-free", tol=1e-10),
         MBAClassifierCV(random_state=0),
         MBAClassifierCV(l2_grid=[0.01, 1.0], random_state=0, solver="matrix-free", tol=1e-15),

@@ -77,19 +77,20 @@ def leading_gram(
 ) -> float:
     """Add every ``step``-th row and its outer product among the first ``size`` columns; return their weight."""
     total = 0.0
+    near = np.empty(size, dtype=np.uintp)
     for row in range(0, starts.size - 1, step):
         w = 1.0 if weight is None else weight[row]
         total += w
-        for i in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
-            a = columns[i]
-            if a >= size:
-                continue
+        count = 0
+        for place in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
+            if columns[place] < size:
+                near[count] = place
+                count += 1
+        for i in near[:count]:
             x = w if values is None else w * values[i]
-            sums[a] += x
-            for j in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
-                b = columns[j]
-                if b < size:
-                    gram[a, b] += x if values is None else x * values[j]
+            sums[columns[i]] += x
+            for j in near[:count]:
+                gram[columns[i], columns[j]] += x if values is None else x * values[j]
     return total
 
 

@@ -16,7 +16,7 @@ from mbauc.threads import run_threads
 Array = NDArray[np.float64]
 
 #: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
-_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 10_000
+_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 5_000
 
 
 class PairRows(PairSums):
@@ -63,7 +63,7 @@ class PairRows(PairSums):
         return sum(chunk.nbytes for chunk in self.chunks)
 
     def leading_block(self) -> Array:
-        """About Σ among the most frequent columns, from at most 10,000 rows of each group; made once.
+        """About Σ among the most frequent columns, from at most 5,000 rows of each group; made once.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
         many rows as have their outer products in that time.
@@ -79,10 +79,10 @@ class PairRows(PairSums):
         size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, self.mu.size)
         length = max(entries / max(self.n_rows, 1), 1.0)
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1)))
-        sigma = np.outer(self.mu[:size], self.mu[:size])
-        for number, group in enumerate(self.groups):
+
+        def covariance(number: int) -> Array:
             gram, sums, total = np.zeros((size, size)), np.zeros(size), 0.0
-            step = max(1, group.count // most)
+            step = max(1, self.groups[number].count // most)
             for chunk in self.chunks:
                 if chunk.group == number:
                     total += kernels.leading_gram(
@@ -90,10 +90,11 @@ class PairRows(PairSums):
                     )
                     if chunk.release is not None:
                         chunk.release()
-            if total > 0:
-                mean = sums / total
-                sigma += gram / total - np.outer(mean, mean)
-        return sigma
+            mean = sums / total if total > 0 else sums
+            return gram / total - np.outer(mean, mean) if total > 0 else gram
+
+        found = run_threads(covariance, range(len(self.groups)), self.shards)
+        return np.asarray(sum(found, np.outer(self.mu[:size], self.mu[:size])))
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         from mbauc.pair_rows import kernels

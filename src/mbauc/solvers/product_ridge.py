@@ -24,7 +24,7 @@ Watch = Callable[[dict[str, Any], int, float, float], object]
 #: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
 _WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
 #: A guarantee so many times worse than tol, at a gradient that is still so large, is worth a warning.
-_DOUBTFUL, _FAR_FROM_OPTIMAL = 100.0, 1e-3
+_DOUBTFUL, _FAR_FROM_OPTIMAL = 1000.0, 5e-3
 #: To choose l2 the risk need not be known better than this, and so many directions are enough at first.
 _CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
 #: Degrees of freedom that take a larger share of the rows than this are worth a better estimate.
