@@ -16,6 +16,7 @@ Solver = Literal["auto", "gram", "matrix-free"]
 #: Seconds on two cores for each of the things that the two ways do (docs/speed.md; only ratios matter).
 _SPARSE_GRAM = 4.5e-10  # k² for a row of k entries
 _DENSE_GRAM = 2e-11  # d² for a row of d columns
+_MERGE = 5e-9  # d² for each block
 _TOUCH = 1e-9  # d², first use of the memory of Σ and its factors
 _FACTOR, _EIGEN = 6e-12, 2e-10  # d³, for one l2 and for several
 _COMPACT, _SPARSE_PRODUCT = 4e-9, 8e-10  # entries
@@ -58,6 +59,8 @@ class Workload:
         Stored values, and the sum over the rows of their squared numbers.
     sparse : bool
         Whether only values other than zero are stored.
+    blocks : float
+        Blocks that the rows come in; the moments of each are added to those of the others.
     """
 
     rows: int
@@ -65,21 +68,23 @@ class Workload:
     entries: float
     squares: float
     sparse: bool
+    blocks: float = 1.0
 
     @classmethod
-    def of(cls, X: Any, n_rows: int | None = None) -> Workload:
-        """Of the rows of a matrix, or of so many like them."""
+    def of(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
+        """Of the rows of a matrix, or of so many like them, in blocks of its size if that is said."""
         n, d = X.shape
         wanted = n if n_rows is None else n_rows
+        blocks = max(wanted / max(n, 1), 1.0) if in_blocks else 1.0
         if not is_sparse(X):
-            return cls(wanted, d, float(wanted) * d, float(wanted) * d * d, False)
+            return cls(wanted, d, float(wanted) * d, float(wanted) * d * d, False, blocks)
         share = wanted / max(n, 1)
         if X.format == "csr":
             lengths = np.diff(X.indptr)[:: max(1, n // 10_000)].astype(np.float64)
             squares = float((lengths**2).mean()) * n if lengths.size else 0.0
         else:
             squares = X.nnz**2 / max(n, 1)
-        return cls(wanted, d, X.nnz * share, squares * share, True)
+        return cls(wanted, d, X.nnz * share, squares * share, True, blocks)
 
     @property
     def gram_bytes(self) -> float:
@@ -89,6 +94,7 @@ class Workload:
     def gram_seconds(self, n_l2: int, n_fits: int, given: bool = True) -> float:
         """Time to form Σ and to solve for so many l2, given or to be chosen, so many times."""
         form = self.squares * (_SPARSE_GRAM if self.sparse else _DENSE_GRAM)
+        form += (self.blocks - 1) * self.columns**2 * _MERGE
         cubic = _FACTOR if n_l2 == 1 and (given or self.columns > ALL_EIGENVALUES) else _EIGEN
         return form + n_fits * (self.columns**3 * cubic + self.columns**2 * _TOUCH)
 
