@@ -189,6 +189,13 @@ class TestChoice:
         work = self.work(1_000_000, 1000, 39)
         assert choose_solver("auto", work, 8 * GB, n_l1=10, n_l2=10, n_fits=6).name == "gram"
 
+    def test_many_blocks_speak_against_the_matrix(self, rng):
+        block = sp.random_array((1000, 3000), density=0.01, rng=rng, format="csr")
+        some, many = (Workload.of(block, rows, in_blocks=True) for rows in (1000, 1_000_000))
+        assert (some.blocks, many.blocks) == (1, 1000)
+        assert many.gram_seconds(1, 1) > 40
+        assert choose_solver("auto", many, 8 * GB).name == "matrix-free"
+
     def test_a_wish_is_granted_and_said(self):
         choice = choose_solver("gram", self.work(1_000_000, 10_000, 39), 8 * GB)
         assert choice == SolverChoice("gram", "as asked for")

@@ -348,7 +348,7 @@ class MBAClassifier(MomentRanker):
             return SolverChoice(self.solver, "as asked for")
         return choose_solver(
             self.solver,
-            Workload.of(first_block(source).X, rows_of(source)),
+            Workload.of(first_block(source).X, rows_of(source), in_blocks=True),
             memory,
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),
