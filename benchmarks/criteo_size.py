@@ -57,9 +57,9 @@ def fit(kind, rows, memory, solver):
     marks["open"] = time.perf_counter() - started
     ranker = MBAClassifier(solver=solver).fit_source(reader, memory=memory)
     marks["all"] = time.perf_counter() - started
-    test = ClickLog(TEST_ROWS, start=SIZES[-1] + 1).rows()
     status = Path("/proc/self/status").read_text().splitlines()
-    kept = {line.split(":")[0]: int(line.split()[1]) for line in status if line.startswith(("VmHWM", "Rss"))}
+    kept = {line.split(":")[0]: int(line.split()[1]) for line in status if line.startswith("VmHWM")}
+    test = ClickLog(TEST_ROWS, start=SIZES[-1] + 1).rows()
     marks |= {
         "read": reader.seconds,
         "solver": ranker.solver_.name,
