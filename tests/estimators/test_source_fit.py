@@ -298,6 +298,7 @@ def test_settings_of_sampled_pairs_do_not_count_where_all_are_used(rows, tmp_pat
 @pytest.mark.parametrize("first", ["1GB", "1.1MB"])
 def test_a_solver_that_was_chosen_stays_chosen_when_free_memory_changes(rows, tmp_path, first):
     source = Blocks(rows[0], rows[1])
+    source.n_rows = rows[1].size
     other = {"1GB": "1.1MB", "1.1MB": "1GB"}[first]
     names = [MBAClassifier().fit_source(source, memory=memory).solver_.name for memory in (first, other)]
     assert names[0] != names[1]

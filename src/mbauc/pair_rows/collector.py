@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 Groups = list[NDArray[np.intp]]
 
 #: Rows of a chunk, at most; few enough to share out evenly, and to count their entries in 32 bits.
-_CHUNK_ROWS = 32_768
+_CHUNK_ROWS = 65_536
 _CHUNK_ENTRIES = 1 << 30
 
 
