@@ -63,7 +63,7 @@ def main(arguments=None):
     races = {}
     for columns in options.columns:
         data = Rows(options.data, options.rows, columns, options.seed)
-        race = _race(data, options)
+        race = _race(data, options, options.again)
         load = os.getloadavg()[0]
         if not options.show:
             print(f"{data.rows:,} rows, {columns:,} columns", flush=True)
@@ -77,7 +77,7 @@ def main(arguments=None):
         for columns in WIDTHS:
             data = Rows(options.data, options.rows, columns, options.seed)
             if columns not in races and _ledger_path(data, options).exists():
-                races[columns] = _race(data, options)
+                races[columns] = _race(data, options, again=())
     folder = DOCS if options.rows == FULL else options.results
     races = {
         f"{columns:,} columns": races[columns] for columns in sorted(races) if races[columns].ledger.records
@@ -88,12 +88,12 @@ def main(arguments=None):
     return races
 
 
-def _race(data, options):
+def _race(data, options, again):
     path = _ledger_path(data, options)
     path.parent.mkdir(parents=True, exist_ok=True)
     settings = {**data.settings(), "threads": options.threads, "cpu": machine()["cpu"]}
     ledger = Ledger(path, settings)
-    kept = [each for each in ledger.records if each["contender"] not in options.again]
+    kept = [each for each in ledger.records if each["contender"] not in again]
     if len(kept) < len(ledger.records):
         part = path.with_suffix(".part")
         part.unlink(missing_ok=True)
