@@ -143,15 +143,21 @@ def _rounds(
     plus, minus = _drawers(rows, random_state, subset)
 
     def moments(size: int) -> PairMoments:
-        i, j = plus.draw(size), minus.draw(size)
-        if pairing == "matched":
-            try:
-                return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=n_threads)
-            except NonFiniteError:
-                pass  # found again below, under its own row number
-        return PairMoments._of_rows(rows._replace(weight=None), n_threads, subset=np.concatenate([i, j]))
+        return pair_moments(rows, plus.draw(size), minus.draw(size), pairing, n_threads)
 
     return (moments(min(batch_size, pairs - start)) for start in range(0, pairs, batch_size))
+
+
+def pair_moments(
+    rows: Rows, i: NDArray[np.intp], j: NDArray[np.intp], pairing: Pairing, n_threads: int
+) -> PairMoments:
+    """Moments of the pairs of rows i[k], j[k], or of all pairs among them; sparse rows must be canonical."""
+    if pairing == "matched":
+        try:
+            return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=n_threads)
+        except NonFiniteError:
+            pass  # found again below, under its own row number
+    return PairMoments._of_rows(rows._replace(weight=None), n_threads, subset=np.concatenate([i, j]))
 
 
 def draw_rows(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import FewRowsWarning, NonFiniteError
+from mbauc.errors import FewRowsWarning
 from mbauc.estimators.solver_choice import Workload, choose_solver
 from mbauc.matrix import is_sparse
 from mbauc.memory import parse_memory
@@ -16,7 +16,7 @@ from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
-from mbauc.sampling import draw_rows
+from mbauc.sampling import draw_rows, pair_moments
 from mbauc.scatter.sparse import canonical_csr
 from mbauc.scoring import scores
 from mbauc.seeds import generator
@@ -267,20 +267,12 @@ class _Sample:
         size = max(int(self._ranker.batch_size), _round_size(self._rows.X))
         for start in range(total.counts[0], pairs, size):
             part = slice(start, min(start + size, pairs))
-            total._absorb(self._round(self._drawn[0][part], self._drawn[1][part]))
+            i, j = (rows[part] for rows in self._drawn)
+            total._absorb(pair_moments(self._rows, i, j, self._ranker.pairing, self.n_threads))
         self._moments = total
         (plus, plus_size), (minus, minus_size) = self._class_weights
         moments = total._standing_for((plus, minus), (plus_size, minus_size))
         return moments.closed() if self._ranker.within_block else moments
-
-    def _round(self, i: RowNumbers, j: RowNumbers) -> PairMoments:
-        rows = self._rows
-        if self._ranker.pairing == "matched":
-            try:
-                return PairMoments.from_pairs(rows.X[i], rows.X[j], n_jobs=self.n_threads)
-            except NonFiniteError:
-                pass  # found again below, under its own row number
-        return PairMoments._of_rows(rows._replace(weight=None), self.n_threads, subset=np.concatenate([i, j]))
 
 
 def _round_size(X: Any) -> int:
