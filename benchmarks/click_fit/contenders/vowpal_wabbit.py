@@ -54,14 +54,16 @@ def workspace(options):
 
 
 def write_text(path, X, y):
-    """Rows of ones as lines of text; numbers as names keep their columns in the namespace without a name."""
-    if (X.data != 1).any():
-        raise ValueError("Vowpal Wabbit's rows are written as ones; this data has other values.")
+    """Rows as lines of text; numbers as names keep their columns in the namespace without a name."""
     names = np.array([str(column) for column in range(X.shape[1])], dtype=object)
+    ones = (X.data == 1).all()
     with open(path, "w", encoding="ascii") as stream:
         for row, positive in enumerate(y):
-            columns = X.indices[X.indptr[row] : X.indptr[row + 1]]
-            stream.write(f"{'1' if positive else '-1'} | {' '.join(names[columns])}\n")
+            own = slice(X.indptr[row], X.indptr[row + 1])
+            columns = names[X.indices[own]]
+            if not ones:
+                columns = [f"{name}:{value:.9g}" for name, value in zip(columns, X.data[own], strict=True)]
+            stream.write(f"{'1' if positive else '-1'} | {' '.join(columns)}\n")
 
 
 CONTENDER = VowpalWabbit()
