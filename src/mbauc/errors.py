@@ -28,6 +28,25 @@ class NonFiniteError(ValueError):
         return type(self), (self.row, self.column, self.value, self.name)
 
 
+class PartError(ValueError):
+    """Something is wrong with the rows of one part of a data set on a cluster.
+
+    Attributes
+    ----------
+    part : int
+        Its number, from 0: that of the Dask partition or of the Spark partition.
+    reason : str
+        What is wrong, and where in the part.
+    """
+
+    def __init__(self, part: int, reason: str) -> None:
+        self.part, self.reason = part, reason
+        super().__init__(f"in partition {part:,} (counted from 0): {reason}")
+
+    def __reduce__(self) -> tuple[type, tuple[int, str]]:
+        return type(self), (self.part, self.reason)
+
+
 class MomentFileError(ValueError):
     """A file does not hold pair moments that this version can read."""
 

@@ -168,6 +168,37 @@ def draw_rows(
     return plus.draw(pairs), minus.draw(pairs)
 
 
+def draw_ranks(
+    sizes: tuple[int, int], pairs: int, random_state: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same draw from rows without weights, as places among the rows of each class."""
+    for size, missing in zip(sizes, ("positive", "negative"), strict=True):
+        if size == 0:
+            raise ValueError(f"there are no {missing} rows to draw from; pairs need both classes.")
+    streams = _streams(random_state)
+    plus, minus = (stream.integers(size, size=pairs) for stream, size in zip(streams, sizes, strict=True))
+    return plus, minus
+
+
+def drawn_moments(
+    rows: Rows,
+    drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
+    batch_size: int,
+    pairing: Pairing,
+    n_threads: int,
+    class_weights: tuple[tuple[float, float], tuple[float, float]],
+) -> PairMoments:
+    """Moments of pairs that have been drawn, in rounds, with the weight and size of each class of the data."""
+    if is_sparse(rows.X):
+        rows = rows._replace(X=canonical_csr(rows.X))
+    total = PairMoments(rows.X.shape[1])
+    for start in range(0, drawn[0].size, batch_size):
+        i, j = (numbers[start : start + batch_size] for numbers in drawn)
+        total._absorb(pair_moments(rows, i, j, pairing, n_threads))
+    (plus, size_plus), (minus, size_minus) = class_weights
+    return total._standing_for((plus, minus), (size_plus, size_minus))
+
+
 def check_sampling(pairs: Any, batch_size: Any, pairing: Any) -> None:
     """Raise for settings that Algorithm 1 does not know."""
     check_whole("pairs", pairs)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.estimators.folds import Split, given_splits, stratified_splits
-from mbauc.estimators.held_out import HeldOut
+from mbauc.estimators.held_out import HeldOut, Truth
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.product_problem import ProductProblem
@@ -173,19 +173,23 @@ class MBAClassifierCV(MomentRanker):
             search = (self._moment_search if self.solver_.name == "gram" else self._product_search)(
                 rows, rounds, rng, factors
             )
-            l1, l2 = self._grids(search.problem)
-            results = self._score(search, HeldOut(rows, thread_count(self.n_jobs)), l1, l2)
-            best = self._choose(results)
-            i, j = divmod(best, len(l2))
-            self._settle(*search.settled(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
+            self._decide(search, HeldOut(rows, thread_count(self.n_jobs)))
         self.classes_ = classes
+        return self
+
+    # -- the steps of fit --------------------------------------------------------------------------------
+
+    def _decide(self, search: Search, truth: Truth) -> None:
+        """Choose the penalties and store the fit to all rows."""
+        l1, l2 = self._grids(search.problem)
+        results = self._score(search, truth, l1, l2)
+        best = self._choose(results)
+        i, j = divmod(best, len(l2))
+        self._settle(*search.settled(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
         self.n_splits_ = len(search.held_out)
-        return self
-
-    # -- the steps of fit --------------------------------------------------------------------------------
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -294,8 +298,10 @@ class MBAClassifierCV(MomentRanker):
         l2 = list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
         return l1, [float(value) for value in l2]
 
-    def _score(self, search: Search, truth: HeldOut, l1: list[float], l2: list[float]) -> dict[str, Any]:
-        """Scores of every grid point on every split, in the shape of ``GridSearchCV.cv_results_``."""
+    def _held_out_scores(
+        self, search: Search, truth: Truth, l1: list[float], l2: list[float]
+    ) -> tuple[Array, Array, Array | None, list[Array]]:
+        """Binormal AUC, risk and, if asked for, AUC of each grid point on each split; else the weights too."""
         tol, max_iter = self._tolerance(), int(self.max_iter)
         kept: list[Array] = []
         statistics: list[tuple[Array, Array]] = []
@@ -309,10 +315,13 @@ class MBAClassifierCV(MomentRanker):
             else:
                 kept.append(W)
         binormal, risk = (np.array(values) for values in zip(*statistics, strict=True))
-        if self.scoring == "roc_auc":
-            table = np.array(aucs)
-        else:
-            table = binormal if self.scoring == "binormal_auc" else -risk
+        return binormal, risk, np.array(aucs) if aucs else None, kept
+
+    def _score(self, search: Search, truth: Truth, l1: list[float], l2: list[float]) -> dict[str, Any]:
+        """Scores of every grid point on every split, in the shape of ``GridSearchCV.cv_results_``."""
+        binormal, risk, aucs, kept = self._held_out_scores(search, truth, l1, l2)
+        tables = {"binormal_auc": binormal, "risk": -risk} | ({} if aucs is None else {"roc_auc": aucs})
+        table = tables[self.scoring]
 
         results: dict[str, Any] = {
             "param_l1": np.repeat(l1, len(l2)),

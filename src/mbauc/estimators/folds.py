@@ -48,9 +48,14 @@ def stratified_splits(
     for _ in range(repeats):
         fold = np.full(positive.size, -1, dtype=np.int32)
         for rows in classes:
-            fold[rows] = rng.permutation(np.arange(rows.size, dtype=np.int32) % n_splits)
+            fold[rows] = shuffled_folds(rows.size, n_splits, rng)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
+
+
+def shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Fold of each row of a class, in folds of equal size."""
+    return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
 
 def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,19 @@ Array = NDArray[np.float64]
 _DISAGREEMENT = 0.02
 #: Rows of a class in a split that are looked at for it, if scores come from moments otherwise.
 _CHECKED_ROWS = 10_000
+
+
+class Truth(Protocol):
+    """What tells the AUC of the held-out rows of a search."""
+
+    def auc(self, rows: Any, W: Array) -> Array:
+        """AUC on the rows of a split for each weight vector."""
+
+    def mean_auc(self, held_out: list[Any], weights: list[Array]) -> float:
+        """Mean over the splits of the AUC on held-out rows, or on some of them."""
+
+    def compare(self, actual: float, binormal: float) -> None:
+        """Warn if moments and rows disagree about the AUC by more than chance."""
 
 
 class HeldOut:
@@ -59,14 +73,19 @@ class HeldOut:
 
     def compare(self, actual: float, binormal: float) -> None:
         """Warn if moments and rows disagree about the AUC by more than chance."""
-        smaller = min(int(self.positive.sum()), int((~self.positive).sum()), _CHECKED_ROWS)
-        # one row more on either side: a few rows that happen to rank perfectly are not without noise
-        likely = (actual * smaller + 1) / (smaller + 2)
-        noise = 3 * np.sqrt(likely * (1 - likely) / smaller)
-        if abs(actual - binormal) > _DISAGREEMENT + noise:
-            warnings.warn(
-                f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
-                "several modes. Keep scoring='roc_auc' here, and look for outliers or transform the features.",
-                BinormalWarning,
-                stacklevel=4,
-            )
+        compare_binormal(actual, binormal, min(int(self.positive.sum()), int((~self.positive).sum())))
+
+
+def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
+    """Warn if moments and rows, so many in the smaller class, disagree about the AUC by more than chance."""
+    smaller = min(smaller, _CHECKED_ROWS)
+    # one row more on either side: a few rows that happen to rank perfectly are not without noise
+    likely = (actual * smaller + 1) / (smaller + 2)
+    noise = 3 * np.sqrt(likely * (1 - likely) / smaller)
+    if abs(actual - binormal) > _DISAGREEMENT + noise:
+        warnings.warn(
+            f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
+            "several modes. Keep scoring='roc_auc' here, and look for outliers or transform the features.",
+            BinormalWarning,
+            stacklevel=5,
+        )

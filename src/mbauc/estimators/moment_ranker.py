@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,9 @@ from mbauc.estimators.product_problem import ProductProblem
 from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.inference import coefficient_standard_errors
 from mbauc.moments import PairMoments
-from mbauc.pair_rows.dense_pair_rows import DensePairRows
 from mbauc.pair_rows.from_pairs import sampled_pair_rows
 from mbauc.pair_rows.from_rows import pair_rows
-from mbauc.pair_rows.pair_rows import PairRows
+from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.progress import Advance, silent
 from mbauc.rows import Rows
 from mbauc.sampling import check_sampling, draw_moments, draw_rows
@@ -142,7 +141,7 @@ class MomentRanker(ProbabilisticRanker):
         self,
         rows: Rows,
         drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
-        everything: Rows,
+        everything: ClassWeights,
         factors: Array,
         subset: NDArray[np.intp] | None = None,
         n_threads: int | None = None,
@@ -174,6 +173,13 @@ class MomentRanker(ProbabilisticRanker):
         self._ridge = solved.l2 * solved.factors * solved.scales**2
 
 
+class ClassWeights(Protocol):
+    """What knows how much each class of the data counts for: rows, or a count of them."""
+
+    def class_weight(self, positive: bool, subset: Any = None) -> tuple[float, float]:
+        """Sum of the weights of one class and the rows it counts for."""
+
+
 class ProductFit(NamedTuple):
     """A problem given by products, and what else is known of its rows.
 
@@ -193,7 +199,7 @@ class ProductFit(NamedTuple):
     middle: Array | None = None
 
     @classmethod
-    def of_rows(cls, rows: PairRows | DensePairRows, factors: Array, scale: bool) -> ProductFit:
+    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: bool) -> ProductFit:
         """The problem of all pairs of rows."""
         plus, minus = rows.groups
         weights, effective = (plus.weight, minus.weight), (plus.effective_size, minus.effective_size)

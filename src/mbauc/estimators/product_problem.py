@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pair_rows.dense_pair_rows import DensePairRows
-from mbauc.pair_rows.pair_rows import PairRows
+from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.solvers import (
     Penalty,
     Solution,
@@ -33,7 +32,7 @@ class ProductProblem:
 
     Parameters
     ----------
-    rows : PairRows or DensePairRows
+    rows : ColumnPairs
         The data.
     factors : ndarray of shape (d,)
         Penalty factor of each column of the data.
@@ -41,7 +40,7 @@ class ProductProblem:
         Whether to solve in columns of unit standard deviation.
     """
 
-    def __init__(self, rows: PairRows | DensePairRows, factors: Array, *, scale: bool) -> None:
+    def __init__(self, rows: ColumnPairs, factors: Array, *, scale: bool) -> None:
         self.rows = rows
         self._scales = column_scales(rows) if scale else np.ones(rows.mu.size)
         self.factors = factors
@@ -145,7 +144,7 @@ class ProductProblem:
         return weights
 
 
-def column_scales(rows: PairRows | DensePairRows) -> Array:
+def column_scales(rows: ColumnPairs) -> Array:
     """Standard deviation of each column over all rows; 1 for constant columns."""
     scales = np.sqrt(rows.column_variances())
     mean = np.maximum.reduce([np.abs(group.mean + rows.shift) for group in rows.groups])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,12 @@ class Search(Protocol):
 
     Attributes
     ----------
-    held_out : list of index arrays
-        Test rows of each split.
+    held_out : list
+        Test rows of each split: their numbers, or whatever the :class:`~mbauc.estimators.held_out.Truth` knows
+        them by.
     """
 
-    held_out: list[NDArray[np.intp]]
+    held_out: list[Any]
 
     @property
     def problem(self) -> Problem | ProductProblem:
@@ -71,7 +72,7 @@ class MomentSearch:
         self,
         total: PairMoments,
         parts: list[Part],
-        held_out: list[NDArray[np.intp]],
+        held_out: list[Any],
         factors: Array,
         scale: bool,
     ) -> None:
@@ -145,10 +146,7 @@ class ProductSearch:
             found = scores(self._rows.X, W, rows)
             means.append(np.average(found, axis=1, weights=weight))
             variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
-        gap, spread = means[0] - means[1], variances[0] + variances[1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(gap == 0.0, 0.0, gap / np.sqrt(spread))
-        return ndtr(ratio), (1.0 - gap) ** 2 + spread
+        return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
 
     def settled(
         self, l1: float, l2: float, *, tol: float, max_iter: int
@@ -157,6 +155,13 @@ class ProductSearch:
         problem = self.problem
         solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         return (*self._fit.settled(solution, l1, l2), None)
+
+
+def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:
+    """Binormal AUC and pairwise squared risk of scores with that difference of means and sum of variances."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(gap == 0.0, 0.0, gap / np.sqrt(spread))
+    return ndtr(ratio), (1.0 - gap) ** 2 + spread
 
 
 def _require_both_classes(has_both: bool) -> None:

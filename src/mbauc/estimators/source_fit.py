@@ -19,9 +19,8 @@ from mbauc.data.block import Source, about_rows
 from mbauc.errors import CheckpointError
 from mbauc.matrix import is_sparse
 from mbauc.pair_rows.checked_blocks import BlockRows, read_blocks
-from mbauc.pair_rows.dense_pair_rows import DensePairRows
 from mbauc.pair_rows.from_pairs import require_finite
-from mbauc.pair_rows.pair_rows import PairRows
+from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.progress import progress, silent
 from mbauc.rows import Rows
 from mbauc.sampling import draw_rows
@@ -110,7 +109,7 @@ class SourceRun:
             return random_state
         return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def resumed(self, rows: PairRows | DensePairRows) -> dict[str, Any] | None:
+    def resumed(self, rows: ColumnPairs) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any."""
         state = None if self.checkpoint is None else self.checkpoint.load(_SOLVER)
         if state is not None and int(state["rows"]) != _mark(rows):
@@ -121,7 +120,7 @@ class SourceRun:
         return state
 
     @contextmanager
-    def watched(self, rows: PairRows | DensePairRows, tol: float) -> Iterator[Watch]:
+    def watched(self, rows: ColumnPairs, tol: float) -> Iterator[Watch]:
         """Show and save how the solver goes on; what this yields is told its states."""
         mark = np.int64(0 if self.checkpoint is None else _mark(rows))
         with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
@@ -140,7 +139,7 @@ class SourceRun:
                 rows.advance = silent
 
 
-def _mark(rows: PairRows | DensePairRows) -> int:
+def _mark(rows: ColumnPairs) -> int:
     """A checksum of what a solver is told of the rows."""
     return zlib.crc32(rows.diagonal.tobytes(), zlib.crc32(rows.mu.tobytes()))
 

@@ -60,7 +60,14 @@ def _figure(times: Times) -> Any:
         lines.plot([], [], style, color="0.3", label=_title(shape))
     lines.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
     lines.legend(fontsize=8)
+    sizes = sorted({size for shape in times.shapes for size in times.sizes(shape)})
+    lines.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+    lines.set_xticks([], minor=True)
     for ax in (bars, lines):
+        # plain numbers: a range of few powers of ten has its labels between them
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
+        ax.tick_params(axis="y", which="both", labelsize=8)
         ax.grid(color="0.9", linewidth=0.6)
         ax.set_axisbelow(True)
     return figure

@@ -106,7 +106,7 @@ def roc_auc_interval(
         auc, shares = placements(scores)
         variance = float(_covariance(scores, design, shares[:, None], np.array([auc]))[0, 0])
     stderr = float(np.sqrt(variance))
-    low, high = _ends(auc, stderr, min(design.sizes), confidence, scale)
+    low, high = interval_ends(auc, stderr, min(design.sizes), confidence, scale)
     return AucInterval(auc, low, high, stderr, confidence)
 
 
@@ -262,7 +262,8 @@ def _covariance(scores: Scores, design: Design, shares: Array, auc: Array) -> Ar
     return total
 
 
-def _ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
+def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
+    """Ends of the interval of an AUC with that standard error, the smaller class counting for so many rows."""
     if stderr == 0.0 and auc in (0.0, 1.0):
         # no spread to measure: the interval of as many successes in a row as the smaller class has rows
         reach = ((1 - confidence) / 2) ** (1 / size)

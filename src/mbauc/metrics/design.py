@@ -14,7 +14,7 @@ from mbauc.metrics.placements import Scores
 Weights = Literal["frequency", "sampling"]
 
 #: With fewer rows (or clusters) of a class than this an interval tends to be too narrow.
-_FEW = 50
+FEW_ROWS = 50
 
 
 class Design(NamedTuple):
@@ -53,12 +53,12 @@ def checked_design(scores: Scores, weights: Any, clusters: Any) -> Design:
             size, what = float(np.count_nonzero(used)), name
         if size < 2:
             raise ValueError(f"an interval needs at least 2 {what}, got {size:g}.")
-        if size < _FEW:
+        if size < FEW_ROWS:
             few.append(f"{size:g} {what}")
         sizes.append(size)
     if few:
         warnings.warn(
-            f"{', '.join(few)}: with fewer than {_FEW} the interval tends to be too narrow.",
+            f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow.",
             FewRowsWarning,
             stacklevel=3,
         )

@@ -41,6 +41,8 @@ class Collector:
         Rows of each group so far.
     weights, squared_weights : list of float
         Sums of their weights, and of the squares of these.
+    occurrences : ndarray of shape (n_features,)
+        Rows with a stored value in each column, of those that were counted here.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Collector:
         self.shift = np.zeros(n_features) if shift is None else shift
         self._shifted = shift is not None and bool(shift.any())
         self._short = n_features <= 1 << 16
+        self.occurrences = np.zeros(n_features, dtype=np.int64)
         #: occurrences of each column among rows whose values and weights are one, by group …
         self._ones = np.zeros((groups, n_features), dtype=np.int64)
         #: … and sums and squares over all other rows, once there are some
@@ -91,6 +94,7 @@ class Collector:
                     self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
                 sums, squares = self._sums[group], self._squares[group]
                 kernels.sum_columns(X.indptr, X.indices, X.data, part, weight, self.shift, sums, squares)
+        self.occurrences += total
         self.order.admit(total)
 
     def settle(self) -> None:

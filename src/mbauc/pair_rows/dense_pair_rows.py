@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.finite import raise_nonfinite
 from mbauc.pair_rows.columns import ColumnOrder
-from mbauc.pair_rows.pair_sums import Group, PairSums
+from mbauc.pair_rows.pair_sums import ColumnPairs, Group
 from mbauc.threads import run_threads, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ _BLOCK = 1 << 19
 _PROBE = 1000
 
 
-class DensePairRows(PairSums):
+class DensePairRows(ColumnPairs):
     """The pairs of a dense data set, as :class:`~mbauc.pair_rows.pair_rows.PairRows` are those of a sparse one.
 
     X is read where it is. A block of it is copied, shifted by a provisional mean and multiplied twice.

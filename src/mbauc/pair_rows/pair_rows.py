@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 from mbauc.pair_rows.collector import Collector
 from mbauc.pair_rows.columns import ColumnOrder
 from mbauc.pair_rows.compact_rows import CompactRows
-from mbauc.pair_rows.pair_sums import Group, PairSums
+from mbauc.pair_rows.leading_block import LeadingBlock, LeadingSums
+from mbauc.pair_rows.pair_sums import ColumnPairs, Group
+from mbauc.progress import Advance, silent
 from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
 
-#: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
-_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 5_000
 
-
-class PairRows(PairSums):
+class PairRows(ColumnPairs):
     """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
 
     A product computes the score of a row and adds its share to the result while the row is in cache: one sweep,
@@ -46,13 +45,7 @@ class PairRows(PairSums):
     """
 
     def __init__(self, chunks: Sequence[CompactRows], collector: Collector, shards: int = 1) -> None:
-        groups = [
-            Group.of(count, weight, squared, *collector.sums(number))
-            for number, (count, weight, squared) in enumerate(
-                zip(collector.counts, collector.weights, collector.squared_weights, strict=True)
-            )
-        ]
-        super().__init__(groups, collector.shift[collector.order.columns])
+        super().__init__(groups_of(collector), collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
         self._block: Array | None = None
@@ -73,51 +66,58 @@ class PairRows(PairSums):
         return self._block
 
     def _made_block(self) -> Array:
-        from mbauc.pair_rows import kernels
+        plan = LeadingBlock.plan(self, sum(chunk.columns.size for chunk in self.chunks))
 
-        entries = sum(chunk.columns.size for chunk in self.chunks)
-        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, self.mu.size)
-        length = max(entries / max(self.n_rows, 1), 1.0)
-        most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1)))
+        def sums(number: int) -> LeadingSums:
+            return plan.sums([chunk for chunk in self.chunks if chunk.group == number])
 
-        def covariance(number: int) -> Array:
-            gram, sums, total = np.zeros((size, size)), np.zeros(size), 0.0
-            step = max(1, self.groups[number].count // most)
-            for chunk in self.chunks:
-                if chunk.group == number:
-                    total += kernels.leading_gram(
-                        chunk.starts, chunk.columns, chunk.values, chunk.weight, step, size, gram, sums
-                    )
-                    if chunk.release is not None:
-                        chunk.release()
-            mean = sums / total if total > 0 else sums
-            return gram / total - np.outer(mean, mean) if total > 0 else gram
-
-        found = run_threads(covariance, range(len(self.groups)), self.shards)
-        return np.asarray(sum(found, np.outer(self.mu[:size], self.mu[:size])))
+        found = run_threads(sums, range(len(self.groups)), self.shards)
+        return plan.block(self.mu, sum(found[1:], found[0]))
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
-        from mbauc.pair_rows import kernels
-
         scales = [1.0 / group.weight for group in self.groups]
 
-        def sweep(shard: int) -> tuple[Array, Array]:
-            part, sums = np.zeros(v.size), np.zeros((len(self.groups), 2))
-            for chunk in self.chunks[shard :: self.shards]:
-                group = chunk.group
-                sums[group] += kernels.product(
-                    chunk.starts,
-                    chunk.columns,
-                    chunk.values,
-                    chunk.weight,
-                    scales[group],
-                    v,
-                    centres[group],
-                    part,
-                )
-                if chunk.release is not None:
-                    chunk.release()
-                self.advance(chunk.n_rows)
-            return part, sums
+        def part(shard: int) -> tuple[Array, Array]:
+            return sweep(self.chunks[shard :: self.shards], v, centres, scales, self.advance)
 
-        return run_threads(sweep, range(self.shards), self.shards)
+        return run_threads(part, range(self.shards), self.shards)
+
+
+def groups_of(collector: Collector) -> list[Group]:
+    """The groups that a collector has counted."""
+    counted = zip(collector.counts, collector.weights, collector.squared_weights, strict=True)
+    return [Group.of(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
+
+
+def sweep(
+    chunks: Iterable[CompactRows],
+    v: Array,
+    centres: Sequence[float],
+    scales: Sequence[float],
+    advance: Advance = silent,
+) -> tuple[Array, Array]:
+    """X'D(Xv - centre) over some rows, and by group the sums of D(Xv - centre) and of its square.
+
+    Parameters
+    ----------
+    chunks : iterable of CompactRows
+        The rows.
+    v : ndarray
+        Over the columns in use.
+    centres, scales : sequences of float
+        What is taken off the scores of each group, and what its weights are multiplied by.
+    advance : callable
+        Told the rows of each chunk that is done.
+    """
+    from mbauc.pair_rows import kernels
+
+    part, sums = np.zeros(v.size), np.zeros((len(centres), 2))
+    for chunk in chunks:
+        group = chunk.group
+        sums[group] += kernels.product(
+            chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[group], v, centres[group], part
+        )
+        if chunk.release is not None:
+            chunk.release()
+        advance(chunk.n_rows)
+    return part, sums

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.pair_rows.columns import ColumnOrder
 from mbauc.progress import Advance, silent
 
 Array = NDArray[np.float64]
@@ -124,3 +125,17 @@ class PairSums(ABC):
         for group in self.groups:
             spread += group.weight * (group.variance + (group.mean - mean) ** 2)
         return spread / total
+
+
+class ColumnPairs(PairSums):
+    """Pairs as products over the columns that occur.
+
+    Attributes
+    ----------
+    order : ColumnOrder
+        Which columns the vectors are over.
+
+    The others are those of :class:`PairSums`.
+    """
+
+    order: ColumnOrder

@@ -1,0 +1,71 @@
+"""AUC and its interval over all rows of a cluster."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.cluster.part_rows import Layout, PartRows, visit_rows
+from mbauc.cluster.parts import PartBlock
+from mbauc.cluster.rank_sums import RankedScores, RankSums
+from mbauc.errors import FewRowsWarning, PartError
+from mbauc.metrics.delong import AucInterval, interval_ends
+from mbauc.metrics.design import FEW_ROWS, check_confidence
+
+#: Scores come as the only column of X.
+_SCORE = Layout(1, ("score",))
+
+
+@dataclass(frozen=True)
+class ReadScores:
+    """Task: the scores of a part, which are the only column of its X."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
+        """All of them."""
+        positive: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
+        values: list[NDArray[np.float64]] = [np.zeros(0)]
+        weights: list[NDArray[np.float64]] = [np.zeros(0)]
+        weighted = False
+
+        def read(rows: PartRows) -> None:
+            nonlocal weighted
+            found = np.asarray(rows.X, dtype=np.float64)[:, 0]
+            if np.isnan(found).any():
+                row = rows.first + int(np.flatnonzero(np.isnan(found))[0])
+                raise PartError(number, f"the score of row {row:,} is NaN; drop the row or give it a score.")
+            positive.append(rows.positive(self.classes))
+            # the two zeros are equal, but not to a sort by bits
+            values.append(found + 0.0)
+            weights.append(np.ones(found.size) if rows.weight is None else rows.weight)
+            weighted = weighted or rows.weight is not None
+
+        visit_rows(number, blocks, _SCORE, read)
+        weight = np.concatenate(weights) if weighted else None
+        return RankedScores(np.concatenate(positive), np.concatenate(values), weight)
+
+
+def interval_of(sums: RankSums, confidence: float, scale: Literal["logit", "linear"]) -> AucInterval:
+    """AUC with DeLong's interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
+
+    Weights are frequencies.
+    """
+    check_confidence(confidence)
+    if scale not in ("logit", "linear"):
+        raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}.")
+    auc, stderr = sums.auc, float(np.sqrt(sums.variance))
+    smaller = min(sums.plus, sums.minus)
+    if smaller < FEW_ROWS:
+        warnings.warn(
+            f"a class has {smaller:g} rows: with fewer than {FEW_ROWS} the interval tends to be too narrow.",
+            FewRowsWarning,
+            stacklevel=3,
+        )
+    low, high = interval_ends(auc, stderr, smaller, confidence, scale)
+    return AucInterval(auc, low, high, stderr, confidence)

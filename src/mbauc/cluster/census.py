@@ -1,0 +1,91 @@
+"""How many rows of which label each part has: what ranks are counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.cluster.label_meaning import classes_of
+from mbauc.cluster.part_rows import Layout, PartRows, visit_rows
+from mbauc.cluster.parts import PartBlock, Parts
+from mbauc.labels import _distinct, check_classes, find_classes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CountLabels:
+    """Task: rows of positive weight of each label, and the sums of their weights and squared weights."""
+
+    layout: Layout
+
+    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> dict[Any, Array]:
+        """Count, weight and squared weight by label."""
+        found: dict[Any, Array] = {}
+
+        def count(rows: PartRows) -> None:
+            # a label may have weight zero throughout: it is a label all the same
+            labels = _distinct(rows.y)
+            if labels.size > 2:
+                find_classes(rows.y)
+            for label in labels.tolist():
+                own = rows.y == label
+                weight = own.astype(np.float64) if rows.weight is None else rows.weight[own]
+                sums = np.array([np.count_nonzero(weight), weight.sum(), weight @ weight])
+                found[label] = found.get(label, np.zeros(3)) + sums
+
+        visit_rows(number, blocks, self.layout, count)
+        return found
+
+
+@dataclass(frozen=True)
+class Census:
+    """Rows of each class in each part.
+
+    Attributes
+    ----------
+    classes : ndarray of two labels
+        Negative first.
+    table : ndarray of shape (parts, 2, 3)
+        Rows of positive weight, weight and squared weight, positives first.
+    """
+
+    classes: NDArray[Any]
+    table: Array
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """Rows of each class before each part, shape (parts, 2)."""
+        counts = self.table[:, :, 0].astype(np.int64)
+        return np.asarray(np.cumsum(counts, axis=0) - counts)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Rows of positive weight, (positives, negatives)."""
+        plus, minus = self.table[:, :, 0].sum(axis=0)
+        return int(plus), int(minus)
+
+    def class_weight(self, positive: bool, subset: None = None) -> tuple[float, float]:
+        """As :meth:`mbauc.rows.Rows.class_weight`, of all rows."""
+        _, total, squares = self.table[:, 0 if positive else 1].sum(axis=0)
+        return float(total), max(float(total), float(total**2 / squares) if squares > 0 else 0.0)
+
+
+def take_census(parts: Parts, layout: Layout, classes: Any = None) -> Census:
+    """Count the rows of each label in each part, in one job that needs no features."""
+    found = parts.without_features().collected(CountLabels(layout))
+    if not found or not any(found):
+        raise ValueError("there are no rows; at least one row of each class is needed.")
+    labels = {label: None for part in found for label in part}
+    known = classes_of(labels) if classes is None else check_classes(classes)
+    strange = [label for label in labels if label not in known.tolist()]
+    if strange:
+        raise ValueError(f"y has label {strange[0]!r}, but the classes are {known.tolist()!r}.")
+    nothing = np.zeros(3)
+    table = np.array([[part.get(label, nothing) for label in known.tolist()[::-1]] for part in found])
+    return Census(known, table)

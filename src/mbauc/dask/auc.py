@@ -1,0 +1,67 @@
+"""Exact AUC and DeLong's interval of scores on a Dask cluster."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import dask.array as da
+
+from mbauc.cluster.auc import ReadScores, interval_of
+from mbauc.cluster.census import take_census
+from mbauc.cluster.rank_sums import RankSums
+from mbauc.dask.blocks import given_rows
+from mbauc.metrics.delong import AucInterval
+
+
+def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
+    """Exact AUC over all rows, not the mean of the partitions' AUCs.
+
+    Parameters
+    ----------
+    y : dask array or series of shape (n,)
+        Labels; the larger is positive.
+    s : dask array or series of shape (n,)
+        Scores.
+    sample_weight : dask array or series of shape (n,), optional
+        A pair has the product of the weights of its rows.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> y, s = np.array([0, 1, 0, 1]), np.array([0.1, 0.4, 0.35, 0.8])
+    >>> roc_auc(da.from_array(y, chunks=2), da.from_array(s, chunks=2))
+    1.0
+    """
+    return _ranked(y, s, sample_weight).auc
+
+
+def roc_auc_interval(
+    y: Any,
+    s: Any,
+    sample_weight: Any = None,
+    *,
+    confidence: float = 0.95,
+    scale: Literal["logit", "linear"] = "logit",
+) -> AucInterval:
+    """Exact AUC with DeLong's confidence interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
+
+    Scores are sorted into ranges across the cluster; each range is summed up where it lies.
+
+    Parameters
+    ----------
+    y, s
+        As for :func:`roc_auc`.
+    sample_weight : dask array or series of shape (n,), optional
+        How many equal rows each row stands for.
+    confidence, scale
+        As for :func:`mbauc.metrics.roc_auc_interval`.
+    """
+    return interval_of(_ranked(y, s, sample_weight), confidence, scale)
+
+
+def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:
+    scores = s[:, None] if isinstance(s, da.Array) else s.to_frame() if hasattr(s, "to_frame") else s
+    given = given_rows(scores, y, sample_weight)
+    census = take_census(given.parts, given.layout)
+    return given.parts.ranked(ReadScores(census.classes))

@@ -1,0 +1,65 @@
+"""Exact AUC and DeLong's interval of a DataFrame's scores."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pyspark.sql import Column
+
+from mbauc.cluster.auc import ReadScores, interval_of
+from mbauc.cluster.census import take_census
+from mbauc.cluster.rank_sums import RankSums
+from mbauc.metrics.delong import AucInterval
+from mbauc.spark.frame import cluster_rows, is_frame
+
+_SCORE = "__score"
+
+
+def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str | None = None) -> float:
+    """Exact AUC over all rows, not the mean of the partitions' AUCs.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    score : Column or str
+        Scores, such as ``ranker.decision_function(df)``, or the name of their column.
+    label : str
+        Column of the labels; the larger is positive.
+    weight : str, optional
+        Column of row weights. A pair has the product of the weights of its rows.
+    """
+    return _ranked(frame, score, label, weight).auc
+
+
+def roc_auc_interval(
+    frame: Any,
+    score: Column | str,
+    label: str = "label",
+    weight: str | None = None,
+    *,
+    confidence: float = 0.95,
+    scale: Literal["logit", "linear"] = "logit",
+) -> AucInterval:
+    """Exact AUC with DeLong's confidence interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
+
+    Scores are sorted into ranges across the cluster; each range is summed up where it lies.
+
+    Parameters
+    ----------
+    frame, score, label
+        As for :func:`roc_auc`.
+    weight : str, optional
+        Column that tells how many equal rows each row stands for.
+    confidence, scale
+        As for :func:`mbauc.metrics.roc_auc_interval`.
+    """
+    return interval_of(_ranked(frame, score, label, weight), confidence, scale)
+
+
+def _ranked(frame: Any, score: Column | str, label: str, weight: str | None) -> RankSums:
+    if is_frame(frame) and not isinstance(score, str):
+        frame, score = frame.withColumn(_SCORE, score), _SCORE
+    rows = cluster_rows(frame, [score], label, weight)
+    census = take_census(rows.parts, rows.layout)
+    return rows.parts.ranked(ReadScores(census.classes))
