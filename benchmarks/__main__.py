@@ -10,6 +10,7 @@ from benchmarks.timing import RESULTS
 PLACES = {
     "docs/speed.md": (
         "startup",
+        "scoring",
         "dense",
         "cross_validation",
         "sparse_gram",
@@ -23,6 +24,7 @@ PLACES = {
         "criteo_sample",
     ),
     "docs/scale.md": ("preconditioners",),
+    "docs/clusters.md": ("clusters",),
     "docs/coverage.md": ("coverage",),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),

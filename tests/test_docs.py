@@ -19,7 +19,21 @@ def test_every_link_between_pages_leads_somewhere(request):
 
 
 @pytest.mark.parametrize(
-    "name", ["data", "detection", "metrics", "neyman_pearson", "plots", "rivals", "solvers", "theory"]
+    "name",
+    [
+        "dask",
+        "data",
+        "detection",
+        "metrics",
+        "model",
+        "model.export",
+        "neyman_pearson",
+        "plots",
+        "rivals",
+        "solvers",
+        "spark",
+        "theory",
+    ],
 )
 def test_documented_submodules_have_the_names_that_they_list(name):
     module = pytest.importorskip(f"mbauc.{name}")

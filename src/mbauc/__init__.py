@@ -1,12 +1,28 @@
 """mbauc: linear rankers for AUC on large, imbalanced data."""
 
-from importlib.metadata import version as _version
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from mbauc.estimators import MBAClassifier, MBAClassifierCV, NeymanPearsonClassifier
-from mbauc.moments import PairMoments
-from mbauc.sampling import sample_batches, sample_pairs
+if _TYPE_CHECKING:
+    from mbauc.estimators import MBAClassifier as MBAClassifier
+    from mbauc.estimators import MBAClassifierCV as MBAClassifierCV
+    from mbauc.estimators import NeymanPearsonClassifier as NeymanPearsonClassifier
+    from mbauc.moments import PairMoments as PairMoments
+    from mbauc.sampling import sample_batches as sample_batches
+    from mbauc.sampling import sample_pairs as sample_pairs
 
-__version__ = _version("mbauc")
+    __version__: str
+
+#: Where the public names are; imported when first asked for, so that ``mbauc --help`` does not wait for them.
+_PLACES = {
+    "MBAClassifier": "mbauc.estimators",
+    "MBAClassifierCV": "mbauc.estimators",
+    "NeymanPearsonClassifier": "mbauc.estimators",
+    "PairMoments": "mbauc.moments",
+    "sample_batches": "mbauc.sampling",
+    "sample_pairs": "mbauc.sampling",
+}
 
 __all__ = [
     "MBAClassifier",
@@ -16,3 +32,20 @@ __all__ = [
     "sample_batches",
     "sample_pairs",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found: _Any = version("mbauc")
+    elif name in _PLACES:
+        found = getattr(_import_module(_PLACES[name]), name)
+    else:
+        raise AttributeError(f"module 'mbauc' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

@@ -51,6 +51,10 @@ class MomentFileError(ValueError):
     """A file does not hold pair moments that this version can read."""
 
 
+class ModelFileError(ValueError):
+    """A file does not hold a model that this version can read."""
+
+
 class CheckpointError(ValueError):
     """A checkpoint cannot be gone on from: damaged, of other settings or data, or in use by another process."""
 

@@ -39,13 +39,14 @@ def _unpack(name: str, arrays: Any, n_features: int) -> WeightedMean:
         float(arrays[f"{name}_squared_weight"]),
         np.asarray(mean, dtype=np.float64),
     )
-    if sums.count < 0 or not (0 <= sums.weight < np.inf and np.isfinite(mean).all()):
+    weights = np.array([sums.weight, sums.squared_weight])
+    if sums.count < 0 or not ((weights >= 0) & (weights < np.inf)).all() or not np.isfinite(sums.mean).all():
         raise ValueError(f"the {name} rows have a count, weight or mean that no data can have")
     return sums
 
 
-def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
-    """Write moments to ``path``, atomically."""
+def arrays_of(moments: PairMoments) -> dict[str, Any]:
+    """All of the moments as named arrays of numbers and text."""
     arrays = {
         "format": np.str_(FORMAT),
         "version": np.int64(VERSION),
@@ -57,8 +58,13 @@ def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
     if moments._pairs is not None:
         arrays |= _pack("pairs", moments._pairs.differences)
         arrays["pairs_scatter"] = moments._pairs.scatter
+    return arrays
+
+
+def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
+    """Write moments to ``path``, atomically."""
     with atomic_write(path) as stream:
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays_of(moments))
 
 
 def load_moments(path: str | os.PathLike[str]) -> PairMoments:
@@ -102,6 +108,17 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
             f"{os.fspath(path)} has format version {version}, this mbauc reads version {VERSION}. "
             "Read it with the mbauc that wrote it, or a newer one."
         )
+    return moments_of(arrays)
+
+
+def moments_of(arrays: Any) -> PairMoments:
+    """Moments from the arrays that :func:`arrays_of` gave.
+
+    Raises
+    ------
+    KeyError, ValueError
+        If something is missing, or no data can have such moments.
+    """
     buffer = np.ascontiguousarray(arrays["scatters"], dtype=np.float64)
     if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] + 1:
         raise ValueError(f"scatters has shape {buffer.shape}, expected (d + 1, d)")
@@ -113,6 +130,8 @@ def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
         scatter = np.asarray(arrays["pairs_scatter"], dtype=np.float64)
         if scatter.shape != (d, d):
             raise ValueError(f"pairs_scatter has shape {scatter.shape}, expected {(d, d)}")
+        if not np.isfinite(scatter).all():
+            raise ValueError("pairs_scatter is not finite")
         pairs = ClosedPairs(_unpack("pairs", arrays, d), scatter)
     plus, minus = (_unpack(name, arrays, d) for name in ("positive", "negative"))
     classes = ClassMoments(plus, minus, PackedScatters(buffer))

@@ -70,6 +70,12 @@ class Census:
         plus, minus = self.table[:, :, 0].sum(axis=0)
         return int(plus), int(minus)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights other than 0 and 1."""
+        counts = self.table[:, :, :1]
+        return bool((self.table[:, :, 1:] != counts).any())
+
     def class_weight(self, positive: bool, subset: None = None) -> tuple[float, float]:
         """As :meth:`mbauc.rows.Rows.class_weight`, of all rows."""
         _, total, squares = self.table[:, 0 if positive else 1].sum(axis=0)

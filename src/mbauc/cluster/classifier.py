@@ -17,6 +17,7 @@ from mbauc.cluster.folds import FoldRule
 from mbauc.cluster.gram import SumMoments, merge_moments
 from mbauc.cluster.label_meaning import settle_classes
 from mbauc.cluster.limits import choose_cluster_solver
+from mbauc.cluster.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.cluster.part_rows import Layout
 from mbauc.cluster.parts import Parts
 from mbauc.cluster.products import ClusterPairRows, PackRows
@@ -86,8 +87,9 @@ class ClusterClassifier(MBAClassifier):
                 sums, self.classes_ = column_sums(rows)
                 kept = pack(rows, sums, self.classes_)
                 try:
-                    fit = ProductFit.of_rows(ClusterPairRows(kept, sums[0], sums[0]), factors, bool(self.scale))
-                    self._solve_products(fit)
+                    pairs = ClusterPairRows(kept, sums[0], sums[0])
+                    warn_of_lost_digits(pairs, kept)
+                    self._solve_products(ProductFit.of_rows(pairs, factors, bool(self.scale)))
                 finally:
                     kept.release()
         self._remember_columns(rows.layout)
@@ -144,7 +146,8 @@ class ClusterClassifier(MBAClassifier):
 def remember_columns(ranker: MomentRanker, layout: Layout) -> None:
     """Store how many columns there are, and their names."""
     ranker.n_features_in_ = layout.n_features
-    if layout.names is not None:
+    # as scikit-learn has it: names are texts, and numbers are no names
+    if layout.names is not None and all(isinstance(name, str) for name in layout.names):
         ranker.feature_names_in_ = np.array(layout.names, dtype=object)
     elif hasattr(ranker, "feature_names_in_"):
         del ranker.feature_names_in_
@@ -174,6 +177,7 @@ def column_sums(rows: ClusterRows, folds: FoldRule | None = None) -> tuple[list[
             f"there are no pairs ({plus:,} positives, {minus:,} negatives of positive weight); pairs need rows "
             "of both classes."
         )
+    check_overflow(sums)
     return sums, classes
 
 

@@ -21,6 +21,7 @@ from mbauc.cluster.column_sums import ColumnSums
 from mbauc.cluster.folds import FoldRule, fold_rules
 from mbauc.cluster.held_out import FoldScores, ScoreBlocks, ScoreKept, add_fold_scores
 from mbauc.cluster.limits import choose_cluster_solver
+from mbauc.cluster.lost_digits import warn_of_lost_digits
 from mbauc.cluster.parts import Parts
 from mbauc.cluster.products import ClusterPairRows
 from mbauc.estimators.classifier_cv import MBAClassifierCV
@@ -67,7 +68,7 @@ class ClusterClassifierCV(MBAClassifierCV):
         if census is not None:
             rows = replace(rows, classes=census.classes)
         rules = fold_rules(census, n_folds, int(self.repeats), generator(self.random_state))
-        self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds)
+        self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds, len(rules))
         truth = ClusterTruth()
         if self.solver_.name == "gram":
             found = [cluster_moments(rows, 1, rule) for rule in rules]
@@ -80,9 +81,9 @@ class ClusterClassifierCV(MBAClassifierCV):
             sums, self.classes_ = column_sums(rows, rules[0])
             searches = [PackedFolds(rows, sums, self.classes_, rules[0])]
             try:
-                searches += [
+                searches.extend(
                     PackedFolds(rows, column_sums(rows, rule)[0], self.classes_, rule) for rule in rules[1:]
-                ]
+                )
                 search = PackedSearch(searches, factors, bool(self.scale))
                 truth.job = search
                 truth.smaller = int(searches[0].total.counts.min())
@@ -95,6 +96,8 @@ class ClusterClassifierCV(MBAClassifierCV):
         self, search: Any, truth: Any, l1: list[float], l2: list[float]
     ) -> tuple[Array, Array, Array | None, list[Array]]:
         """As on one machine, but with one more pass over the rows for all splits of a repeat together."""
+        if not isinstance(truth, ClusterTruth):  # rows in memory
+            return super()._held_out_scores(search, truth, l1, l2)
         tol, max_iter = self._tolerance(), int(self.max_iter)
         grids = []
         for number in range(len(search.held_out)):
@@ -193,7 +196,9 @@ class PackedSearch:
     def __init__(self, repeats: list[PackedFolds], factors: Array, scale: bool) -> None:
         self._repeats, self._factors, self._scale = repeats, factors, scale
         self.held_out = [(one, fold) for one in repeats for fold in range(len(one.sums))]
-        self._fit = ProductFit.of_rows(repeats[0].training(None), factors, scale)
+        pairs = repeats[0].training(None)
+        warn_of_lost_digits(pairs, repeats[0].kept)
+        self._fit = ProductFit.of_rows(pairs, factors, scale)
         self.problem = self._fit.problem
 
     def training(self, number: int) -> ProductProblem:

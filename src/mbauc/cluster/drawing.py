@@ -62,7 +62,7 @@ def draw(
     """
     if with_ids:
         return _draw_by_id(parts, layout, census, pairs, random_state)
-    if weighted:
+    if weighted or census.weighted:
         wanted = _ranks_by_weight(parts, layout, census, pairs, random_state)
     else:
         wanted = draw_ranks(census.sizes, pairs, random_state)

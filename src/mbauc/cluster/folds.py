@@ -116,9 +116,7 @@ class _Keyed:
         return fold
 
 
-def fold_rules(
-    census: Census | None, n_folds: int, repeats: int, rng: np.random.Generator
-) -> list[FoldRule]:
+def fold_rules(census: Census | None, n_folds: int, repeats: int, rng: np.random.Generator) -> list[FoldRule]:
     """One rule for each repeat, by the ids of the rows if these have not been counted."""
     if census is None:
         return [FoldsById(n_folds, int(rng.integers(2**63 - 1))) for _ in range(repeats)]

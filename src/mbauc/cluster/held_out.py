@@ -32,7 +32,7 @@ class FoldScores:
     Attributes
     ----------
     sums : ndarray of shape (2, 3, k)
-        Weight, sum and sum of squares of the scores of each class, positives first.
+        Weight and mean of the scores of each class, positives first, and sum of their squares about the mean.
     counts : list of StreamingAUC
         Scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond.
     """
@@ -51,14 +51,19 @@ class FoldScores:
         """Count rows with their scores, shape (k, n)."""
         own = np.ones(positive.size) if weight is None else weight
         for side, mask in enumerate((positive, ~positive)):
-            w, s = own[mask], values[:, mask]
-            self.sums[side] += np.stack([np.full(len(values), w.sum()), s @ w, (s * s) @ w])
+            total = float(own[mask].sum())
+            if total > 0:
+                w, s = own[mask], values[:, mask]
+                mean = s @ w / total
+                spread = (s - mean[:, None]) ** 2 @ w
+                self.sums[side] = _joined(self.sums[side], np.stack([np.full(mean.size, total), mean, spread]))
         for counted, row in zip(self.counts, values, strict=False):
             counted.update(positive.astype(np.int8), row, weight)
 
     def __add__(self, other: FoldScores) -> FoldScores:
         counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
-        return FoldScores(self.sums + other.sums, counts)
+        sums = [_joined(*both) for both in zip(self.sums, other.sums, strict=True)]
+        return FoldScores(np.stack(sums), counts)
 
     @property
     def auc(self) -> Array:
@@ -67,9 +72,15 @@ class FoldScores:
 
     def class_statistics(self) -> tuple[Array, Array]:
         """Difference of the class means of the scores, and sum of their variances."""
-        weight, total, squares = self.sums.transpose(1, 0, 2)
-        mean = total / weight
-        return mean[0] - mean[1], np.maximum(squares / weight - mean**2, 0.0).sum(axis=0)
+        weight, mean, spread = self.sums.transpose(1, 0, 2)
+        return mean[0] - mean[1], (spread / weight).sum(axis=0)
+
+
+def _joined(first: Array, second: Array) -> Array:
+    """Weight, mean and squares about the mean of two sets of scores together; of no scores all are zero."""
+    weight = first[0] + second[0]
+    share, apart = second[0] / np.where(weight > 0, weight, 1.0), second[1] - first[1]
+    return np.stack([weight, first[1] + apart * share, first[2] + second[2] + first[0] * share * apart**2])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ _GRAM_COLUMNS = 2048
 _DRIVER_COPIES = 4
 
 
-def choose_cluster_solver(solver: Solver, n_features: int, parts: Parts, n_folds: int = 1) -> SolverChoice:
+def choose_cluster_solver(
+    solver: Solver, n_features: int, parts: Parts, n_folds: int = 1, repeats: int = 1
+) -> SolverChoice:
     """The solver asked for, if there is room for it, or the one for so many columns.
 
     Parameters
@@ -25,6 +27,8 @@ def choose_cluster_solver(solver: Solver, n_features: int, parts: Parts, n_folds
         The data; it knows how large a result may be.
     n_folds : int
         Sets of moments in one result.
+    repeats : int
+        Results that the driver holds at a time.
 
     Raises
     ------
@@ -34,7 +38,8 @@ def choose_cluster_solver(solver: Solver, n_features: int, parts: Parts, n_folds
     if solver == "matrix-free":
         return SolverChoice("matrix-free", "as asked for")
     one = 8.0 * n_features * (n_features + 1)
-    sent, held, memory = one * n_folds, one * (n_folds + _DRIVER_COPIES), float(parse_memory(None))
+    sent, held = one * n_folds, one * (n_folds * repeats + _DRIVER_COPIES)
+    memory = float(parse_memory(None))
     if sent > parts.largest_result:
         trouble = (
             f"{sent / 1e9:,.1f} GB, more than the {parts.largest_result / 1e9:,.1f} GB that a task can send"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.cluster.parts import PartBlock
+from mbauc.cluster.row_keys import checked_ids
 from mbauc.errors import NonFiniteError, PartError
 from mbauc.labels import _as_labels, positive_rows
 from mbauc.matrix import as_matrix, check_weights, is_sparse
@@ -107,6 +108,7 @@ def _checked(first: int, block: PartBlock, layout: Layout) -> PartRows:
         ids = _column(ids)
         if ids.shape != y.shape:
             raise ValueError(f"there are {y.size:,} rows and ids of shape {ids.shape}; each row needs one.")
+        ids = checked_ids(ids)
     if y.size:
         _as_labels(y)
     return PartRows(first, X, y, weight, ids)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.data.hashing import hash_columns, hash_features
+from mbauc.labels import _is_missing
 
 #: Multiples of the golden ratio in 64 bits: the steps of a splitmix generator.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -19,7 +20,7 @@ def row_keys(ids: NDArray[Any], seed: int) -> NDArray[np.uint64]:
     Parameters
     ----------
     ids : ndarray
-        Whole numbers or texts.
+        Checked ones (:func:`checked_ids`).
     seed : int
         Of 64 bits.
 
@@ -31,12 +32,25 @@ def row_keys(ids: NDArray[Any], seed: int) -> NDArray[np.uint64]:
     """
     if ids.dtype.kind in "iu":
         hashed = ids.astype(np.uint64)
-    elif ids.dtype.kind in "OUST":
-        hashed = hash_features("id", [str(name) for name in ids])
     else:
-        raise ValueError(f"ids must be whole numbers or texts, got dtype {ids.dtype}.")
+        hashed = hash_features("id", [str(name) for name in ids])
     with np.errstate(over="ignore"):
         return hash_columns(hash_columns(hashed) ^ hash_columns(np.array([seed], dtype=np.uint64)))
+
+
+def checked_ids(ids: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers or texts, or an error that says what is wrong.
+
+    Objects become whole numbers if all are, because other parts may have them as these.
+    """
+    if ids.dtype.kind not in "iuOUST":
+        raise ValueError(f"ids must be whole numbers or texts, got dtype {ids.dtype}.")
+    if ids.dtype.kind != "O":
+        return ids
+    for row, name in enumerate(ids):
+        if _is_missing(name):
+            raise ValueError(f"the id of row {row:,} is missing; each row needs one.")
+    return ids.astype(np.int64) if all(isinstance(name, int | np.integer) for name in ids) else ids
 
 
 def next_keys(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -11,6 +11,7 @@ from mbauc.cluster.census import take_census
 from mbauc.cluster.rank_sums import RankSums
 from mbauc.dask.blocks import given_rows
 from mbauc.metrics.delong import AucInterval
+from mbauc.metrics.design import check_confidence
 
 
 def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
@@ -57,11 +58,22 @@ def roc_auc_interval(
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
+    check_confidence(confidence)
     return interval_of(_ranked(y, s, sample_weight), confidence, scale)
 
 
 def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:
-    scores = s[:, None] if isinstance(s, da.Array) else s.to_frame() if hasattr(s, "to_frame") else s
+    if not (isinstance(s, da.Array) or hasattr(s, "map_partitions")):
+        raise ValueError(
+            f"s must be a dask array or series, got {type(s).__name__}; scores in memory go to mbauc.metrics, "
+            "or through dask.array.from_array."
+        )
+    scores = s.to_frame() if hasattr(s, "to_frame") else s[:, None] if s.ndim == 1 else s
+    if scores.ndim != 2 or scores.shape[1] != 1:
+        raise ValueError(
+            f"s must have one score for each row, got {scores.ndim} dimensions and {scores.shape[1]} columns; "
+            "of probabilities pass the last column."
+        )
     given = given_rows(scores, y, sample_weight)
     census = take_census(given.parts, given.layout)
     return given.parts.ranked(ReadScores(census.classes))

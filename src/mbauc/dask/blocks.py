@@ -13,7 +13,12 @@ from dask.delayed import Delayed, delayed
 
 from mbauc.cluster.part_rows import Layout
 from mbauc.cluster.parts import PartBlock
+from mbauc.dask.frames import frame_pieces, is_frame, joined, keeps_order
 from mbauc.dask.parts import DaskParts
+from mbauc.errors import PartError
+
+#: Fields of a block by the names of arguments.
+_FIELDS = {"X": "X", "y": "y", "sample_weight": "weight", "id": "ids"}
 
 
 class Given(NamedTuple):
@@ -59,42 +64,69 @@ def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Gi
         )
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"X must be two-dimensional (rows × columns), got {X.ndim} dimension(s).")
-    n_features = int(X.shape[1])
-    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
+    if not X.shape[1] > 0:
+        raise ValueError(
+            "X has no columns; at least one feature is required."
+            if X.shape[1] == 0
+            else "X has an unknown number of columns; call X.compute_chunk_sizes(), or say it where X is made."
+        )
+    layout = Layout(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
+    columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids}
+    columns = {name: one for name, one in columns.items() if one is not None}
+    if all(is_frame(one) for one in columns.values()):
+        parts = _parts_of_frames(columns)
+    else:
+        parts = _parts_of_arrays(**columns)
+    return Given(parts, layout, sample_weight is not None, ids is not None)
+
+
+def _parts_of_frames(columns: dict[str, Any]) -> DaskParts:
+    for name, one in columns.items():
+        _require_as_many(columns["X"].npartitions, name, one.npartitions)
+    fields = {_FIELDS[name]: one for name, one in columns.items()}
+    together = joined(fields)
+    labels = joined({name: one for name, one in fields.items() if name != "X"})
+    return DaskParts(frame_pieces(together), frame_pieces(labels), keeps_order(together))
+
+
+def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) -> DaskParts:
+    for name, one in {"X": X, "y": y, "sample_weight": sample_weight, "id": id}.items():
+        if is_frame(one) and not keeps_order(one):
+            raise ValueError(
+                f"{name} comes out of a shuffle, which gives its rows in another order each time, and other "
+                "columns are not of the same dataframe. Persist the dataframe (df.persist()) before it is taken "
+                "apart."
+            )
     rows = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
     chunks = rows.chunks[0] if isinstance(rows, da.Array) else None
-    features = _pieces(rows)
+    features = pieces_of(rows)
     others = [
-        None if value is None else _like(["y", "sample_weight", "id"][k], value, len(features), chunks)
-        for k, value in enumerate((y, sample_weight, ids))
+        None if value is None else _like(name, value, len(features), chunks)
+        for name, value in (("y", y), ("sample_weight", sample_weight), ("id", id))
     ]
     block, label = delayed(_block, pure=False), delayed(_labels, pure=False)
     columns = [[None] * len(features) if one is None else one for one in others]
     blocks = [block(x, *rest) for x, *rest in zip(features, *columns, strict=True)]
     labels = [label(*rest) for rest in zip(*columns, strict=True)]
-    return Given(
-        DaskParts(blocks, labels), Layout(n_features, names), sample_weight is not None, ids is not None
-    )
+    return DaskParts(blocks, labels)
 
 
 def _given_blocks(X: Any) -> Given:
-    if isinstance(X, Bag):
-        parts = [delayed(_of_bag, pure=False)(part) for part in X.to_delayed()]
-    else:
-        parts = [delayed(_of_bag, pure=False)([one]) for one in ([X] if isinstance(X, Delayed) else X)]
-    shape = delayed(_shape, pure=False)
-    for part in parts:
-        [found] = dask.compute(shape(part))
+    blocks = [X] if isinstance(X, Delayed) else X
+    items = X.to_delayed() if isinstance(X, Bag) else [[one] for one in blocks]
+    checked, shape = delayed(_of_bag, pure=False), delayed(_shape, pure=False)
+    parts = [checked(number, part) for number, part in enumerate(items)]
+    for number, part in enumerate(parts):
+        [found] = dask.compute(shape(number, part))
         if found is not None:
             n_features, weighted = found
             return Given(DaskParts(parts), Layout(n_features), weighted, False)
     raise ValueError("there are no blocks with rows; at least one is needed.")
 
 
-def _pieces(value: Any) -> list[Delayed]:
+def pieces_of(value: Any) -> list[Delayed]:
     """Delayed objects of the partitions along the rows."""
-    pieces = value.to_delayed()
-    return list(np.asarray(pieces, dtype=object).ravel()) if isinstance(pieces, np.ndarray) else list(pieces)
+    return frame_pieces(value) if is_frame(value) else list(value.to_delayed().ravel())
 
 
 def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -> list[Delayed]:
@@ -105,9 +137,11 @@ def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -
                 f"{name} is a {type(value).__name__} and X a Dask collection whose partitions have unknown "
                 f"sizes; pass {name} as a Dask collection too."
             )
-        value = da.from_array(np.asarray(value), chunks=(tuple(chunks),))
+        value = da.from_array(np.asarray(value), chunks=-1)
     if isinstance(value, da.Array) and value.ndim == 2 and value.shape[1] == 1:
         value = value[:, 0]
+    if isinstance(value, da.Array) and value.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, a value for each row; got shape {value.shape}.")
     if isinstance(value, da.Array) and chunks is not None:
         known = not any(chunk != chunk for chunk in (*chunks, *value.chunks[0]))
         if known:
@@ -117,13 +151,17 @@ def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -
                     "same number."
                 )
             value = value.rechunk((tuple(chunks),))
-    pieces = _pieces(value)
-    if len(pieces) != n_parts:
-        raise ValueError(
-            f"X has {n_parts:,} partitions and {name} has {len(pieces):,}; cut both alike (rechunk or "
-            "repartition), so that each holds the same rows."
-        )
+    pieces = pieces_of(value)
+    _require_as_many(n_parts, name, len(pieces))
     return pieces
+
+
+def _require_as_many(n_parts: int, name: str, found: int) -> None:
+    if found != n_parts:
+        raise ValueError(
+            f"X has {n_parts:,} partitions and {name} has {found:,}; cut both alike (rechunk or repartition), "
+            "so that each holds the same rows."
+        )
 
 
 def _block(X: Any, y: Any, weight: Any, ids: Any) -> list[PartBlock]:
@@ -134,19 +172,21 @@ def _labels(y: Any, weight: Any, ids: Any) -> list[PartBlock]:
     return [PartBlock(None, y, weight, ids)]
 
 
-def _of_bag(blocks: Any) -> list[PartBlock]:
+def _of_bag(number: int, blocks: Any) -> list[PartBlock]:
     found = []
-    for number, block in enumerate(blocks):
+    for place, block in enumerate(blocks):
         if not isinstance(block, tuple | list) or len(block) not in (2, 3):
-            raise ValueError(
-                f"block {number:,} of a partition must be (X, y) or (X, y, weight), got {type(block).__name__}."
+            raise PartError(
+                number, f"block {place:,} must be (X, y) or (X, y, weight), got {type(block).__name__}."
             )
         found.append(PartBlock(*block))
     return found
 
 
-def _shape(blocks: list[PartBlock]) -> tuple[int, bool] | None:
+def _shape(number: int, blocks: list[PartBlock]) -> tuple[int, bool] | None:
     for block in blocks:
-        if np.ndim(block.X) == 2 or hasattr(block.X, "shape"):
-            return int(block.X.shape[1]), block.weight is not None
+        shape = block.X.shape if hasattr(block.X, "shape") else np.shape(block.X)
+        if len(shape) != 2:
+            raise PartError(number, f"X must be two-dimensional (rows × columns), got shape {shape}.")
+        return int(shape[1]), block.weight is not None
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,8 @@ from mbauc.cluster.rank_sums import RankedScores, RankSums
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
 _QUANTILES = 64
+#: Scores of a range, about: every part is cut into as many pieces as there are ranges, at most one a part.
+_RANGE_ROWS = 1 << 22
 
 
 class DaskParts:
@@ -28,19 +31,23 @@ class DaskParts:
         Each an iterable of items: :class:`~mbauc.cluster.parts.PartBlock`, or what a task kept.
     labels : sequence of Delayed, optional
         The same blocks without features.
+    keeps_order : bool
+        Whether rows of a block stand in the same order each time that it is computed.
     """
 
     #: Dask sends results of any size that workers can hold.
     largest_result = float("inf")
 
-    def __init__(self, blocks: Sequence[Delayed], labels: Sequence[Delayed] | None = None) -> None:
-        self._blocks, self._labels = list(blocks), labels
+    def __init__(
+        self, blocks: Sequence[Delayed], labels: Sequence[Delayed] | None = None, keeps_order: bool = True
+    ) -> None:
+        self._blocks, self._labels, self._keeps_order = list(blocks), labels, keeps_order
         self.n_parts = len(self._blocks)
 
     def merged(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree."""
         level = self._results(task)
-        together = delayed(merge_in_order, pure=False)
+        together = delayed(_merged, pure=False)
         while len(level) > 1:
             level = [together(merge, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
         [result] = _compute(level)
@@ -56,8 +63,13 @@ class DaskParts:
             return DaskParts(dask.persist(*self._results(task)))
 
     def steady(self) -> DaskParts:
-        """The same parts: a graph gives the same rows each time."""
-        return DaskParts(self._blocks, self._labels)
+        """The same parts, as long as their graph gives the same rows each time; otherwise these are kept."""
+        if self._keeps_order:
+            return DaskParts(self._blocks, self._labels)
+        with _quiet_about_size():
+            blocks = dask.persist(*self._blocks)
+        bare = delayed(_without_features, pure=False)
+        return DaskParts(blocks, [bare(block) for block in blocks])
 
     def without_features(self) -> DaskParts:
         """The same rows as labels, weights and ids alone."""
@@ -67,7 +79,7 @@ class DaskParts:
         """Sort the scores of all parts into ranges, and sum up each where it lies."""
         scores = self.kept(_SortScores(task))
         try:
-            cuts = _cuts(scores.collected(_quantiles), self.n_parts)
+            cuts = _cuts(scores.collected(_quantiles))
             split = delayed(_split, nout=len(cuts) + 1, pure=False)
             pieces = [split(part, cuts) for part in scores._blocks]
             rank = delayed(_rank, pure=False)
@@ -86,6 +98,15 @@ class DaskParts:
         # one node of the graph for the task, however many parts it is sent to
         shared, run = delayed(task, pure=False, traverse=False), delayed(_run, pure=False)
         return [run(shared, number, block) for number, block in enumerate(self._blocks)]
+
+
+def _merged(merge: Merge, results: Sequence[Any]) -> Any:
+    # a merge may use up its first result, which may be read-only here, or wanted again if a worker is lost
+    return merge_in_order(merge, [deepcopy(results[0]), *results[1:]])
+
+
+def _without_features(blocks: Iterable[PartBlock]) -> list[PartBlock]:
+    return [block._replace(X=None) for block in blocks]
 
 
 def _run(task: Task, number: int, block: Any) -> Any:
@@ -119,17 +140,22 @@ class _SortScores:
         return RankedScores(positive[order], values[order], None if weight is None else weight[order])
 
 
-def _quantiles(number: int, scores: Any) -> Any:
+def _quantiles(number: int, scores: Any) -> tuple[int, Any]:
+    """How many scores a part has, and some of them, evenly spread."""
     values = RankedScores(*scores).values
-    return values[np.linspace(0, values.size - 1, _QUANTILES).astype(np.intp)] if values.size else values
+    places = np.linspace(0, values.size - 1, min(_QUANTILES, values.size)).astype(np.intp)
+    return values.size, values[places]
 
 
-def _cuts(quantiles: list[Any], n_ranges: int) -> Any:
+def _cuts(found: list[tuple[int, Any]]) -> Any:
     """Values that cut all scores into ranges of about equal size; equal scores stay together."""
-    known = np.sort(np.concatenate(quantiles))
-    if not known.size:
-        return known
-    return np.unique(known[np.linspace(0, known.size - 1, n_ranges + 1).astype(np.intp)[1:-1]])
+    known = np.concatenate([values for _, values in found])
+    share = np.concatenate([np.full(len(values), size / max(len(values), 1)) for size, values in found])
+    order = np.argsort(known, kind="stable")
+    total = sum(size for size, _ in found)
+    n_ranges = min(len(found), -(-total // _RANGE_ROWS))
+    wanted = total * np.arange(1, n_ranges) / max(n_ranges, 1)
+    return np.unique(known[order][np.searchsorted(np.cumsum(share[order]), wanted)])
 
 
 def _split(scores: Any, cuts: Any) -> list[RankedScores]:

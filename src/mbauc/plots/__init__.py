@@ -1,8 +1,16 @@
 """Plots for people who would rather look than read; they need matplotlib (the extra ``plots``).
 
-Each draws on ``ax`` or on a new figure and returns the axes; :func:`save_figure` writes them to a file.
+Functions draw on ``ax`` or on a new figure and return the axes; classes are displays in scikit-learn's manner.
+:func:`save_figure` writes them to a file.
 """
 
+from mbauc.plots.displays import (
+    GainsDisplay,
+    PenaltyPathDisplay,
+    RocBandDisplay,
+    ScoreDistributionDisplay,
+    WeightsDisplay,
+)
 from mbauc.plots.enough import enough_pairs_plot
 from mbauc.plots.figure import new_figure, save_figure
 from mbauc.plots.frameworks import frameworks_plot
@@ -11,6 +19,11 @@ from mbauc.plots.roc import deviate_plot, log_roc_plot, roc_plot
 from mbauc.plots.snr import detection_snr_plot
 
 __all__ = [
+    "GainsDisplay",
+    "PenaltyPathDisplay",
+    "RocBandDisplay",
+    "ScoreDistributionDisplay",
+    "WeightsDisplay",
     "detection_interval_plot",
     "detection_snr_plot",
     "deviate_plot",

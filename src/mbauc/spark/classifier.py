@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.cluster.classifier import ClusterClassifier
 from mbauc.cluster.classifier_cv import ClusterClassifierCV
-from mbauc.spark.columns import Columns
-from mbauc.spark.frame import checked_columns, cluster_rows, is_frame
-from mbauc.spark.parts import column_named
+from mbauc.spark.frame import cluster_rows, is_frame
+from mbauc.spark.scores import probabilities, score_column
 
 
 class _OnSpark:
@@ -23,9 +19,17 @@ class _OnSpark:
 
     #: The column or columns that the features were in.
     features_: str | list[str]
+    classes_: Any
+    coef_: Any
+    intercept_: Any
+    slope_: float
 
     def _remember(self, features: Any) -> None:
         self.features_ = features if isinstance(features, str) else list(features)
+
+    def _forget(self) -> None:
+        if hasattr(self, "features_"):
+            del self.features_
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row: a lazy column for a DataFrame, such as ``df.withColumn("score", …)`` takes."""
@@ -37,16 +41,15 @@ class _OnSpark:
         """The positive class where the score is above 0: a lazy column for a DataFrame."""
         if not is_frame(X):
             return super().predict(X)  # type: ignore[misc]
-        low, high = self.classes_.tolist()  # type: ignore[attr-defined]
-        return F.when(self.score_column(X) > 0, F.lit(high)).otherwise(F.lit(low))
+        positive = self.score_column(X) > 0
+        low, high = self.classes_.tolist()
+        return F.when(positive, F.lit(high)).otherwise(F.lit(low))
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class: a lazy column of arrays of two numbers for a DataFrame."""
         if not is_frame(X):
             return super().predict_proba(X)  # type: ignore[misc]
-        # the logistic function by its name: the score stands in the plan once
-        odds = self.score_column(X) * F.lit(float(self.slope_))  # type: ignore[attr-defined]
-        return F.transform(F.array(odds), lambda s: F.array(1 / (1 + F.exp(s)), 1 / (1 + F.exp(-s)))).getItem(0)
+        return probabilities(self.score_column(X), float(self.slope_))
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of :meth:`predict_proba`; for rows in memory."""
@@ -54,42 +57,22 @@ class _OnSpark:
             return super().predict_log_proba(X)  # type: ignore[misc]
         raise ValueError("predict_log_proba is for rows in memory; take the logarithm of predict_proba(df).")
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy, as of any scikit-learn classifier; for rows in memory."""
+        if not is_frame(X):
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        raise ValueError(
+            "score is for rows in memory; for a DataFrame use "
+            "mbauc.spark.roc_auc(df, ranker.decision_function(df), label)."
+        )
+
     def score_column(self, frame: Any) -> Column:
         """Score of each row of a DataFrame with the columns of the training data, as a lazy column."""
         check_is_fitted(self)
         features = getattr(self, "features_", None)
         if features is None:
             raise ValueError("this estimator was not fitted to a DataFrame; it does not know its columns.")
-        columns = checked_columns(frame, features)
-        if columns.n_features != self.n_features_in_:  # type: ignore[attr-defined]
-            raise ValueError(
-                f"the DataFrame has {columns.n_features:,} features, the estimator was fitted to "
-                f"{self.n_features_in_:,}."  # type: ignore[attr-defined]
-            )
-        return scored(columns, self.coef_, float(self.intercept_[0]), frame)  # type: ignore[attr-defined]
-
-
-def scored(columns: Columns, coef: Any, intercept: float, frame: Any) -> Column:
-    """A lazy column of scores x'w + intercept."""
-    if isinstance(frame.schema[columns.features[0]].dataType, T.UserDefinedType):
-        given = F.unwrap_udt(column_named(columns.features[0]))
-    elif len(columns.features) == 1 and isinstance(frame.schema[columns.features[0]].dataType, T.ArrayType):
-        given = column_named(columns.features[0])
-    else:
-        given = F.struct(*[column_named(name).alias(f"c{k}") for k, name in enumerate(columns.features)])
-    weights = np.asarray(coef, dtype=np.float64)
-
-    def score(rows: pa.Array) -> pa.Array:
-        from mbauc.scoring import scores
-
-        if pa.types.is_struct(rows.type) and rows.type.num_fields and rows.type.field(0).name == "c0":
-            X = columns.matrix(rows.flatten())
-        else:
-            X = columns.matrix([rows])
-        return pa.array(scores(X, weights)[0] + intercept)
-
-    score.__annotations__ = {"rows": pa.Array, "return": pa.Array}
-    return F.arrow_udf(score, "double")(given)
+        return score_column(frame, features, self.coef_, float(self.intercept_[0]))
 
 
 class MBAClassifier(_OnSpark, ClusterClassifier):
@@ -101,10 +84,11 @@ class MBAClassifier(_OnSpark, ClusterClassifier):
 
     Memory of a task: one d×d matrix of float64 and a block of 64 MB, or a few vectors of d numbers if
     matrix-free; ``solver="auto"`` takes the latter from 2,049 columns on. Σ must also fit into a cell of a
-    Spark row (15,000 columns). ``n_jobs`` is the number of threads of a task.
+    Spark row (15,000 columns) and into ``spark.driver.maxResultSize`` (10,000 columns at its default of 1 GB).
+    ``n_jobs`` is the number of threads of a task.
     """
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any = None,
@@ -142,6 +126,7 @@ class MBAClassifier(_OnSpark, ClusterClassifier):
         """
         if not is_frame(X):
             super().fit(X, y, sample_weight)
+            self._forget()
             return self
         _no_arrays(y, sample_weight)
         self._fit_rows(cluster_rows(X, features, label, weight, id, classes))
@@ -188,6 +173,7 @@ class MBAClassifierCV(_OnSpark, ClusterClassifierCV):
         """
         if not is_frame(X):
             super().fit(X, y, sample_weight)
+            self._forget()
             return self
         _no_arrays(y, sample_weight)
         self._fit_rows(cluster_rows(X, features, label, weight, id, classes))

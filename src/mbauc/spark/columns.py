@@ -21,7 +21,7 @@ _DENSE = 1
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of Arrow batches hold what.
+    """Which columns of Arrow batches hold what; they come in the order of ``names``.
 
     Attributes
     ----------
@@ -49,10 +49,10 @@ class Columns:
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[PartBlock]:
-        """Blocks of rows from Arrow batches."""
+        """Blocks of rows from Arrow batches, however large or small these are."""
         held: list[pa.RecordBatch] = []
         first = rows = size = 0
-        for batch in batches:
+        for batch in _pieces(batches):
             held.append(batch)
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows >= _BLOCK_ROWS or size >= _BLOCK_BYTES:
@@ -62,13 +62,13 @@ class Columns:
             yield self._block(held, first)
 
     def _block(self, batches: list[pa.RecordBatch], first: int) -> PartBlock:
-        table = pa.Table.from_batches(batches).combine_chunks()
+        columns = dict(zip(self.names, pa.Table.from_batches(batches).itercolumns(), strict=True))
 
-        def column(name: str | None) -> Any:
-            return None if name is None else _values(_whole(table[name]), name, first)
+        def values(name: str | None) -> Any:
+            return None if name is None else _values(_whole(columns[name]), name, first)
 
-        X = self.matrix([_whole(table[name]) for name in self.features], first) if self.features else None
-        return PartBlock(X, column(self.label), column(self.weight), column(self.id))
+        X = self.matrix([_whole(columns[name]) for name in self.features], first) if self.features else None
+        return PartBlock(X, values(self.label), values(self.weight), values(self.id))
 
     def matrix(self, columns: list[pa.Array], first: int = 0) -> Any:
         """Features of some rows, from row ``first`` on: dense, or CSR where there are sparse vectors."""
@@ -76,12 +76,20 @@ class Columns:
             return _vectors(columns[0], self.n_features, self.features[0], first)
         if len(columns) == 1 and _is_list(columns[0].type):
             return _arrays(columns[0], self.n_features, self.features[0], first)
-        numbers = [_numbers(column, name) for column, name in zip(columns, self.features, strict=True)]
-        dtype = np.result_type(*numbers)
-        X = np.empty((len(numbers), len(numbers[0])), dtype=dtype)
+        numbers = [_numbers(column) for column in columns]
+        X = np.empty((len(numbers), len(numbers[0])), dtype=np.result_type(*numbers))
         for row, values in zip(X, numbers, strict=True):
             row[:] = values
         return X.T
+
+
+def _pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of no more rows and bytes than a block, as far as rows allow."""
+    for batch in batches:
+        parts = max(-(-batch.num_rows // _BLOCK_ROWS), -(-batch.nbytes // _BLOCK_BYTES))
+        step = max(1, -(-batch.num_rows // max(1, parts)))
+        for start in range(0, batch.num_rows, step):
+            yield batch.slice(start, step)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -103,19 +111,13 @@ def _values(column: pa.Array, name: str, first: int) -> NDArray[Any]:
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
-def _numbers(column: pa.Array, name: str) -> NDArray[Any]:
+def _numbers(column: pa.Array) -> NDArray[Any]:
     """A column of numbers; missing ones become NaN, which is said later with its row."""
-    if pa.types.is_boolean(column.type) or pa.types.is_decimal(column.type):
-        column = column.cast(
-            pa.float64() if column.null_count or pa.types.is_decimal(column.type) else pa.int8()
-        )
-    found = column.to_numpy(zero_copy_only=False)
-    if found.dtype.kind not in "biuf":
-        raise ValueError(
-            f"column {name!r} is {column.type}, which is not a number; encode it first (StringIndexer, "
-            "OneHotEncoder, FeatureHasher), or leave it out of features."
-        )
-    return np.asarray(found)
+    if pa.types.is_decimal(column.type) or (pa.types.is_boolean(column.type) and column.null_count):
+        column = column.cast(pa.float64())
+    elif pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _vectors(column: pa.StructArray, n_features: int, name: str, first: int) -> Any:
@@ -143,7 +145,7 @@ def _arrays(column: pa.Array, n_features: int, name: str, first: int) -> Any:
     """Arrays of numbers, all of one length."""
     _no_nulls(column, name, first)
     _check_sizes(column.value_lengths().to_numpy(zero_copy_only=False), n_features, name, first)
-    return _numbers(column.flatten(), name).reshape(len(column), n_features)
+    return _numbers(column.flatten()).reshape(len(column), n_features)
 
 
 def _no_nulls(column: pa.Array, name: str, first: int) -> None:

@@ -12,16 +12,15 @@ from mbauc.cluster.part_rows import Layout
 from mbauc.spark.columns import Columns
 from mbauc.spark.parts import SparkParts, column_named
 
-_NUMBERS = (
-    T.ByteType,
-    T.ShortType,
-    T.IntegerType,
-    T.LongType,
-    T.FloatType,
-    T.DoubleType,
-    T.DecimalType,
-    T.BooleanType,
-)
+_WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
+_NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
+
+#: What a column may hold, and how that is said.
+_KINDS: dict[str, tuple[tuple[Any, ...], str]] = {
+    "label": ((*_NUMBERS, T.StringType), "numbers, texts or booleans"),
+    "weight": (_NUMBERS, "numbers"),
+    "id": ((*_WHOLE, T.StringType), "whole numbers or texts"),
+}
 
 
 def is_frame(value: Any) -> bool:
@@ -40,6 +39,11 @@ def cluster_rows(
     """Rows of a DataFrame, with its columns checked."""
     if not is_frame(frame):
         raise ValueError(f"a Spark DataFrame is needed, got {type(frame).__name__}.")
+    if frame.isStreaming:
+        raise ValueError(
+            "a streaming DataFrame has no end; fit to what has been stored, or call "
+            "mbauc.MBAClassifier.partial_fit from foreachBatch."
+        )
     columns = checked_columns(frame, features, label, weight, id)
     names = tuple(columns.features) if isinstance(features, list | tuple) else None
     layout = Layout(columns.n_features, names)
@@ -49,52 +53,97 @@ def cluster_rows(
 
 
 def checked_columns(
-    frame: DataFrame, features: Any, label: Any = None, weight: Any = None, id: Any = None
+    frame: DataFrame,
+    features: Any,
+    label: Any = None,
+    weight: Any = None,
+    id: Any = None,
+    *,
+    n_features: int | None = None,
 ) -> Columns:
-    """The columns that a caller named, or an error that names what is wrong with one."""
-    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    """The columns that a caller named, or an error that names what is wrong with one.
+
+    Parameters
+    ----------
+    frame, features, label, weight, id
+        As for :meth:`mbauc.spark.MBAClassifier.fit`.
+    n_features : int, optional
+        How many features there must be; saves a look at a row where the schema does not tell.
+    """
     for argument, name in (("label", label), ("weight", weight), ("id", id)):
         if name is not None:
-            _require(kinds, name, argument)
+            kinds, said = _KINDS[argument]
+            _require(frame, name, argument, kinds, f"{said}. Cast it first")
     if isinstance(features, str):
-        kind = _require(kinds, features, "features")
-        if not isinstance(kind, T.UserDefinedType | T.ArrayType):
-            if isinstance(kind, _NUMBERS):
-                return Columns((features,), 1, label, weight, id)
-            raise ValueError(
-                f"features={features!r} is a column of {kind.simpleString()}; expected vectors "
-                "(VectorAssembler, FeatureHasher), arrays of numbers, or a list of number columns."
-            )
-        return Columns((features,), _vector_size(frame, features), label, weight, id)
-    if not isinstance(features, list | tuple) or not features:
+        columns = (features,)
+        found = _size(frame, features, n_features)
+    elif isinstance(features, list | tuple) and features:
+        columns, found = tuple(features), len(features)
+        for name in columns:
+            encode = "numbers. Encode it first (StringIndexer, OneHotEncoder, FeatureHasher)"
+            _require(frame, name, "features", _NUMBERS, encode)
+        if len(set(columns)) < len(columns):
+            raise ValueError("features names a column twice.")
+    else:
         raise ValueError(
             f"features must be a list of columns or the name of a vector column, got {features!r}."
         )
-    for name in features:
-        kind = _require(kinds, name, "features")
-        if not isinstance(kind, _NUMBERS):
-            raise ValueError(
-                f"features names {name!r}, a column of {kind.simpleString()}; expected numbers. Encode it "
-                "first (StringIndexer, OneHotEncoder, FeatureHasher)."
-            )
-    if len(set(features)) < len(features):
-        raise ValueError("features names a column twice.")
-    return Columns(tuple(features), len(features), label, weight, id)
+    if label is not None and label in columns:
+        raise ValueError(f"features names {label!r}, which is the label; leave it out of features.")
+    if n_features not in (None, found):
+        raise ValueError(f"the DataFrame has {found:,} features, the estimator was fitted to {n_features:,}.")
+    return Columns(columns, found, label, weight, id)
 
 
-def _require(kinds: dict[str, Any], name: Any, argument: str) -> Any:
-    if name not in kinds:
-        shown = ", ".join(list(kinds)[:10]) + (", …" if len(kinds) > 10 else "")
-        raise ValueError(f"{argument} names the column {name!r}, which is not there; there are {shown}.")
-    return kinds[name]
+def is_vector(kind: T.DataType) -> bool:
+    """Whether a column of this type holds Spark's vectors."""
+    return isinstance(kind, T.UserDefinedType) and kind.simpleString() == "vector"
 
 
-def _vector_size(frame: DataFrame, name: str) -> int:
-    """Length of the vectors: as their metadata says, or that of the first one."""
-    known = frame.schema[name].metadata.get("ml_attr", {}).get("num_attrs")
-    if known:
-        return int(known)
+def _require(frame: DataFrame, name: Any, argument: str, kinds: Any = None, expected: str = "") -> Any:
+    """The field of a column that is there, once, and holds what it should."""
+    fields = frame.schema.fields
+    if not isinstance(name, str) or name not in frame.columns:
+        shown = ", ".join(frame.columns[:10]) + (", …" if len(fields) > 10 else "")
+        raise ValueError(
+            f"{argument} names the column {name!r}, which is not there; there are {shown or 'none'}."
+        )
+    exact = frame.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
+    same = [field for field in fields if _spelt(field.name, exact) == _spelt(name, exact)]
+    if len(same) > 1:
+        raise ValueError(
+            f"{argument} names the column {name!r}, but {len(same)} columns are called so; rename or drop the "
+            "others."
+        )
+    if kinds is not None and not isinstance(same[0].dataType, kinds):
+        raise ValueError(
+            f"{argument} names {name!r}, a column of {same[0].dataType.simpleString()}; expected {expected}."
+        )
+    return same[0]
+
+
+def _spelt(name: str, exact: bool) -> str:
+    return name if exact else name.lower()
+
+
+def _size(frame: DataFrame, name: str, known: int | None) -> int:
+    """Number of features in one column: 1, or the length of its vectors."""
+    field = _require(frame, name, "features")
+    kind = field.dataType
+    if isinstance(kind, _NUMBERS):
+        return 1
+    if not (is_vector(kind) or (isinstance(kind, T.ArrayType) and isinstance(kind.elementType, _NUMBERS))):
+        raise ValueError(
+            f"features={name!r} is a column of {kind.simpleString()}; expected vectors (VectorAssembler, "
+            "FeatureHasher), arrays of numbers, or a list of number columns."
+        )
+    said = field.metadata.get("ml_attr", {}).get("num_attrs") or known
+    if said:
+        return int(said)
     first = frame.select(column_named(name)).where(column_named(name).isNotNull()).head()
     if first is None:
-        raise ValueError("there are no rows; at least one row of each class is needed.")
+        raise ValueError(
+            f"there are no rows with {name!r}, so it is not known how many features there are; at least one "
+            "row of each class is needed."
+        )
     return len(first[0])

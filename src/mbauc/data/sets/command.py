@@ -20,7 +20,7 @@ from mbauc.errors import DownloadError, NotAvailableError
 _ROWS_TOLERANCE = 0.03
 
 
-def add_data(commands: Any) -> None:
+def add(commands: Any) -> None:
     """Add ``data`` and what it can do to the subcommands of a parser."""
     data = commands.add_parser(
         "data",

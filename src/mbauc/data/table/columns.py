@@ -79,11 +79,17 @@ class ColumnPlan:
         told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
         return replace(self, columns=tuple(told))
 
-    def describe(self) -> str:
-        """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
+    def describe(self, *, options: bool = False) -> str:
+        """The plan as a table for people: each column, what it is seen as, why, and how to override it.
+
+        Parameters
+        ----------
+        options : bool
+            Name overrides as options of the command line instead of arguments in Python.
+        """
         lines = [("column", "seen as", "why", "becomes", "override")]
         lines += [
-            (column.name, column.kind, column.why, column.becomes or "-", _override(column))
+            (column.name, column.kind, column.why, column.becomes or "-", _override(column, options))
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
@@ -96,12 +102,13 @@ class ColumnPlan:
         return "\n".join([*told, f"(decided on the first {self.rows:,} rows)"])
 
 
-def _override(column: Column) -> str:
+def _override(column: Column, options: bool) -> str:
     if column.kind in ("label", "weight"):
-        return f"{column.kind}=…"
+        return f"--{column.kind} …" if options else f"{column.kind}=…"
     if column.kind == "category" and column.spelling in ("text", "truth"):
-        return f"ignore=[{column.name!r}]"
-    return f"types={{{column.name!r}: {'numeric' if column.kind == 'category' else 'category'!r}}}"
+        return f"--ignore {column.name}" if options else f"ignore=[{column.name!r}]"
+    other = "numeric" if column.kind == "category" else "category"
+    return f"--types {column.name}={other}" if options else f"types={{{column.name!r}: {other!r}}}"
 
 
 def plan_columns(

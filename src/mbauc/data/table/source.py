@@ -62,6 +62,9 @@ class TableSource:
         The positive ones; all others are negative. Without it there must be two, the larger of which is
         positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
         they are named here.
+    classes : (negative, positive), optional
+        Known from other data: then rows of one class alone are fine, and without ``positive`` a third label is
+        an error.
     weight : str, optional
         Name of a column with row weights.
     types : mapping from names to kinds, optional
@@ -140,6 +143,7 @@ class TableSource:
         *,
         label: str,
         positive: Any = None,
+        classes: tuple[Any, Any] | None = None,
         weight: str | None = None,
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] = (),
@@ -170,8 +174,8 @@ class TableSource:
         self.on_error = on_error
         self.skipped = SkippedRows()
         self._delimiter, self._names = delimiter, names
-        self._tables = [_opened(file, delimiter, names) for file in find_tables(paths)]
-        self._labels = TableLabels(label, positive)
+        self._tables = [open_table_file(file, delimiter, names) for file in find_tables(paths)]
+        self._labels = TableLabels(label, positive, classes)
         first = self._first_rows()
         if encoding is None:
             self.plan = plan_columns(
@@ -270,7 +274,7 @@ class TableSource:
         vars(other).update(vars(self))
         other.paths = paths
         other.skipped = SkippedRows()
-        other._tables = [_opened(file, self._delimiter, self._names) for file in find_tables(paths)]
+        other._tables = [open_table_file(file, self._delimiter, self._names) for file in find_tables(paths)]
         other._check_columns()
         return other
 
@@ -434,7 +438,10 @@ class TableSource:
         self._labels.check(self._where)
 
 
-def _opened(file: TableFile, delimiter: str | None, names: Sequence[str] | None) -> CsvTable | ParquetTable:
+def open_table_file(
+    file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
+) -> CsvTable | ParquetTable:
+    """A file as what it is: Parquet or text."""
     return ParquetTable(file) if file.is_parquet else CsvTable(file, delimiter, names)
 
 

@@ -1,0 +1,22 @@
+"""The commands of ``mbauc``, one file each: what they take, and what they do with it.
+
+These files import nothing heavy at the top: ``mbauc --help`` must not wait for numpy.
+"""
+
+#: Each command: where it is, and what it is for.
+COMMANDS = {
+    "fit": ("mbauc.commands.fit", "train a ranker on a table, a click log or a stream, and test it"),
+    "score": ("mbauc.commands.score", "score the rows of files with a model"),
+    "evaluate": ("mbauc.commands.evaluate", "AUC with its interval, and a report to show to others"),
+    "compare": ("mbauc.commands.compare", "compare models on the same rows (paired DeLong test)"),
+    "threshold": ("mbauc.commands.threshold", "a cut that keeps a false-alarm promise"),
+    "inspect": ("mbauc.commands.inspect", "what is in a model: weights, penalties, training data"),
+    "update": ("mbauc.commands.update", "go on training a model with new rows"),
+    "merge": ("mbauc.commands.merge", "join models that were trained on different machines"),
+    "export": ("mbauc.commands.export", "write a model for scikit-learn, ONNX or Vowpal Wabbit"),
+    "plan": ("mbauc.commands.plan", "how many pairs a sample would need (Theorem 4)"),
+    "demo": ("mbauc.commands.demo", "fit and evaluate a ranker on data made up on the spot"),
+    "reproduce": ("mbauc.commands.reproduce", "run an experiment of the MBA paper"),
+    "data": ("mbauc.data.sets.command", "list, check and download the paper's data sets; make click logs"),
+    "completion": ("mbauc.commands.completion", "completion of commands and options for your shell"),
+}

@@ -1,0 +1,80 @@
+"""``mbauc compare``: several models on the same rows."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.commands.rows import files
+from mbauc.commands.terminal import Output, Usage, add_command, rate
+
+_DESCRIPTION = """\
+Scores the same labelled rows with several models and tests whether their AUCs differ (paired DeLong test: it
+sees differences that overlapping intervals hide). Files that end in .mbauc are models, all others DATA.
+"""
+_EXAMPLES = """\
+example:
+  mbauc compare old.mbauc new.mbauc tomorrow.csv
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "compare", "compare models on the same rows (paired DeLong test)", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
+    parser.add_argument("--format", default="auto", help=argparse.SUPPRESS)
+    parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score with each and compare."""
+    models = [name for name in options.files if name.endswith(".mbauc")]
+    options.data = [name for name in options.files if not name.endswith(".mbauc")]
+    if len(models) < 2 or not options.data:
+        raise Usage(
+            f"two or more models (.mbauc) and rows are needed, got {len(models)} models and "
+            f"{len(options.data)} other files."
+        )
+    import numpy as np
+
+    from mbauc.metrics import compare_roc_auc
+    from mbauc.model import load_model
+    from mbauc.model.training import score_source
+
+    output = Output(options.json)
+    names = [Path(name).stem for name in models]
+    if len(set(names)) < len(names):
+        names = models
+    with files(options) as paths:
+        tested = []
+        for name in models:
+            model = load_model(name)
+            tested.append(score_source(model, model.layout.source(paths, model.classes), show=not options.json))
+            if not np.array_equal(tested[0].y, tested[-1].y):
+                raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
+    first = tested[0]
+    found = compare_roc_auc(
+        first.y,
+        {name: one.s for name, one in zip(names, tested, strict=True)},
+        first.weight,
+        weights=None if first.weight is None else "frequency",
+        confidence=options.confidence,
+    )
+    output.say(str(found))
+    return output.done(
+        {
+            "models": models,
+            "rows": first.y.size,
+            "auc": found.auc,
+            "difference": found.difference,
+            "low": found.low,
+            "high": found.high,
+            "p_value": found.p_value,
+            "p_value_all": found.p_value_all,
+            "confidence": found.confidence,
+        }
+    )

@@ -1,0 +1,41 @@
+"""``mbauc completion``: a script that completes commands and options."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from mbauc.commands.terminal import add_command
+
+_EXAMPLES = """\
+examples:
+  mbauc completion bash > ~/.local/share/bash-completion/completions/mbauc
+  mbauc completion zsh  > ~/.zfunc/_mbauc
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        "completion",
+        "completion of commands and options for your shell",
+        "Prints a script that completes commands, options and file names. Needs shtab (pip install "
+        "'mbauc[completion]').",
+        _EXAMPLES,
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the script."""
+    try:
+        import shtab
+    except ImportError:
+        raise ImportError("completion needs shtab: pip install 'mbauc[completion]'") from None
+    from mbauc.cli import whole_parser
+
+    sys.stdout.write(shtab.complete(whole_parser(), shell=options.shell) + "\n")
+    return 0

@@ -1,0 +1,134 @@
+"""``mbauc evaluate``: how well a model ranks the rows of files, in numbers and as a page."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mbauc.commands.rows import add_data, described, files
+from mbauc.commands.terminal import Output, add_command, may_write
+
+if TYPE_CHECKING:
+    from mbauc.report.evaluation import Evaluation, Ranking
+    from mbauc.report.thresholds import Position
+
+_DESCRIPTION = """\
+Scores labelled rows that the model was not trained on and says how well it ranks them: AUC with DeLong's
+interval, the part of it at few false alarms, calibration, and what the threshold does, if the model has one.
+--report writes one HTML file with curves, weights and a threshold explorer, to be opened in any browser.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc evaluate model.mbauc tomorrow.csv
+  mbauc evaluate model.mbauc tomorrow.csv --report report.html
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "evaluate", "AUC with its interval, and a report to show to others", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    add_data(parser)
+    parser.add_argument("--report", type=Path, metavar="FILE", help="HTML page to write")
+    parser.add_argument("--title", default="", help="of the page")
+    parser.add_argument("--force", action="store_true", help="replace FILE without asking")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score, measure, and write the page."""
+    if options.report is not None:
+        may_write(options.report, options.force)
+    from mbauc.model import load_model
+    from mbauc.model.training import score_source
+    from mbauc.report.evaluation import evaluate
+    from mbauc.report.thresholds import explore
+
+    model, output = load_model(options.model), Output(options.json)
+    with files(options) as paths:
+        source = model.layout.source(paths, model.classes, on_error=options.on_error)
+        tested = score_source(model, source, show=not options.json)
+        names = described(paths)
+    found = evaluate(model, tested.y, tested.s, tested.weight)
+    own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
+    for line in _lines(found, own):
+        output.say(line)
+    if options.report is not None:
+        from mbauc.atomic import atomic_write
+        from mbauc.report import report_html
+
+        data_name = ", ".join(entry["name"] for entry in names[:3]) + (", …" if len(names) > 3 else "")
+        page = report_html(model, tested.y, tested.s, tested.weight, title=options.title, data_name=data_name)
+        with atomic_write(options.report) as stream:
+            stream.write(page.encode())
+        output.say(f"wrote         {options.report}")
+    return output.done(
+        {"model": options.model, "data": names, "report": options.report, **_numbers(found, own)}
+    )
+
+
+def _lines(found: Evaluation, own: Position | None) -> Iterator[str]:
+    """What people want to know first."""
+    yield f"rows          {found.positives:,.6g} positives, {found.negatives:,.6g} negatives"
+    ranking = found.ranking
+    if ranking is not None:
+        yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
+        for limit, value in ranking.partial.items():
+            yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
+        yield f"precision     {ranking.average_precision:.4f} on average"
+        yield from _lift_lines(ranking)
+    yield f"calibration   error {found.calibration.error:.5f}"
+    if own is not None:
+        yield (
+            f"threshold     {own.threshold:.6g}: {own.found:,.6g} found ({own.detection.value:.4f}, interval "
+            f"{own.detection.low:.4f} to {own.detection.high:.4f}), {own.false_alarms:,.6g} false alarms "
+            f"({own.false_alarm.value:.5f})"
+        )
+    for note in found.warnings:
+        yield f"note          {note}"
+
+
+def _lift_lines(ranking: Ranking) -> Iterator[str]:
+    for lift in ranking.lifts:
+        if lift.share in (0.01, 0.1):
+            yield f"lift          {lift.lift:.2f} in the top {lift.share:.0%}, {lift.found:.1%} of positives"
+
+
+def _numbers(found: Evaluation, own: Position | None) -> dict[str, Any]:
+    """The same for scripts."""
+    told: dict[str, Any] = {
+        "rows": found.rows,
+        "positives": found.positives,
+        "negatives": found.negatives,
+        "calibration_error": found.calibration.error,
+        "notes": found.warnings,
+        "threshold": None,
+    }
+    if found.ranking is not None:
+        ranking, interval = found.ranking, found.ranking.interval
+        told |= {
+            "auc": ranking.auc,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "stderr": interval.stderr if interval else None,
+            "confidence": interval.confidence if interval else None,
+            "partial_auc": {f"{limit:g}": value for limit, value in ranking.partial.items()},
+            "average_precision": ranking.average_precision,
+            "lift": {f"{lift.share:g}": lift.lift for lift in ranking.lifts},
+        }
+    if own is not None:
+        told["threshold"] = {
+            "value": own.threshold,
+            "detected": own.found,
+            "detection_rate": own.detection.value,
+            "detection_low": own.detection.low,
+            "detection_high": own.detection.high,
+            "false_alarms": own.false_alarms,
+            "false_alarm_rate": own.false_alarm.value,
+            "precision": own.precision.value,
+        }
+    return told

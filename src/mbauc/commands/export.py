@@ -1,0 +1,57 @@
+"""``mbauc export``: a model for other programs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write
+
+_DESCRIPTION = """\
+Writes a model in a form that other programs read: .onnx for onnxruntime and the like (scores of the model's
+columns), .joblib for a fitted scikit-learn pipeline that takes raw tables, .vw for Vowpal Wabbit-style text
+weights.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc export model.mbauc -o model.onnx
+  mbauc export model.mbauc -o model.joblib
+"""
+_FORMATS = {".onnx": "onnx", ".joblib": "sklearn", ".vw": "vw"}
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "export", "write a model for scikit-learn, ONNX or Vowpal Wabbit", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    parser.add_argument(
+        "--to", choices=("onnx", "sklearn", "vw"), help="what to write (default: by the ending of FILE)"
+    )
+    add_out(parser, "file to write")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Convert and write."""
+    kind = options.to or _FORMATS.get(options.out.suffix.lower())
+    if kind is None:
+        raise Usage(f"-o {options.out}: name the format with --to, or by the ending .onnx, .joblib or .vw.")
+    may_write(options.out, options.force)
+    from mbauc.model import export as exports
+    from mbauc.model import load_model
+
+    model, output = load_model(options.model), Output(options.json)
+    if kind == "sklearn":
+        import joblib
+
+        from mbauc.atomic import atomic_write
+
+        with atomic_write(options.out) as stream:
+            joblib.dump(exports.to_sklearn(model), stream)
+    else:
+        (exports.to_onnx if kind == "onnx" else exports.to_vw)(model, options.out)
+    output.say(f"wrote {options.out}")
+    return output.done({"out": options.out, "format": kind})

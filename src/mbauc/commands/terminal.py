@@ -1,0 +1,162 @@
+"""What commands say, to people or as JSON, and where they may write."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+#: What errors advise in Python, and the same on the command line.
+_ADVICE = (
+    (r"\bon_error='(\w+)'", r"--on-error \1"),
+    (r"\btypes=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
+    (r"\bignore=\['([^']*)'\]", r"--ignore \1"),
+    (r"\b(positive|label|weight|hash_dim|encode|solver|delimiter)=", r"--\1 "),
+)
+
+
+class Usage(Exception):
+    """The command cannot be meant like that; exit code 2."""
+
+
+class Output:
+    """Speaks to people on the terminal, or to scripts in one JSON object at the end.
+
+    Parameters
+    ----------
+    as_json : bool
+        Whether to keep quiet until the end.
+    """
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def say(self, text: str = "") -> None:
+        """A line for people."""
+        if not self.as_json:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+
+    def done(self, told: dict[str, Any]) -> int:
+        """The result for scripts; the exit code."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(plain(told), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+        return 0
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; numbers that are not finite become null."""
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if hasattr(value, "tolist"):  # numpy
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def add_command(
+    commands: Any, name: str, summary: str, description: str, example: str
+) -> argparse.ArgumentParser:
+    """A command with the options that all have, and an example below its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description if "\n" in description else textwrap.fill(description, 100),
+        epilog=example,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
+    """``-o FILE`` and ``--force``."""
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", required=required, help=what)
+    parser.add_argument("--force", action="store_true", help="replace FILE without asking")
+
+
+def may_write(path: Path, force: bool) -> None:
+    """Raise unless a file may be written: it is not there, or may be replaced."""
+    if path.is_dir():
+        raise Usage(f"-o {path} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise Usage(f"-o {path}: the folder {path.parent} does not exist.")
+    if force or not path.exists():
+        return
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise Usage(f"{path} exists already; name another file, or pass --force to replace it.")
+    sys.stderr.write(f"{path} exists already. Replace it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Usage(f"{path} was left as it is.")
+
+
+def as_options(message: str) -> str:
+    """An error's advice in the words of the command line instead of those of Python."""
+    for pattern, words in _ADVICE:
+        message = re.sub(pattern, words, message)
+    return message
+
+
+# -- types of options --------------------------------------------------------------------------------------
+
+
+def whole(text: str) -> int:
+    """A whole number of at least 0; 1e6 and 1_000_000 are fine."""
+    try:
+        value = float(text.replace("_", "").replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+    if not math.isfinite(value) or value != int(value) or value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+    return int(value)
+
+
+def number(text: str) -> float:
+    """A number of at least 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
+    if not (math.isfinite(value) and value >= 0):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, got {text!r}")
+    return value
+
+
+def number_or_auto(text: str) -> float | str:
+    """A number of at least 0, or ``auto``."""
+    return "auto" if text == "auto" else number(text)
+
+
+def pairs(text: str) -> int | str:
+    """``all``, or a number of pairs of at least 1."""
+    if text == "all":
+        return text
+    value = whole(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("expected 'all' or at least 1 pair")
+    return value
+
+
+def rate(text: str) -> float:
+    """A number strictly between 0 and 1."""
+    value = number(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+    return value
+
+
+def listed(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name for name in (part.strip() for part in text.split(",")) if name]

@@ -1,0 +1,84 @@
+"""``mbauc threshold``: a cut that keeps a false-alarm promise."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.commands.rows import add_data, files
+from mbauc.commands.terminal import Output, add_command, add_out, may_write, rate
+
+_DESCRIPTION = """\
+Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
+(the Neyman-Pearson order-statistic rule), from negative rows that the model was not trained on, and says how
+many positives it detects there. -o writes a model that has the threshold; 'mbauc score' raises alarms with it.
+"""
+_EXAMPLES = """\
+example:
+  mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "threshold", "a cut that keeps a false-alarm promise", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    add_data(parser)
+    parser.add_argument(
+        "--false-alarm", type=rate, default=0.05, metavar="RATE", help="limit (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--confidence", type=rate, default=0.95, help="that the limit is kept (default: %(default)s)"
+    )
+    add_out(parser, "model with the threshold to write", required=False)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Find the cut."""
+    if options.out is not None:
+        may_write(options.out, options.force)
+    from mbauc.model import Threshold, load_model, save_model
+    from mbauc.model.training import score_source
+    from mbauc.neyman_pearson import clopper_pearson, false_alarm_threshold
+
+    model, output = load_model(options.model), Output(options.json)
+    with files(options) as paths:
+        source = model.layout.source(paths, model.classes, on_error=options.on_error)
+        tested = score_source(model, source, show=not options.json)
+    if tested.weight is not None:
+        raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
+    found = false_alarm_threshold(tested.s[tested.y == 0], options.false_alarm, 1 - options.confidence)
+    positive = tested.s[tested.y == 1]
+    detected = int((positive > found.threshold).sum())
+    low, high = clopper_pearson(detected, positive.size, options.confidence) if positive.size else (0.0, 1.0)
+    output.say(f"threshold     {found.threshold:.9g}: raise the alarm where the score is above it")
+    output.say(
+        f"false alarms  at most {options.false_alarm:.3g} of the negatives, with {options.confidence:.3g} "
+        f"confidence (from {found.n_negatives:,} negatives)"
+    )
+    output.say(
+        f"detections    {detected:,} of {positive.size:,} positives here "
+        f"({options.confidence:.0%} interval {float(low):.4f} to {float(high):.4f})"
+    )
+    threshold = Threshold(found.threshold, options.false_alarm, options.confidence, found.n_negatives)
+    if options.out is not None:
+        save_model(model.with_threshold(threshold), options.out)
+        output.say(f"wrote         {options.out}")
+    return output.done(
+        {
+            "threshold": found.threshold,
+            "false_alarm": options.false_alarm,
+            "confidence": options.confidence,
+            "violation_probability": found.violation_probability,
+            "negatives": found.n_negatives,
+            "positives": positive.size,
+            "detected": detected,
+            "detection_low": float(low),
+            "detection_high": float(high),
+            "model": options.out,
+        }
+    )

@@ -1,0 +1,218 @@
+"""A model as an ONNX file: score, probability and label from the model's columns, or from raw ones."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.data.table.encoding import CategoryFeature, NumericFeature
+from mbauc.model.layout import TableLayout
+from mbauc.model.model import RankerModel
+from mbauc.model.whole_file import whole_file
+from mbauc.settings import check_choice
+
+Array = NDArray[np.float64]
+
+#: Versions of the operators and of the file, old enough for runtimes from 2021 on.
+_OPSET, _ML_OPSET, _IR = 13, 2, 8
+_OUTPUTS = ("score", "probability", "label")
+#: Protobuf messages end there.
+_MOST_BYTES = 2**31 - 1
+
+
+def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "columns") -> None:
+    """Write a model as ONNX, with 64-bit numbers throughout.
+
+    Outputs, each of shape (n,): ``score``; ``probability`` of the positive class; ``label``, the positive one
+    where the score is above the threshold (0 if there is none). Labels are int64, double, bool or string like
+    the model's own, and 0 and 1 where a side has several of them or the two are of different types.
+
+    Scores agree with those of the model up to rounding: sums are taken in another order.
+
+    Parameters
+    ----------
+    model : RankerModel
+        What to write. Hashing is not part of ONNX: of a model with hashed columns the caller hashes
+        (:mod:`mbauc.data.hashing`) and passes columns or entries.
+    path : path
+        Replaced whole or not at all. The same model gives the same bytes.
+    inputs : {"columns", "entries", "table"}
+        What is fed in. ``"columns"``: ``X``, double of shape (n, d), the model's columns. ``"entries"``: the
+        same for sparse rows, ``columns`` (int64, from 0) and ``values`` (double) of shape (n, k), where k is
+        free and rows with fewer entries are filled up with values 0. ``"table"``: each raw column under its own
+        name, of shape (n,): numbers as double, NaN where one is missing; categories as string, spelled as in
+        the names of the features, empty where one is missing. Scaling, missing values and unknown categories
+        are taken care of. Not for hashed columns and times.
+
+    Raises
+    ------
+    ImportError
+        If the package onnx is missing.
+    ValueError
+        If ``inputs="table"`` is not possible, with the column that is the reason.
+    """
+    check_choice("inputs", inputs, ("columns", "entries", "table"))
+    graph = _Graph(_onnx())
+    build = {"columns": _from_columns, "entries": _from_entries, "table": _from_table}[inputs]
+    build(model, graph)
+    _outputs(model, graph)
+    content = graph.bytes(f"mbauc ranker of {model.n_features} columns from {inputs}")
+    with whole_file(path) as stream:
+        stream.write(content)
+
+
+def _onnx() -> Any:
+    try:
+        return import_module("onnx")
+    except ImportError:
+        raise ImportError(
+            "ONNX files are written with the package onnx, which is not installed. Install it with: "
+            "pip install 'mbauc[onnx]'"
+        ) from None
+
+
+class _Graph:
+    """Nodes of a graph in the making."""
+
+    def __init__(self, onnx: Any) -> None:
+        self.onnx, self.types = onnx, onnx.TensorProto
+        self._nodes: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+        self._constants: list[Any] = []
+
+    def input(self, name: str, kind: int, *shape: str | int) -> str:
+        self._inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, list(shape)))
+        return name
+
+    def output(self, name: str, kind: int) -> None:
+        self._outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n"]))
+
+    def constant(self, values: Any) -> str:
+        name = f"mbauc/constant {len(self._constants)}"
+        array = np.asarray(values)
+        if array.dtype.kind == "U":
+            array = array.astype(object)
+        self._constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def node(self, kind: str, *inputs: str, result: str | None = None, **settings: Any) -> str:
+        result = result or f"mbauc/{kind} {len(self._nodes)}"
+        self._nodes.append(self.onnx.helper.make_node(kind, list(inputs), [result], **settings))
+        return result
+
+    def bytes(self, about: str) -> bytes:
+        """The file."""
+        helper = self.onnx.helper
+        if sum(constant.ByteSize() for constant in self._constants) > _MOST_BYTES - 2**20:
+            raise ValueError(
+                "the weights take 2 GiB or more, which ONNX files cannot hold; hash to fewer columns."
+            )
+        graph = helper.make_graph(self._nodes, "mbauc", self._inputs, self._outputs, self._constants)
+        sets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+        made = helper.make_model(
+            graph,
+            opset_imports=sets,
+            ir_version=_IR,
+            producer_name="mbauc",
+            producer_version=version("mbauc"),
+            doc_string=about,
+        )
+        self.onnx.checker.check_model(made)
+        return bytes(made.SerializeToString(deterministic=True))
+
+
+def _from_columns(model: RankerModel, graph: _Graph) -> None:
+    X = graph.input("X", graph.types.DOUBLE, "n", model.n_features)
+    # a matrix of one column: with a vector onnxruntime refuses an input without rows
+    product = graph.node("MatMul", X, graph.constant(model.coef[:, None]))
+    flat = graph.node("Squeeze", product, graph.constant(np.array([1])))
+    graph.node("Add", flat, graph.constant(model.intercept), result="score")
+
+
+def _from_entries(model: RankerModel, graph: _Graph) -> None:
+    columns = graph.input("columns", graph.types.INT64, "n", "k")
+    values = graph.input("values", graph.types.DOUBLE, "n", "k")
+    weights = graph.node("Gather", graph.constant(model.coef), columns)
+    terms = graph.node("Mul", weights, values)
+    total = graph.node("ReduceSum", terms, graph.constant(np.array([1])), keepdims=0)
+    graph.node("Add", total, graph.constant(model.intercept), result="score")
+
+
+def _from_table(model: RankerModel, graph: _Graph) -> None:
+    if not isinstance(model.layout, TableLayout):
+        raise ValueError("inputs='table' is for models of tables; this one is of LIBSVM text. Use 'entries'.")
+    encoding = model.layout.encoding
+    for column in encoding.columns:
+        if column.kind == "time":
+            raise ValueError(
+                f"inputs='table' cannot take the time column {column.name!r} apart into hour and weekday. Use "
+                "inputs='columns', and TableEncoding.transform to make them."
+            )
+        if column.name in _OUTPUTS:
+            raise ValueError(
+                f"the column {column.name!r} has the name of an output of the ONNX file; inputs='table' needs "
+                "another name for it. Use inputs='columns'."
+            )
+    if encoding.hash_dim is not None:
+        raise ValueError("inputs='table' cannot hash. Use inputs='entries', and hash before.")
+    terms, start = [graph.constant(np.array([model.intercept]))], 0
+    for feature in encoding.features:
+        weights = model.coef[start : start + feature.width]
+        start += feature.width
+        if isinstance(feature, NumericFeature):
+            terms += _number(feature, weights, graph)
+        else:
+            terms += _category(feature, weights, graph)
+    graph.node("Sum", *terms, result="score")
+
+
+def _number(feature: NumericFeature, weights: Array, graph: _Graph) -> list[str]:
+    x = graph.input(feature.name, graph.types.DOUBLE, "n")
+    missing = graph.node("IsNaN", x)
+    centred = graph.node("Sub", x, graph.constant(feature.center))
+    scaled = graph.node("Div", centred, graph.constant(feature.scale))
+    value = graph.node("Where", missing, graph.constant(feature.fill), scaled)
+    terms = [graph.node("Mul", value, graph.constant(weights[0]))]
+    if feature.indicator:
+        terms.append(graph.node("Where", missing, graph.constant(weights[1]), graph.constant(0.0)))
+    return terms
+
+
+def _category(feature: CategoryFeature, weights: Array, graph: _Graph) -> list[str]:
+    known = list(feature.categories or ())
+    nothing = feature.width  # a place behind the weights, for values that have none
+    missing = len(known) if feature.has_missing else nothing
+    other = len(known) + feature.has_missing if feature.has_other else nothing
+    place = graph.node(
+        "LabelEncoder",
+        graph.input(feature.name, graph.types.STRING, "n"),
+        domain="ai.onnx.ml",
+        keys_strings=[*known, ""],
+        values_int64s=[*range(len(known)), missing],
+        default_int64=other,
+    )
+    return [graph.node("Gather", graph.constant(np.append(weights, 0.0)), place)]
+
+
+def _outputs(model: RankerModel, graph: _Graph) -> None:
+    types = graph.types
+    log_odds = graph.node("Mul", "score", graph.constant(model.slope))
+    graph.node("Sigmoid", log_odds, result="probability")
+    above = graph.node("Greater", "score", graph.constant(model.cut))
+    labels = model.labels
+    kinds = {"i": types.INT64, "f": types.DOUBLE, "b": types.BOOL, "U": types.STRING}
+    if labels.dtype.kind not in kinds:  # one number and one text, or numbers that need more than 64 bits
+        labels = np.array([0, 1])
+    graph.node("Gather", graph.constant(labels), graph.node("Cast", above, to=types.INT64), result="label")
+    for name, kind in (
+        ("score", types.DOUBLE),
+        ("probability", types.DOUBLE),
+        ("label", kinds[labels.dtype.kind]),
+    ):
+        graph.output(name, kind)

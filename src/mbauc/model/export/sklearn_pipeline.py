@@ -1,0 +1,92 @@
+"""A model as a fitted scikit-learn pipeline that takes tables with the raw columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.pipeline import Pipeline
+
+from mbauc.data.table.encoding import TableEncoding
+from mbauc.model.layout import TableLayout
+from mbauc.model.model import RankerModel
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """A scikit-learn step that makes a matrix of a table; there is nothing to fit.
+
+    Parameters
+    ----------
+    encoding : TableEncoding
+        How columns become numbers.
+    """
+
+    def __init__(self, encoding: TableEncoding) -> None:
+        self.encoding = encoding
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Do nothing: the encoding is what it is."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The matrix of an Arrow table, a pandas or polars frame, or a dict of columns.
+
+        Columns that the training data did not have are an error; labels and ids may be there or not.
+        """
+        return self.encoding.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of the matrix."""
+        return np.array(self.encoding.feature_names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+
+def to_sklearn(model: RankerModel) -> Any:
+    r"""A fitted scikit-learn estimator with the model's scores, to the bit.
+
+    For a table a ``Pipeline`` of the steps ``columns`` and ``ranker`` that takes tables with the raw columns;
+    of LIBSVM text, which has no table, the ranker alone, for rows in its numbered columns. The ranker is an
+    :class:`mbauc.MBAClassifier`; where the model has a threshold it is wrapped in a
+    ``FixedThresholdClassifier``, so that ``predict`` cuts there and not at 0. All of it can be pickled (to load
+    it takes mbauc), and ``clone`` gives an unfitted copy with the same columns.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from mbauc import MBAClassifier
+    >>> from mbauc.data import TableSource
+    >>> from mbauc.model import RankerModel, TableLayout
+    >>> from mbauc.model.export import to_sklearn
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+    >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
+    >>> source = TableSource(path, label="click")
+    >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
+    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> to_sklearn(model).predict(pd.DataFrame({"site": ["b", "a"], "bid": [2.0, 0.1]}))
+    array([1, 0])
+    """
+    ranker: Any = model.estimator()
+    if model.threshold is not None:
+        # it takes scores from its threshold on, ours raises the alarm above: the next number is the first such
+        above = float(np.nextafter(model.cut, np.inf))
+        fitted = ranker
+        ranker = FixedThresholdClassifier(
+            fitted, threshold=above, pos_label=fitted.classes_[1], response_method="decision_function"
+        )
+        ranker.estimator_ = fitted
+    if not isinstance(model.layout, TableLayout):
+        return ranker
+    return Pipeline([("columns", TableEncoder(model.layout.encoding)), ("ranker", ranker)])

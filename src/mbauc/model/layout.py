@@ -1,0 +1,135 @@
+"""How raw rows become the columns that a model has weights for: those of a table, or of LIBSVM text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mbauc.data.known_columns import KnownColumns
+from mbauc.data.table.encoding import TableEncoding
+from mbauc.data.table.source import TableSource
+from mbauc.model.encoding_check import check_encoding
+from mbauc.settings import check_flag, check_whole
+
+
+class RowLayout(Protocol):
+    """What a model knows of the files that it was trained on."""
+
+    n_features: int
+
+    def source(self, paths: Any, classes: Any, **options: Any) -> Any:
+        """Other files of the same kind, with labels."""
+
+    def feature_names(self) -> list[str]:
+        """Names of the columns."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """Columns of CSV, TSV or Parquet files.
+
+    Attributes
+    ----------
+    encoding : TableEncoding
+        How columns become numbers.
+    label : str
+        Column of the labels.
+    positive : tuple
+        Labels that count as positive, as the user said; empty if the larger one does.
+    weight : str or None
+        Column of the weights.
+    """
+
+    encoding: TableEncoding
+    label: str
+    positive: tuple[Any, ...] = ()
+    weight: str | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that weights are for."""
+        return self.encoding.n_features
+
+    def source(self, paths: Any, classes: Any, **options: Any) -> TableSource:
+        """Other files with the same columns."""
+        return TableSource(
+            paths,
+            label=self.label,
+            positive=list(self.positive) or None,
+            classes=tuple(classes),
+            weight=self.weight,
+            encoding=self.encoding,
+            **options,
+        )
+
+    def feature_names(self) -> list[str]:
+        """Names of the columns."""
+        return self.encoding.feature_names
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            "kind": "table",
+            "encoding": self.encoding.to_dict(),
+            "label": self.label,
+            "positive": list(self.positive),
+            "weight": self.weight,
+        }
+
+
+@dataclass(frozen=True)
+class LibsvmLayout:
+    """Numbered columns of LIBSVM text."""
+
+    n_features: int
+    zero_based: bool
+
+    def source(self, paths: Any, classes: Any, **options: Any) -> KnownColumns:
+        """Other files; columns that the model has not seen are left out."""
+        if any(isinstance(side, tuple | list) for side in classes):  # some labels against all others
+            positive = classes[1]
+            return KnownColumns(paths, self.n_features, self.zero_based, None, positive=positive, **options)
+        return KnownColumns(paths, self.n_features, self.zero_based, tuple(classes), **options)
+
+    def feature_names(self) -> list[str]:
+        """The numbers of the columns, as they stand in the files."""
+        first = 0 if self.zero_based else 1
+        return [str(column) for column in range(first, first + self.n_features)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
+
+
+def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
+    """What ``to_dict`` gave.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If it is anything else.
+    """
+    if told["kind"] == "table":
+        encoding = TableEncoding.from_dict(told["encoding"])
+        check_encoding(encoding)
+        layout = TableLayout(encoding, told["label"], tuple(told["positive"]), told["weight"])
+        if not isinstance(layout.label, str) or not isinstance(layout.weight, str | None):
+            raise ValueError(f"label and weight must be names, got {layout.label!r} and {layout.weight!r}")
+        if layout.to_dict() != told:
+            raise ValueError("columns that would not be written as they are told")
+        return layout
+    if told["kind"] == "libsvm":
+        check_whole("n_features", told["n_features"])
+        check_flag("zero_based", told["zero_based"])
+        return LibsvmLayout(told["n_features"], told["zero_based"])
+    raise ValueError(f"rows of a kind that this mbauc does not know: {told['kind']!r}")
+
+
+def named_weights(names: list[str], coef: Any) -> Iterator[tuple[str, float]]:
+    """Names and weights, those of the largest size first; zeros are left out."""
+    order = sorted(range(len(names)), key=lambda k: -abs(coef[k]))
+    return ((names[k], float(coef[k])) for k in order if coef[k])

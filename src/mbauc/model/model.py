@@ -1,0 +1,231 @@
+"""A trained ranker: weights, threshold, and how raw rows become the columns that the weights are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from mbauc.estimators.classifier import MBAClassifier
+from mbauc.estimators.problem import column_scales
+from mbauc.estimators.solver_choice import SolverChoice
+from mbauc.estimators.validation import check_factors
+from mbauc.model.layout import LibsvmLayout, TableLayout
+from mbauc.moments import PairMoments
+from mbauc.scoring import scores
+from mbauc.settings import check_number, check_whole
+
+Array = NDArray[np.float64]
+
+#: Settings that say how a fit runs and not what it finds; they stay on the machine that they were given on.
+RUNNING = ("n_jobs", "verbose")
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A cut that keeps a false-alarm promise.
+
+    Attributes
+    ----------
+    value : float
+        Scores above it raise an alarm.
+    false_alarm : float
+        Share of the negatives that may raise one.
+    confidence : float
+        Probability with which the promise is kept.
+    negatives : int
+        Rows that it was found on.
+    """
+
+    value: float
+    false_alarm: float
+    confidence: float
+    negatives: int
+
+    def __post_init__(self) -> None:
+        check_number("the threshold", self.value, low=-np.inf)
+        for name in ("false_alarm", "confidence"):
+            check_number(name, getattr(self, name), low=0.0, high=1.0)
+        check_whole("negatives", self.negatives, low=0)
+
+
+@dataclass(frozen=True)
+class RankerModel:
+    r"""What the file ``.mbauc`` holds.
+
+    Attributes
+    ----------
+    layout : TableLayout or LibsvmLayout
+        How raw rows become columns.
+    classes : tuple of two labels
+        As they stand in the data, negative first; several on one side are a tuple of labels.
+    coef : ndarray of shape (d,)
+        Weights, read-only.
+    intercept, slope : float
+        Scores are x'w + intercept; times the slope they are log-odds.
+    l1, l2 : float
+        Penalties.
+    threshold : Threshold or None
+        A cut that keeps a false-alarm promise, if one was found.
+    moments : PairMoments or None
+        What training goes on from.
+    settings : dict
+        Of the estimator.
+    trained_on : dict
+        Files, rows, time, and what was measured on rows held out; for people.
+    path : list of dict
+        Penalties that were tried and their held-out scores.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mbauc import MBAClassifier
+    >>> from mbauc.data import TableSource
+    >>> from mbauc.model import RankerModel, TableLayout
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+    >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
+    >>> source = TableSource(path, label="click", encode="onehot")
+    >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
+    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> model.score(model.layout.encoding.transform({"site": ["b", "a"], "bid": [2.0, 2.0]})).round(2)
+    array([ 0.6 , -0.23])
+    """
+
+    layout: TableLayout | LibsvmLayout
+    classes: tuple[Any, Any]
+    coef: Array
+    intercept: float
+    slope: float
+    l1: float
+    l2: float
+    threshold: Threshold | None = None
+    moments: PairMoments | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    trained_on: dict[str, Any] = field(default_factory=dict)
+    path: list[dict[str, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        coef = np.array(self.coef, dtype=np.float64)
+        if coef.shape != (self.layout.n_features,):
+            raise ValueError(
+                f"coef must have one weight for each of {self.layout.n_features:,} columns, got shape "
+                f"{coef.shape}."
+            )
+        if not np.isfinite(coef).all():
+            place = int(np.flatnonzero(~np.isfinite(coef))[0])
+            raise ValueError(f"coef must be finite, got {coef[place]} for column {place:,}.")
+        coef.flags.writeable = False
+        object.__setattr__(self, "coef", coef)
+        for name in ("intercept", "slope"):
+            object.__setattr__(self, name, check_number(name, getattr(self, name), low=-np.inf))
+        for name in ("l1", "l2"):
+            object.__setattr__(self, name, check_number(name, getattr(self, name), low=0.0))
+        if len(self.classes) != 2:
+            raise ValueError(f"classes must be two, negative first, got {self.classes!r}.")
+        if self.moments is not None and self.moments.n_features != coef.size:
+            raise ValueError(
+                f"moments must be of the model's {coef.size:,} columns, got those of "
+                f"{self.moments.n_features:,}."
+            )
+
+    @classmethod
+    def of(cls, ranker: Any, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any) -> RankerModel:
+        """A fitted estimator with the rows that it is for.
+
+        Parameters
+        ----------
+        ranker : estimator
+            With ``coef_``, ``intercept_``, ``slope_``, ``l1_``, ``l2_`` and, maybe, ``moments_``.
+        layout : TableLayout or LibsvmLayout
+            How raw rows become columns.
+        classes : sequence of two labels
+            As they stand in the data, negative first.
+        **rest
+            Other attributes.
+        """
+        return cls(
+            layout,
+            tuple(classes),
+            ranker.coef_[0],
+            float(ranker.intercept_[0]),
+            float(ranker.slope_),
+            float(ranker.l1_),
+            float(ranker.l2_),
+            moments=getattr(ranker, "moments_", None),
+            **rest,
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of weights."""
+        return int(self.coef.size)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The two labels, negative first; 0 and 1 where a side has several."""
+        if any(isinstance(side, tuple | list) for side in self.classes):
+            return np.array([0, 1])
+        if len({type(side) for side in self.classes}) == 1:
+            return np.array(self.classes)
+        labels = np.empty(2, dtype=object)  # a number and a text would become two texts
+        labels[:] = self.classes
+        return labels
+
+    @property
+    def cut(self) -> float:
+        """Score above which a row is called positive: the threshold, or 0, where both are equally likely."""
+        return 0.0 if self.threshold is None else float(self.threshold.value)
+
+    def score(self, X: Any) -> Array:
+        """Scores of rows in the model's columns."""
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X must have the model's {self.n_features:,} columns, got {X.shape[1]:,}.")
+        return np.asarray(scores(X, self.coef[None, :])[0] + self.intercept)
+
+    def probability(self, s: Array) -> Array:
+        """Probability of the positive class that goes with scores."""
+        return np.asarray(expit(s * self.slope))
+
+    def label(self, s: Array) -> NDArray[Any]:
+        """Labels that go with scores: the positive one above :attr:`cut`."""
+        return np.asarray(self.labels[(s > self.cut).astype(np.intp)])
+
+    def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
+        """Labels, scores and weights of the blocks of a source."""
+        for block in source:
+            yield block.y, self.score(block.X), block.weight
+
+    def with_threshold(self, threshold: Threshold | None) -> RankerModel:
+        """The same ranker with another cut."""
+        return replace(self, threshold=threshold)
+
+    def estimator_settings(self) -> dict[str, Any]:
+        """Those of the settings that :class:`mbauc.MBAClassifier` has, but for :data:`RUNNING`."""
+        known = set(MBAClassifier().get_params()) - set(RUNNING)
+        return {name: value for name, value in self.settings.items() if name in known}
+
+    def estimator(self) -> MBAClassifier:
+        """A fitted scikit-learn estimator with the same weights, for rows in the model's columns.
+
+        With moments it can be updated (``partial_fit``) and has standard errors. It has not solved anything, so
+        ``solution_`` and ``n_iter_`` are missing. ``predict`` cuts at 0.
+        """
+        fitted = MBAClassifier(**self.estimator_settings())
+        fitted.coef_, fitted.intercept_ = self.coef[None, :].copy(), np.array([self.intercept])
+        fitted.slope_, fitted.l1_, fitted.l2_ = self.slope, self.l1, self.l2
+        fitted.classes_ = self.labels
+        fitted.n_features_in_ = self.n_features
+        fitted.solver_ = SolverChoice(
+            "gram" if self.moments is not None else "matrix-free", "it came from a model"
+        )
+        if self.moments is not None:
+            fitted.moments_ = self.moments
+            fitted.effective_sample_size_ = self.moments.effective_sizes
+            fitted.scale_ = column_scales(self.moments) if fitted.scale else np.ones(self.n_features)
+            factors = check_factors(fitted.penalty_factors, self.n_features)
+            fitted._ridge = self.l2 * factors * fitted.scale_**2
+        return fitted

@@ -1,0 +1,197 @@
+"""From a source to a model: hold some rows out, train on the others, test, and keep what was learned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.cluster.classifier import ClusterRows
+from mbauc.cluster.classifier_cv import ClusterClassifierCV
+from mbauc.cluster.part_rows import Layout
+from mbauc.cluster.source_parts import SourceParts
+from mbauc.data.block import Source
+from mbauc.data.some_rows import SomeRows
+from mbauc.estimators.classifier import MBAClassifier
+from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.model.layout import LibsvmLayout, TableLayout
+from mbauc.model.model import RankerModel
+from mbauc.moments import PairMoments
+from mbauc.pair_rows.checked_blocks import read_blocks
+from mbauc.progress import progress
+from mbauc.rows import Rows
+from mbauc.threads import thread_count
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What to do.
+
+    Attributes
+    ----------
+    settings : dict
+        Of :class:`mbauc.MBAClassifier`.
+    folds : int
+        Folds of a cross-validation that chooses the penalties; 0 for none.
+    hold_out : float
+        Share of the rows to test on; 0 for none.
+    seed : int
+        Of what is held out and of folds.
+    memory, checkpoint
+        As for :meth:`mbauc.MBAClassifier.fit_source`.
+    decay : float
+        What earlier blocks' weights are multiplied by at each block; 1 forgets nothing.
+    show : bool
+        Show progress on a terminal.
+    """
+
+    settings: dict[str, Any]
+    folds: int = 0
+    hold_out: float = 0.2
+    seed: int = 0
+    memory: str | None = None
+    checkpoint: str | None = None
+    decay: float = 1.0
+    show: bool = False
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Labels and scores of rows that a model was not trained on."""
+
+    y: NDArray[np.int8]
+    s: Array
+    weight: Array | None
+
+    def interval(self, confidence: float = 0.95) -> AucInterval:
+        """AUC with its interval; weights count as repeated rows."""
+        return roc_auc_interval(
+            self.y,
+            self.s,
+            self.weight,
+            weights=None if self.weight is None else "frequency",
+            confidence=confidence,
+        )
+
+
+def train(
+    source: Source,
+    layout: TableLayout | LibsvmLayout,
+    training: Training,
+    *,
+    about: dict[str, Any] | None = None,
+    test: Source | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[RankerModel, Tested | None]:
+    """A model of the rows of a source, and how it does on rows held out, or on other rows.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    layout : TableLayout or LibsvmLayout
+        How they came from files.
+    training : Training
+        What to do with them.
+    about : dict, optional
+        Files and the like, for the model's record.
+    test : Source, optional
+        Rows to test on, instead of some that are held out.
+    say : callable
+        Told in words how things stand.
+    """
+    started = time.time()
+    rows = source
+    if test is None and training.hold_out > 0:
+        rows = SomeRows(source, training.hold_out, held_out=False, seed=training.seed)
+        test = SomeRows(source, training.hold_out, held_out=True, seed=training.seed)
+    ranker, path = _fitted(rows, training)
+    say(f"solver      {ranker.solver_}")
+    sizes = ranker.effective_sample_size_
+    record = {
+        **(about or {}),
+        "mbauc": version("mbauc"),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "solver": str(ranker.solver_),
+        "positives": float(sizes[0]),
+        "negatives": float(sizes[1]),
+        "notes": [],
+    }
+    settings = dict(training.settings)
+    if training.folds:
+        settings |= {"l1": ranker.l1_, "l2": ranker.l2_}
+    model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
+    record["seconds"] = round(time.time() - started, 3)
+    if test is None:
+        return model, None
+    tested = score_source(model, test, show=training.show)
+    interval = tested.interval()
+    record["tested"] = {
+        "auc": interval.auc,
+        "low": interval.low,
+        "high": interval.high,
+        "confidence": interval.confidence,
+        "positives": int(tested.y.sum()),
+        "negatives": int(tested.y.size - tested.y.sum()),
+        "share_held_out": training.hold_out,
+    }
+    return model, tested
+
+
+def score_source(model: RankerModel, source: Source, *, show: bool = False) -> Tested:
+    """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
+    from mbauc.data.block import about_rows
+
+    labels, values, weights = [], [], []
+    with progress(about_rows(source), "scoring", show=show) as advance:
+        for y, s, weight in model.scored_blocks(source):
+            labels.append(np.asarray(y, dtype=np.int8))
+            values.append(s)
+            weights.append(weight)
+            advance(s.size)
+    if not values:
+        raise ValueError("there are no rows to test on.")
+    weight = None
+    if any(one is not None for one in weights):
+        weight = np.concatenate(
+            [np.ones(s.size) if one is None else one for one, s in zip(weights, values, strict=True)]
+        )
+    return Tested(np.concatenate(labels), np.concatenate(values), weight)
+
+
+def _fitted(rows: Source, training: Training) -> tuple[Any, list[dict[str, float]]]:
+    settings = training.settings | {"verbose": training.show}
+    if training.folds:
+        known = set(ClusterClassifierCV().get_params()) & set(settings)
+        chosen = ClusterClassifierCV(cv=training.folds, **{name: settings[name] for name in known})
+        parts = SourceParts(rows, training.show)
+        chosen._fit_rows(ClusterRows(parts, Layout(rows.n_features), (0, 1), with_ids=True))
+        found = chosen.cv_results_
+        keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
+        path = [
+            dict(zip(("l1", "l2", "score", "std"), map(float, point), strict=True))
+            for point in zip(*(found[key] for key in keys), strict=True)
+        ]
+        return chosen, path
+    ranker = MBAClassifier(**settings)
+    if training.decay < 1:
+        return ranker.fit_moments(_decayed(rows, training)), []
+    return ranker.fit_source(rows, memory=training.memory, checkpoint=training.checkpoint), []
+
+
+def _decayed(rows: Source, training: Training) -> PairMoments:
+    """Moments in which earlier blocks count for less."""
+    total = PairMoments(rows.n_features)
+    n_threads = thread_count(training.settings.get("n_jobs"))
+    for block in read_blocks(rows):
+        if block.X.shape[0]:
+            part = PairMoments._of_rows(Rows(block.X, block.positive, block.weight), n_threads)
+            total = total.decayed(training.decay) + part
+    return total

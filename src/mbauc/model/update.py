@@ -1,0 +1,177 @@
+"""Training that goes on: new rows for a model, and models from several machines made one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Any, Literal
+
+from mbauc.data.block import Source
+from mbauc.estimators.classifier import MBAClassifier
+from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
+from mbauc.model.model import RankerModel
+from mbauc.moments import PairMoments
+from mbauc.moments_source import moments_from_source
+from mbauc.settings import check_number
+
+#: What a record says of the weights as they were; it is not true of the new ones.
+_OF_THE_WEIGHTS = ("tested", "seconds")
+_SOLVED_ANEW = "weights solved anew after"
+_NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
+
+
+def updated(
+    model: RankerModel,
+    source: Source,
+    *,
+    decay: float = 1.0,
+    n_jobs: int | None = None,
+    about: dict[str, Any] | None = None,
+    show: bool = False,
+) -> RankerModel:
+    r"""A model trained on more rows: the same weights as if all rows had come at once (with ``decay=1``).
+
+    The moments of the new rows are added to the model's own, in which earlier rows are first made to count for
+    ``decay`` times as much. Then the weights are solved anew with the model's settings: with the same
+    penalties, unless l2 was ``"auto"``, which chooses anew. A threshold is dropped, because its promise was for
+    other weights. ``O(n d² + d³)`` time for n new rows, however many the old ones; the memory of three moments.
+
+    Parameters
+    ----------
+    model : RankerModel
+        With moments; it is not changed.
+    source : Source
+        New rows, such as ``model.layout.source(paths, model.classes)``.
+    decay : float
+        In (0, 1]: what the weights of earlier rows are multiplied by; 1 forgets nothing.
+    n_jobs : int, optional
+        Threads; by default as many as BLAS may use.
+    about : dict, optional
+        For the record: ``files`` are added to those that are known, the rest is stored with the update.
+    show : bool
+        Show progress on a terminal.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mbauc import MBAClassifier
+    >>> from mbauc.data import LibsvmSource
+    >>> from mbauc.model import LibsvmLayout, RankerModel, updated
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "monday").write_text("1 1:2 2:1\n0 1:1 2:2\n0 2:1\n")
+    >>> _ = (folder / "tuesday").write_text("1 1:3\n0 1:1 2:1\n")
+    >>> monday = LibsvmSource(folder / "monday")
+    >>> layout = LibsvmLayout(monday.n_features, monday.zero_based)
+    >>> ranker = MBAClassifier(l2=0.1, solver="gram").fit_source(monday)
+    >>> model = RankerModel.of(ranker, layout, monday.classes, settings={"l2": 0.1})
+    >>> model = updated(model, layout.source(folder / "tuesday", model.classes), decay=0.99)
+    >>> model.moments
+    PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
+    """
+    old = _moments(model, "the model")
+    check_number("decay", decay, low=0.0, high=1.0, open_low=True)
+    if source.n_features != model.n_features:
+        raise ValueError(
+            f"the new rows have {source.n_features:,} columns, the model has {model.n_features:,}. Read them "
+            "as the model's own rows were, with model.layout.source(paths, model.classes)."
+        )
+    classes = joined_classes(model, source.classes, "the new rows")
+    new = moments_from_source(source, n_jobs=n_jobs, show=show)
+    moments = old.decayed(decay)
+    moments._absorb(new.closed() if old.is_closed else new)
+    told = dict(about or {})
+    record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
+    files = [*record.get("files", []), *told.pop("files", [])]
+    if files:
+        record["files"] = files
+    step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **told}
+    record["updates"] = [*record.get("updates", []), step]
+    kept = [note for note in record.get("notes", []) if not str(note).startswith(_SOLVED_ANEW)]
+    number = len(record["updates"])
+    record["notes"] = [*kept, f"{_SOLVED_ANEW} {number} update{'s' if number > 1 else ''}"]
+    _note_threshold(record, [model])
+    return _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
+
+
+def merged(
+    models: Iterable[RankerModel], *, l1: float | None = None, l2: float | Literal["auto"] | None = None
+) -> RankerModel:
+    """One model of the rows of several: the same weights as if all rows had been in one place.
+
+    Moments add up, and the weights are solved once. Layouts, classes and settings of the models must be equal;
+    of labels that stand against named positive ones, each may have seen others. Thresholds are dropped, because
+    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides those of the
+    models.
+
+    Parameters
+    ----------
+    models : iterable of RankerModel
+        Two or more, with moments.
+    l1, l2 : float, or "auto" as l2, optional
+        Penalties, where the models' own differ or others are wanted.
+    """
+    several = list(models)
+    if len(several) < 2:
+        raise ValueError(f"merging takes two models or more, got {len(several)}.")
+    first, classes = several[0], several[0].classes
+    names = [f"model {place}" for place in range(1, len(several) + 1)]
+    parts = [_moments(model, name) for model, name in zip(several, names, strict=True)]
+    for model, name in zip(several[1:], names[1:], strict=True):
+        check_same_columns(first, model, name)
+        classes = joined_classes(first, model.classes, name, classes)
+    check_same_settings(several, names, [key for key, given in (("l1", l1), ("l2", l2)) if given is not None])
+    total = parts[0] + parts[1]
+    for part in parts[2:]:
+        total._absorb(part)
+    record = {
+        "files": [file for model in several for file in model.trained_on.get("files", [])],
+        "merged": [entry for model in several for entry in _history(model.trained_on)],
+        "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
+    }
+    _note_threshold(record, several)
+    l1 = first.l1 if l1 is None else l1
+    return _solved(first, total, classes, l1, penalty(first, "l2") if l2 is None else l2, record)
+
+
+def _solved(
+    model: RankerModel,
+    moments: PairMoments,
+    classes: tuple[Any, Any],
+    l1: float,
+    l2: float | Literal["auto"],
+    record: dict[str, Any],
+) -> RankerModel:
+    """A model with other moments and the same settings, but for the penalties."""
+    ranker = MBAClassifier(**(model.estimator_settings() | {"l1": l1, "l2": l2})).fit_moments(moments)
+    record |= {
+        "columns": model.n_features,
+        "mbauc": version("mbauc"),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "solver": str(ranker.solver_),
+        "positives": float(ranker.effective_sample_size_[0]),
+        "negatives": float(ranker.effective_sample_size_[1]),
+    }
+    settings = model.settings | {"l1": l1, "l2": l2}
+    return RankerModel.of(ranker, model.layout, classes, settings=settings, trained_on=record, path=model.path)
+
+
+def _note_threshold(record: dict[str, Any], models: list[RankerModel]) -> None:
+    """Say in a record that thresholds were dropped, if there were any."""
+    if any(model.threshold is not None for model in models) and _NO_THRESHOLD not in record["notes"]:
+        record["notes"].append(_NO_THRESHOLD)
+
+
+def _moments(model: RankerModel, name: str) -> PairMoments:
+    if model.moments is None:
+        raise ValueError(
+            f"{name} has no moments, which training goes on from: they were left out of its file, or it was "
+            "fitted matrix-free, which keeps none. Train it with solver='gram' and save it with its moments."
+        )
+    return model.moments
+
+
+def _history(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a model was trained on as a flat list, so that merging every day does not nest ever deeper."""
+    own = {name: value for name, value in record.items() if name != "merged"}
+    return [*record.get("merged", []), *([own] if "merged" not in record or "updates" in record else [])]

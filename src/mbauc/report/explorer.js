@@ -1,0 +1,147 @@
+"use strict";
+(() => {
+  const element = (id) => document.getElementById(id);
+  const table = JSON.parse(element("thresholds").textContent);
+  const STEPS = 50; // of a slider, for a factor of ten
+
+  // -- which row of the table: the rules of mbauc.report.thresholds.explore ------------------------------------
+
+  function rowWithin(limit) {
+    let row = table.threshold.length - 1;
+    while (table.false_alarms[row] / table.negatives > limit) row -= 1;
+    return row;
+  }
+
+  function costOf(row, ratio) {
+    return ratio * (table.positives - table.found[row]) + table.false_alarms[row];
+  }
+
+  function rowOfLeastCost(ratio) {
+    let best = 0;
+    for (let row = 1; row < table.threshold.length; row += 1) {
+      if (costOf(row, ratio) < costOf(best, ratio)) best = row;
+    }
+    return best;
+  }
+
+  // -- numbers as text: those of mbauc.report.text --------------------------------------------------------------
+
+  function count(value) {
+    if (Number.isInteger(value)) return value.toLocaleString("en");
+    const [whole, fraction] = value.toFixed(2).split(".");
+    return `${Number(whole).toLocaleString("en")}.${fraction}`;
+  }
+
+  function percent(value) {
+    if (value === null) return "–";
+    if (value === 0 || value === 1) return `${100 * value}%`;
+    if (value < 1e-8) return "about 0%";
+    const hundredfold = 100 * value;
+    let digits = 1;
+    for (let edge = 10, half = 0.05; (hundredfold < edge || 100 - hundredfold < half) && digits < 10; digits += 1) {
+      edge /= 10;
+      half /= 10;
+    }
+    return `${hundredfold.toFixed(digits)}%`;
+  }
+
+  // -- what is shown --------------------------------------------------------------------------------------------
+
+  function put(name, value, text) {
+    const place = element(`at-${name}`);
+    place.value = value === null ? "" : String(value);
+    place.textContent = text;
+  }
+
+  function putRate(name, hits, trials, row) {
+    const value = trials ? hits / trials : null;
+    put(name, value, percent(value));
+    table[name].forEach((ends, k) => put(`${name}-${k ? "high" : "low"}`, ends[row], percent(ends[row])));
+    return value;
+  }
+
+  function place(value, axis) {
+    const [low, high, start, stop, log] = axis.split(" ").map(Number);
+    const scale = (v) => (log ? Math.log10(v) : v);
+    const inside = Math.min(Math.max(value, low), high);
+    return start + ((stop - start) * (scale(inside) - scale(low))) / (scale(high) - scale(low));
+  }
+
+  function move(points) {
+    for (const mark of document.querySelectorAll("[data-mark]")) {
+      const [x, y] = points[mark.dataset.mark];
+      mark.setAttribute("transform", `translate(${place(x, mark.dataset.x).toFixed(1)} 0)`);
+      const ring = mark.querySelector("circle");
+      if (ring) ring.setAttribute("cy", place(y, mark.dataset.y).toFixed(1));
+    }
+  }
+
+  function show(row, cost) {
+    const found = table.found[row];
+    const alarms = table.false_alarms[row];
+    const threshold = table.threshold[row];
+    put("threshold", threshold, threshold === null ? "below all scores" : String(threshold));
+    put("found", found, count(found));
+    put("missed", table.positives - found, count(table.positives - found));
+    put("false-alarms", alarms, count(alarms));
+    put("quiet", table.negatives - alarms, count(table.negatives - alarms));
+    const detection = putRate("detection", found, table.positives, row);
+    const rate = putRate("false_alarm", alarms, table.negatives, row);
+    const precision = putRate("precision", found, found + alarms, row);
+    put("promise", table.promise[row], percent(table.promise[row]));
+    put("cost", cost, cost === null ? "–" : count(cost));
+    element("saying").textContent =
+      `Finds ${count(found)} of ${count(table.positives)} positives, ` +
+      `with ${count(alarms)} false alarm${alarms === 1 ? "" : "s"} among ${count(table.negatives)} negatives.`;
+    move({ rates: [rate, detection], precision: [detection, precision ?? 0], score: [threshold ?? -Infinity, 0] });
+  }
+
+  // -- controls -------------------------------------------------------------------------------------------------
+
+  const settings = { limit: Number(element("limit-number").value), cost: Number(element("cost-number").value) };
+  const chosen = () => document.querySelector("input[name=mode]:checked").value;
+
+  function update() {
+    const mode = chosen();
+    for (const part of document.querySelectorAll("[data-mode]")) part.hidden = part.dataset.mode !== mode;
+    if (mode === "own") show(table.chosen, null);
+    if (mode === "limit") show(rowWithin(settings.limit), null);
+    if (mode === "cost") {
+      const row = rowOfLeastCost(settings.cost);
+      show(row, costOf(row, settings.cost));
+    }
+  }
+
+  function connect(mode, says, most, zeroAtLeft) {
+    const slider = element(`${mode}-slider`);
+    const entry = element(`${mode}-number`);
+    const say = () => slider.setAttribute("aria-valuetext", says(settings[mode]));
+    slider.addEventListener("input", () => {
+      const power = Number((10 ** (Number(slider.value) / STEPS)).toPrecision(3));
+      settings[mode] = zeroAtLeft && slider.value === slider.min ? 0 : power;
+      entry.value = String(settings[mode]);
+      entry.removeAttribute("aria-invalid");
+      say();
+      update();
+    });
+    entry.addEventListener("input", () => {
+      const text = entry.value.trim();
+      const value = text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
+      if (text === "" || !(value >= 0 && value <= most)) {
+        entry.setAttribute("aria-invalid", "true");
+        return;
+      }
+      entry.removeAttribute("aria-invalid");
+      settings[mode] = value;
+      slider.value = value === 0 ? slider.min : String(Math.round(STEPS * Math.log10(value)));
+      say();
+      update();
+    });
+    say();
+  }
+
+  connect("limit", (value) => `${percent(value)} of the negatives`, 1, true);
+  connect("cost", (value) => `${value} false alarms for a missed positive`, Number.MAX_VALUE, false);
+  for (const choice of document.querySelectorAll("input[name=mode]")) choice.addEventListener("change", update);
+  update();
+})();

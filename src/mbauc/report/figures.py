@@ -1,0 +1,174 @@
+"""The plots of a report, each from the numbers that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.report.curves import Histogram, Reliability
+from mbauc.report.svg import Axis, Plot
+from mbauc.report.thresholds import Position, ThresholdTable
+
+Array = NDArray[np.float64]
+
+_SHARE = (0.0, 1.0)
+
+
+def roc_plot(table: ThresholdTable, at: Position) -> Plot:
+    """Detection against false alarms with the interval of each detection rate."""
+    plot = Plot(
+        "ROC curve",
+        Axis(*_SHARE, "false-alarm rate", percent=True),
+        Axis(*_SHARE, "detection rate", percent=True),
+        [("line", "curve", "measured"), ("area", "band", "95% interval"), ("dot", "mark", "threshold")],
+        height=300,
+    )
+    x, y = _from_zero(table)
+    low, high = (np.concatenate([end[:1], end]) for end in table.detection)
+    plot.band(x, low, high, "band")
+    plot.line(_SHARE, _SHARE, "chance")
+    plot.line(x, y, "curve")
+    plot.mark(at.false_alarm.value, at.detection.value, "rates")
+    return plot
+
+
+def promise_plot(table: ThresholdTable, at: Position) -> Plot:
+    """The same where false alarms are few, with what a promise can reach."""
+    x, y = _from_zero(table)
+    floor = 10.0 ** np.floor(np.log10(0.9 / max(table.negatives, 2.0)))
+    plot = Plot(
+        "ROC curve with a logarithmic false-alarm rate",
+        Axis(floor, 1.0, "false-alarm rate, logarithmic", log=True, percent=True),
+        Axis(*_SHARE, "detection rate", percent=True),
+        [
+            ("line", "curve", "measured"),
+            ("area", "promise", "Neyman–Pearson"),
+            ("dot", "mark", "threshold"),
+        ],
+        height=300,
+    )
+    # a promise between two thresholds has to use the higher one: steps
+    low, high = (np.repeat(end, 2)[:-1] for end in table.detection)
+    plot.band(np.repeat(table.promise, 2)[1:], low, high, "promise")
+    # straight between two thresholds means bent on this axis
+    grid = np.geomspace(floor, 1.0, 300)
+    x, y = np.concatenate([x, grid]), np.concatenate([y, np.interp(grid, x, y)])
+    order = np.lexsort([y, x])
+    plot.line(grid, grid, "chance")
+    plot.line(x[order], y[order], "curve")
+    plot.mark(at.false_alarm.value, at.detection.value, "rates")
+    return plot
+
+
+def score_plot(bins: Histogram, at: Position | None) -> Plot:
+    """Where the scores of each class lie."""
+    kinds = [("minus", "negatives", bins.minus), ("plus", "positives", bins.plus)]
+    key = [("area", kind, text) for kind, text, _ in kinds]
+    plot = Plot(
+        "Scores of both classes",
+        Axis(float(bins.edges[0]), float(bins.edges[-1]), "score"),
+        Axis(0.0, float(max(bins.plus.max(), bins.minus.max())) * 1.05, "share of the class", percent=True),
+        [*key, ("line", "mark", "threshold")] if at else key,
+    )
+    for kind, _, shares in kinds:
+        height = np.repeat(shares, 2)
+        plot.band(np.repeat(bins.edges, 2)[1:-1], np.zeros(height.size), height, kind)
+    if at:
+        plot.mark(at.threshold, None, "score")
+    return plot
+
+
+def precision_plot(table: ThresholdTable, at: Position) -> Plot:
+    """Precision against detection with its interval."""
+    alarms = table.found + table.false_alarms
+    some = alarms > 0
+    x, y = table.found[some] / table.positives, table.found[some] / alarms[some]
+    plot = Plot(
+        "Precision against detection rate",
+        Axis(*_SHARE, "detection rate (recall)", percent=True),
+        Axis(*_SHARE, "precision", percent=True),
+        [("line", "curve", "measured"), ("area", "band", "95% interval"), ("line", "chance", "chance")],
+    )
+    plot.band(x, table.precision[0][some], table.precision[1][some], "band")
+    plot.line(_SHARE, [table.positives / (table.positives + table.negatives)] * 2, "chance")
+    plot.line(x, y, "curve")
+    if x.size < 20:
+        plot.dots(x, y, "dot")
+    plot.mark(at.detection.value, at.precision.value if alarms[at.row] else 0.0, "precision")
+    return plot
+
+
+def gains_plot(table: ThresholdTable) -> Plot:
+    """Share of the positives found in a share of all rows."""
+    alarms = table.found + table.false_alarms
+    everyone = table.positives + table.negatives
+    plot = Plot(
+        "Gains: positives found against rows looked at",
+        Axis(*_SHARE, "share of the rows, highest scores first", percent=True),
+        Axis(*_SHARE, "share of the positives found", percent=True),
+        [("line", "curve", "by score"), ("line", "chance", "blindly"), ("line", "ideal", "at best")],
+    )
+    plot.line(_SHARE, _SHARE, "chance")
+    plot.line([0.0, table.positives / everyone, 1.0], [0.0, 1.0, 1.0], "ideal")
+    plot.line(np.append(0.0, alarms / everyone), np.append(0.0, table.found / table.positives), "curve")
+    return plot
+
+
+def calibration_plot(bins: Reliability) -> Plot:
+    """Share of positives against mean probability; logarithmic where the probabilities span decades."""
+    high = float(max(bins.predicted.max(), bins.seen.max()))
+    log = bool(np.median(bins.predicted) < bins.predicted.max() / 10)
+    if log:
+        least = max(1e-6, min(bins.predicted.min(), bins.seen[bins.seen > 0].min(initial=1.0)))
+        ends = (10.0 ** np.floor(np.log10(least)), 10.0 ** np.ceil(np.log10(max(high, 10 * least))))
+    else:
+        ends = (0.0, min(1.0, 1.15 * max(float(bins.high.max()), high)))
+    tail = ", logarithmic" if log else ""
+    plot = Plot(
+        "Calibration: share of positives against probability",
+        Axis(*ends, "mean probability" + tail, log=log, percent=True),
+        Axis(*ends, "share of positives" + tail, log=log, percent=True),
+        [("dot", "dot", "rows of like probability"), ("line", "chance", "as promised")],
+        height=300,
+    )
+    plot.line(ends, ends, "chance")
+    plot.whiskers(bins.predicted, bins.low, bins.high, "whisker")
+    plot.dots(bins.predicted, bins.seen, "dot")
+    return plot
+
+
+def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float) -> Plot:
+    """Held-out scores against the penalty ``name``, by which the entries are sorted."""
+    values = np.array([float(entry[name]) for entry in path])
+    score = np.array([float(entry["score"]) for entry in path])
+    stderr = np.nan_to_num([float(entry.get("stderr") or 0.0) for entry in path])
+    powers = np.log10([value for value in (*values, chosen) if value > 0])
+    # whole decades; a penalty of zero stands at the left end, on its own
+    zero = bool((values == 0).any()) or chosen == 0
+    first = np.floor(powers.min()) - float(zero)
+    last = max(np.ceil(powers.max()), first + 1)
+    low, high = float((score - stderr).min()), float((score + stderr).max())
+    room = 0.08 * (high - low) or 0.01
+    key = [("line", "curve", "held-out AUC"), ("line", "mark", f"chosen {name}")]
+    if stderr.any():
+        key.append(("line", "whisker", "± 1 standard error"))
+    plot = Plot(
+        f"Held-out AUC against the penalty {name}",
+        Axis(10.0**first, 10.0**last, f"{name}, logarithmic", log=True, zero=zero),
+        Axis(low - room, high + room, "held-out AUC"),
+        key,
+    )
+    plot.line([chosen, chosen], [low - room, high + room], "mark")
+    plot.whiskers(values, score - stderr, score + stderr, "whisker")
+    plot.line(values, score, "curve")
+    plot.dots(values, score, "dot", 2.5)
+    return plot
+
+
+def _from_zero(table: ThresholdTable) -> tuple[Array, Array]:
+    """The measured curve, from no alarm at all."""
+    x, y = table.false_alarms / table.negatives, table.found / table.positives
+    return np.append(0.0, x), np.append(0.0, y)

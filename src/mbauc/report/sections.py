@@ -1,0 +1,232 @@
+"""The sections of a report: a heading each, with plots and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mbauc.report import figures
+from mbauc.report.evaluation import Evaluation, Ranking
+from mbauc.report.explorer import explorer_html
+from mbauc.report.path import PenaltyPath
+from mbauc.report.svg import Plot
+from mbauc.report.text import between, count, named, number, percent, score_text, short_percent
+from mbauc.report.thresholds import Position, explore, start
+
+if TYPE_CHECKING:
+    from mbauc.model import RankerModel
+
+#: Weights that are shown, and false-alarm limits of the table beside the ROC curve.
+_WEIGHTS = 25
+_LIMITS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2)
+
+
+def sections(found: Evaluation, model: RankerModel, data_name: str) -> Iterator[tuple[str, str, str]]:
+    """Id, heading and content of each."""
+    ranking = found.ranking
+    if ranking:
+        at = start(ranking.table)
+        yield "threshold", "Choose a threshold", _explorer(found, ranking, at, model)
+        yield "roc", "Detection and false alarms", _side_by_side(_roc(ranking, at), _promise(ranking, at))
+        yield "precision", "Precision and gains", _side_by_side(_precision(ranking, at), _gains(ranking))
+    else:
+        yield "scores", "Scores", _side_by_side(_scores(found, None))
+    yield "calibration", "Probabilities", _side_by_side(*_calibration(found))
+    if found.path:
+        yield "weights", "Weights and penalty", _side_by_side(_weights(model), _path(found.path, model))
+    else:
+        yield "weights", "Weights", _weights(model)
+    yield "summary", "Data and model", _summary(found, model, data_name)
+
+
+def _explorer(found: Evaluation, ranking: Ranking, at: Position, model: RankerModel) -> str:
+    return (
+        "<p>An alarm is raised for rows with a score above the threshold. Move it, and see what it finds and "
+        "what that costs on these rows. Intervals are for a threshold that was fixed before; one that is "
+        "chosen here looks a little better than it is.</p>"
+        + explorer_html(ranking.table, model.threshold, _scores(found, at))
+    )
+
+
+def _scores(found: Evaluation, at: Position | None) -> str:
+    bins = found.scores
+    text = "Scores of each class, each as shares of its own class. The farther apart, the better the ranking."
+    if bins.outside:
+        text += f" {count(bins.outside)} rows with extreme scores lie outside the picture."
+    middle = (bins.edges[:-1] + bins.edges[1:]) / 2
+    rows = [
+        (number(score), percent(minus), percent(plus))
+        for score, minus, plus in zip(middle, bins.minus, bins.plus, strict=True)
+    ]
+    table = _table("Shares in bins of equal width", ("Score near", "Negatives", "Positives"), rows)
+    return _figure("score-plot", figures.score_plot(bins, at), text, _folded(table))
+
+
+def _roc(ranking: Ranking, at: Position) -> str:
+    rows = []
+    for limit in _LIMITS:
+        if limit * ranking.table.negatives >= 1:
+            here = explore(ranking.table, false_alarm=limit)
+            ends = between(here.detection.low, here.detection.high)
+            rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.threshold)))
+    heads = ("False alarms", "Detection", "95% interval", "Threshold")
+    return _figure(
+        "roc-plot",
+        figures.roc_plot(ranking.table, at),
+        "ROC curve. The band holds the detection rate of each threshold by itself with 95% confidence "
+        "(Clopper–Pearson, exact); the interval of the AUC is DeLong’s. The dotted line is chance.",
+        _folded(_table("Detection under a limit of false alarms", heads, rows)),
+    )
+
+
+def _promise(ranking: Ranking, at: Position) -> str:
+    return _figure(
+        "promise-plot",
+        figures.promise_plot(ranking.table, at),
+        "The same where false alarms are few. The band is what a promise can reach: at each threshold the "
+        "false-alarm rate that is exceeded with a probability of 5% at most, and the 95% interval of the "
+        "detection rate (Neyman–Pearson band; it assumes nothing about the scores).",
+    )
+
+
+def _precision(ranking: Ranking, at: Position) -> str:
+    return _figure(
+        "precision-plot",
+        figures.precision_plot(ranking.table, at),
+        "Share of the alarms that are right, with its 95% interval (Clopper–Pearson). It holds for data with "
+        "as large a share of positives as here.",
+    )
+
+
+def _gains(ranking: Ranking) -> str:
+    lifts = [(short_percent(lift.share), percent(lift.found), f"{lift.lift:.3g}") for lift in ranking.lifts]
+    return _figure(
+        "gains-plot",
+        figures.gains_plot(ranking.table),
+        "Positives found if the rows with the highest scores are looked at first.",
+        _table("Lift: how many times more positives than blindly", ("Rows", "Positives found", "Lift"), lifts),
+    )
+
+
+def _calibration(found: Evaluation) -> tuple[str, str]:
+    bins = found.calibration
+    rows = [
+        (percent(predicted), percent(seen), between(low, high))
+        for predicted, seen, low, high in zip(*bins[1:5], strict=True)
+    ]
+    plot = _figure(
+        "calibration-plot",
+        figures.calibration_plot(bins),
+        "Share of positives against the probability that the model gave, in bins of equally many rows, with "
+        f"95% intervals (Clopper–Pearson). Mean distance (calibration error): {percent(bins.error)}.",
+    )
+    least, most = count(bins.size.min()), count(bins.size.max())
+    sizes = least if least == most else f"{least} to {most}"
+    heads = ("Probability", "Positives", "95% interval")
+    return plot, _table(f"Probabilities and what was seen, {sizes} rows each", heads, rows)
+
+
+def _weights(model: RankerModel) -> str:
+    names, coef = model.layout.feature_names(), model.coef
+    used = sorted((k for k in range(coef.size) if coef[k]), key=lambda k: -abs(coef[k]))
+    if not used:
+        return f"<p>All {coef.size:,} weights are zero.</p>"
+    text = f"The {_WEIGHTS} largest of {len(used):,}" if len(used) > _WEIGHTS else f"All {len(used):,}"
+    text += f" weights that are not zero, of {coef.size:,} columns." if len(used) < coef.size else " weights."
+    rows = "".join(
+        f'<tr><th scope="row">{named(names[k], 80)}</th><td>{_bar(float(coef[k] / abs(coef[used[0]])))}</td>'
+        f"<td>{'+' if coef[k] > 0 else ''}{number(float(coef[k]))}</td></tr>"
+        for k in used[:_WEIGHTS]
+    )
+    return (
+        f"<div><p>{text} Bars to the right raise the score. A weight is the change of the score for one unit "
+        "of its column; compare sizes only between columns of like units.</p>"
+        '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th></tr>'
+        f"</thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _bar(share: float) -> str:
+    """A bar from the middle to the left or right, up to the whole way."""
+    kind = "plus-weight" if share > 0 else "minus-weight"
+    return (
+        '<svg viewBox="-102 0 204 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="{kind}" x="{min(100 * share, 0):.1f}" y="1" width="{abs(100 * share):.1f}" height="8"/>'
+        '<line x1="0" x2="0" y1="0" y2="10"/></svg>'
+    )
+
+
+def _path(path: PenaltyPath, model: RankerModel) -> str:
+    chosen, other = (model.l2, "l1") if path.name == "l2" else (model.l1, "l2")
+    text = f"AUC on rows held out in cross-validation; {path.name} = {number(chosen)} was chosen."
+    if path.other_varied:
+        text += f" For each {path.name} the best {other} is shown."
+    rows = []
+    for entry in path.entries:
+        error = entry.get("stderr")
+        scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
+        rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
+    table = _table("Penalties that were tried", ("l1", "l2", "Held-out AUC", "Standard error"), rows)
+    return _figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, _folded(table))
+
+
+def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
+    negative, positive = (
+        ", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in model.classes
+    )
+    facts = [
+        ("Rows", count(found.rows) + (f", {named(data_name)}" if data_name else "")),
+        ("Positive", f"{count(found.positives)}, label {named(positive)}"),
+        ("Negative", f"{count(found.negatives)}, label {named(negative)}"),
+    ]
+    if found.weighted:
+        facts.append(("Weights", "each row counts for as many equal rows as its weight says"))
+    if found.ranking:
+        facts.append(("Pairs with equal scores", percent(found.ranking.tied)))
+    facts += [
+        ("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"),
+        ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
+        ("Log-odds for one unit of score", number(model.slope)),
+    ]
+    if model.threshold:
+        facts.append(("Threshold", score_text(model.threshold.value)))
+    facts += [(f"Training: {named(key)}", named(value, 500)) for key, value in _flat(model.trained_on)]
+    rows = "".join(f'<tr><th scope="row">{key}</th><td class="words">{value}</td></tr>' for key, value in facts)
+    return f'<table class="facts"><tbody>{rows}</tbody></table>'
+
+
+# -- pieces ---------------------------------------------------------------------------------------------------
+
+
+def _side_by_side(*parts: str) -> str:
+    return f'<div class="plots">{"".join(parts)}</div>'
+
+
+def _figure(name: str, plot: Plot, text: str, table: str = "") -> str:
+    return f'<figure>{plot.svg(name)}<figcaption id="{name}">{text}</figcaption>{table}</figure>'
+
+
+def _folded(table: str) -> str:
+    return f"<details><summary>As a table</summary>{table}</details>"
+
+
+def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _flat(told: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Entries of nested dictionaries as words."""
+    for key, value in told.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}, ")
+        elif isinstance(value, list | tuple):
+            yield f"{before}{key}", ", ".join(map(str, value))
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield f"{before}{key}", f"{value:,}"
+        else:
+            yield f"{before}{key}", str(value)

@@ -1,0 +1,94 @@
+"""Words and numbers as they stand in a report: nothing that comes from data is ever read as HTML."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+#: Longer texts from data are cut.
+_LONGEST = 200
+
+
+def escaped(value: Any, longest: int = _LONGEST) -> str:
+    """A value as text that is safe in HTML, SVG and attributes; cut in the middle if it is long."""
+    text = str(value)
+    if len(text) > longest:
+        text = text[: longest * 2 // 3] + "…" + text[len(text) - longest // 3 + 1 :]
+    return html.escape(_UNSEEN.sub("\ufffd", " ".join(text.split())), quote=True)
+
+
+def named(value: Any, longest: int = _LONGEST) -> str:
+    """A name from data: as :func:`escaped`, and letters that run from right to left turn nothing around."""
+    return f"<bdi>{escaped(value, longest) or '(no name)'}</bdi>"
+
+
+def embedded_json(value: Any) -> str:
+    """JSON for a ``<script>`` element: nothing in it can end the element."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def count(value: float) -> str:
+    """A number of rows, or their weight with two digits."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{_half_up(value, 2):,}"
+
+
+def percent(value: float) -> str:
+    """A share with three digits, and so many that it is neither 0% nor 100% unless it is exactly.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.01234), percent(2e-6), percent(0.99987), percent(1.0), percent(1e-12)
+    ('50.0%', '1.23%', '0.000200%', '99.99%', '100%', 'about 0%')
+    """
+    if value != value:
+        return "–"
+    if value in (0.0, 1.0):
+        return f"{100 * value:.0f}%"
+    if value < 1e-8:
+        return "about 0%"
+    hundredfold, digits, edge, half = 100 * value, 1, 10.0, 0.05
+    while (hundredfold < edge or 100 - hundredfold < half) and digits < 10:
+        digits, edge, half = digits + 1, edge / 10, half / 10
+    return f"{_half_up(hundredfold, digits):f}%"
+
+
+def between(low: float, high: float) -> str:
+    """An interval of a share.
+
+    Examples
+    --------
+    >>> between(0.012, 0.25)
+    '1.20–25.0%'
+    """
+    return f"{percent(low).removesuffix('%')}–{percent(high)}"
+
+
+def short_percent(value: float) -> str:
+    """A share that somebody set: ``short_percent(0.01)`` is 1%."""
+    return f"{100 * value:.6g}%"
+
+
+def number(value: float) -> str:
+    """A number with four digits.
+
+    Examples
+    --------
+    >>> number(0.123456), number(-1e-7), number(3.0)
+    ('0.1235', '−1e-07', '3')
+    """
+    return f"{value:.4g}".replace("-", "−", 1) if value < 0 else f"{value:.4g}"
+
+
+def score_text(value: float) -> str:
+    """A threshold with all its digits."""
+    return "below all scores" if value == float("-inf") else repr(float(value))
+
+
+def _half_up(value: float, digits: int) -> Decimal:
+    """Rounded as the script of the page rounds."""
+    return Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)

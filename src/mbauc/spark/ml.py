@@ -1,0 +1,168 @@
+"""MBARanker and MBARankerModel: the ranker as a stage of Spark ML pipelines.
+
+Examples
+--------
+>>> from mbauc.spark.ml import MBARanker
+>>> ranker = MBARanker(labelCol="clicked", l2=0.1).setPairs(100_000)
+>>> ranker.getLabelCol(), ranker.getL2(), ranker.getPairs()
+('clicked', 0.1, 100000)
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from pyspark import keyword_only
+from pyspark.ml import Estimator, Model
+from pyspark.ml.functions import array_to_vector
+from pyspark.ml.linalg import Vector, Vectors
+from pyspark.ml.util import DefaultParamsReadable, MLReadable, MLReader, MLWritable, MLWriter
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+import mbauc
+from mbauc.spark.classifier import MBAClassifier
+from mbauc.spark.ml_files import ModelReader, ModelWriter, RankerWriter
+from mbauc.spark.ml_params import RankerParams, TrainingParams
+from mbauc.spark.scores import probabilities, score_column
+
+#: The labels of a two-class problem in Spark ML.
+_CLASSES = (0.0, 1.0)
+
+
+class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
+    """:class:`mbauc.spark.MBAClassifier` as an ``Estimator``; labels are 0 and 1, as in all of Spark ML.
+
+    Parameters
+    ----------
+    featuresCol, labelCol, weightCol : str
+        Columns of vectors (or arrays), of labels and of row weights.
+    predictionCol, rawPredictionCol, probabilityCol : str
+        Columns that the model adds; "" leaves one out.
+    idCol : str
+        Column that names each row; see :meth:`mbauc.spark.MBAClassifier.fit`.
+    l1, l2, scale, pairs, pairing, solver, tol
+        As for :class:`mbauc.MBAClassifier`.
+    negativeRate, maxIter, seed
+        ``negative_rate``, ``max_iter`` and ``random_state`` of :class:`mbauc.MBAClassifier`.
+    """
+
+    _input_kwargs: dict[str, Any]
+
+    @keyword_only
+    def __init__(
+        self,
+        *,
+        featuresCol: str = "features",
+        labelCol: str = "label",
+        predictionCol: str = "prediction",
+        rawPredictionCol: str = "rawPrediction",
+        probabilityCol: str = "probability",
+        weightCol: str | None = None,
+        idCol: str | None = None,
+        l1: float = 0.0,
+        l2: float | str = "auto",
+        scale: bool = False,
+        pairs: int | str = "all",
+        pairing: str = "matched",
+        negativeRate: float = 1.0,
+        solver: str = "auto",
+        tol: float | None = None,
+        maxIter: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self._given(**self._input_kwargs)
+
+    @keyword_only
+    def setParams(self, **params: Any) -> Self:
+        """Set the params that are given, by the names that the constructor has for them."""
+        return self._given(**params)
+
+    def write(self) -> MLWriter:
+        """A writer of the params."""
+        return RankerWriter(self)
+
+    def _fit(self, dataset: DataFrame) -> MBARankerModel:
+        ranker = MBAClassifier(**self._settings())
+        ranker.fit(
+            dataset,
+            features=self.getFeaturesCol(),
+            label=self.getLabelCol(),
+            weight=self._optional(self.weightCol),
+            id=self._optional(self.idCol),
+            classes=_CLASSES,
+        )
+        local = mbauc.MBAClassifier(**ranker.get_params())
+        for name in vars(ranker).keys() - {"features_"}:
+            setattr(local, name, getattr(ranker, name))
+        model: MBARankerModel = self._copyValues(MBARankerModel(local)._resetUid(self.uid))
+        return model
+
+
+class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
+    """A fitted :class:`MBARanker`: adds raw predictions, probabilities and predictions to a DataFrame.
+
+    Parameters
+    ----------
+    ranker : mbauc.MBAClassifier
+        The same ranker for rows in memory, fitted.
+    """
+
+    def __init__(self, ranker: mbauc.MBAClassifier) -> None:
+        super().__init__()
+        self._ranker = ranker
+
+    @property
+    def coefficients(self) -> Vector:
+        """The weights: dense, or sparse where that takes less room."""
+        weights = self._ranker.coef_[0]
+        used = np.flatnonzero(weights)
+        if 12 * used.size + 20 < 8 * weights.size + 8:
+            return Vectors.sparse(weights.size, used, weights[used])
+        return Vectors.dense(weights)
+
+    @property
+    def intercept(self) -> float:
+        """What is added to each score, so that 0 means a probability of one half."""
+        return float(self._ranker.intercept_[0])
+
+    @property
+    def numFeatures(self) -> int:
+        """Number of features."""
+        return int(self._ranker.coef_.shape[1])
+
+    @property
+    def numClasses(self) -> int:
+        """Number of classes, which is 2."""
+        return len(_CLASSES)
+
+    def toLocal(self) -> mbauc.MBAClassifier:
+        """The same ranker for rows in memory; without moments if it was loaded from a file."""
+        return copy.copy(self._ranker)
+
+    def write(self) -> MLWriter:
+        """A writer of params and weights: JSON and Parquet."""
+        return ModelWriter(self)
+
+    @classmethod
+    def read(cls) -> MLReader:
+        """A reader of what :meth:`write` has written."""
+        return ModelReader(cls)
+
+    def _transform(self, dataset: DataFrame) -> DataFrame:
+        score = score_column(dataset, self.getFeaturesCol(), self._ranker.coef_, self.intercept)
+        columns = {
+            self.getRawPredictionCol(): array_to_vector(F.array(-score, score)),
+            self.getProbabilityCol(): array_to_vector(probabilities(score, float(self._ranker.slope_))),
+            self.getPredictionCol(): F.when(score > 0, F.lit(_CLASSES[1])).otherwise(F.lit(_CLASSES[0])),
+        }
+        columns.pop("", None)
+        there = [name for name in columns if name in dataset.columns]
+        if there:
+            raise ValueError(
+                f"the DataFrame has a column {there[0]!r} already; drop it, or give the model's another name."
+            )
+        return dataset.withColumns(columns)

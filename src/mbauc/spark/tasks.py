@@ -1,0 +1,153 @@
+"""What Spark runs in Python on an executor, from Arrow batches to Arrow batches."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark import TaskContext
+
+from mbauc.cluster.parts import Merge, Task
+from mbauc.cluster.rank_sums import RankedScores, RankSums
+from mbauc.errors import NonFiniteError, PartError
+from mbauc.scoring import scores
+from mbauc.spark.columns import Columns
+
+#: What a task sends back: its part, whether it failed, and its pickled result or error.
+RESULT = "part long, failed boolean, payload binary"
+_RESULT_SCHEMA = pa.schema([("part", pa.int64()), ("failed", pa.bool_()), ("payload", pa.binary())])
+#: Scores as rows to be sorted; ``failed`` is a pickled error.
+SCORES = "positive boolean, score double, weight double, failed binary"
+
+#: Items of a part from its Arrow batches.
+Items = Callable[[Iterable[pa.RecordBatch]], Iterable[Any]]
+
+
+class Running:
+    """Runs a task on the batches of a partition; sends its result, or each item of it."""
+
+    def __init__(self, task: Task, items: Items, each: bool = False) -> None:
+        self._task, self._items, self._each = task, items, each
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For mapInArrow."""
+        number = TaskContext.get().partitionId()
+        try:
+            result = self._task(number, self._items(batches))
+        except ValueError as error:
+            # an error in the data is a result: Spark would try again, and bury it in a trace
+            yield _row(number, _as_part_error(number, error), failed=True)
+            return
+        for one in result if self._each else [result]:
+            yield _row(number, one)
+
+
+def merging(merge: Merge) -> Callable[[tuple[Any, ...], pa.Table], pa.Table]:
+    """Merges the results of neighbouring parts; a plain function, because Spark looks at its signature."""
+
+    def merged(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
+        number, rows = key[0].as_py(), table.sort_by("part")
+        for failed, payload in zip(rows["failed"], rows["payload"], strict=True):
+            if failed.as_py():
+                return pa.Table.from_batches([_row(number, opened(payload), failed=True)])
+        return pa.Table.from_batches([_row(number, reduce(merge, map(opened, rows["payload"])))])
+
+    merged.__annotations__ = {"key": tuple[pa.Scalar, ...], "table": pa.Table, "return": pa.Table}
+    return merged
+
+
+class Scoring:
+    """Scores of a partition as rows to be sorted."""
+
+    def __init__(self, task: Task, items: Items) -> None:
+        self._task, self._items = task, items
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For mapInArrow."""
+        number, failure = TaskContext.get().partitionId(), None
+        try:
+            positive, values, weight = self._task(number, self._items(batches))
+        except ValueError as error:
+            failure = pickle.dumps(_as_part_error(number, error))
+            positive, values, weight = np.zeros(1, dtype=bool), np.zeros(1), None
+        weights = np.ones(values.size) if weight is None else weight
+        failed = pa.array([failure] * values.size, pa.binary())
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(positive), pa.array(values), pa.array(weights), failed],
+            names=["positive", "score", "weight", "failed"],
+        )
+
+
+def ranking(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sums up a range of scores."""
+    found, sums = list(batches), RankSums()
+    if found:
+        table = pa.Table.from_batches(found)
+        positive, score, weight = (table[name].to_numpy() for name in ("positive", "score", "weight"))
+        sums = RankSums.of(RankedScores(positive.astype(bool), score, weight))
+    yield _row(TaskContext.get().partitionId(), sums)
+
+
+def scorer(
+    columns: Columns, weights: NDArray[np.float64], intercept: float, apart: bool
+) -> Callable[[pa.Array], pa.Array]:
+    """Scores rows for an Arrow UDF; a plain function, because Spark looks at its signature.
+
+    Parameters
+    ----------
+    columns : Columns
+        What the features are called, and how many there are.
+    weights : ndarray of shape (1, d)
+        What they are multiplied by.
+    intercept : float
+        What is added.
+    apart : bool
+        Whether rows come as structs of numbers; otherwise as vectors or arrays.
+    """
+
+    def score(rows: pa.Array) -> pa.Array:
+        number = TaskContext.get().partitionId()
+        try:
+            X = columns.matrix(rows.flatten() if apart else [rows])
+            return pa.array(scores(X, weights)[0] + intercept)
+        except NonFiniteError as error:
+            name = columns.features[error.column] if apart else None
+            reason = str(NonFiniteError(error.row, error.column, error.value, name))
+        except ValueError as error:
+            reason = str(error)
+        raise PartError(number, f"{reason} Rows are counted within an Arrow batch.")
+
+    score.__annotations__ = {"rows": pa.Array, "return": pa.Array}
+    return score
+
+
+def unpickled(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
+    """Items that a task kept; its error is raised again."""
+    for batch in batches:
+        for failed, payload in zip(batch["failed"], batch["payload"], strict=True):
+            found = opened(payload)
+            if failed.as_py():
+                raise found
+            yield found
+
+
+def opened(payload: Any) -> Any:
+    """A result or an error, from the scalar that it was sent as."""
+    return pickle.loads(payload.as_buffer())
+
+
+def _row(part: int, result: Any, *, failed: bool = False) -> pa.RecordBatch:
+    payload = pickle.dumps(result, protocol=5)
+    return pa.RecordBatch.from_arrays(
+        [pa.array([part], pa.int64()), pa.array([failed]), pa.array([payload], pa.binary())],
+        schema=_RESULT_SCHEMA,
+    )
+
+
+def _as_part_error(number: int, error: ValueError) -> PartError:
+    return error if isinstance(error, PartError) else PartError(number, str(error))

@@ -1,0 +1,291 @@
+import errno
+import json
+import os
+import struct
+import sys
+import tracemalloc
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from trained_models import assert_same, plain_model, table_model, threshold
+
+from mbauc import PairMoments
+from mbauc.errors import DiskFullError, ModelFileError
+from mbauc.model import LibsvmLayout, RankerModel, Threshold, load_model, save_model
+from mbauc.model.sealed_file import HEAD, MARK, VERSION
+
+
+def round_trip(model, path, **options):
+    save_model(model, path, **options)
+    return load_model(path)
+
+
+# -- what was saved is loaded ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["exact", "matched", "complete", "closed", "none"])
+def test_what_was_saved_is_loaded_to_the_bit(tmp_path, kind):
+    model = plain_model(kind=kind, threshold=threshold(), trained_on={"files": ["ä.csv"], "rows": 3})
+    loaded = round_trip(model, tmp_path / "a.mbauc")
+    assert_same(model, loaded)
+    assert (loaded.moments is None) == (kind == "none")
+    if kind != "none":
+        assert loaded.moments.is_closed == (kind in ("matched", "closed"))
+        assert loaded.moments.is_sampled == (kind in ("matched", "complete"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"encode": "onehot", "scale": "standard"},
+        {"encode": "onehot", "missing": "mean", "max_categories": 2},
+        {"encode": "hash", "hash_dim": 50, "signed": True},
+        {"encode": "hash", "hash_dim": 50, "scale": "max-abs", "types": {"hour": "category"}},
+    ],
+    ids=str,
+)
+def test_raw_rows_have_the_same_scores_after_a_round_trip(tmp_path, options):
+    model = table_model(tmp_path, **options)
+    loaded = round_trip(model, tmp_path / "a.mbauc")
+    assert_same(model, loaded)
+    source = [m.layout.source(tmp_path / "table.csv", m.classes) for m in (model, loaded)]
+    for (y, s, _), (y_loaded, s_loaded, _) in zip(
+        model.scored_blocks(source[0]), loaded.scored_blocks(source[1]), strict=True
+    ):
+        assert s.tobytes() == s_loaded.tobytes()
+        assert y.tobytes() == y_loaded.tobytes()
+
+
+LABELS = st.one_of(
+    st.integers(-(2**70), 2**70), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.booleans()
+)
+SIDES = st.one_of(LABELS, st.lists(LABELS, min_size=1, max_size=4).map(tuple))
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NOTES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), FINITE, st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@given(
+    classes=st.tuples(SIDES, SIDES),
+    coef=st.lists(FINITE, min_size=1, max_size=6),
+    numbers=st.tuples(FINITE, FINITE, st.floats(0, 1e300), st.floats(0, 1e300)),
+    cut=st.none() | st.builds(Threshold, FINITE, st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**80)),
+    notes=st.dictionaries(st.text(), NOTES, max_size=3),
+    path=st.lists(st.dictionaries(st.text(), FINITE, max_size=3), max_size=3),
+)
+def test_any_model_survives(tmp_path_factory, classes, coef, numbers, cut, notes, path):
+    model = RankerModel(
+        LibsvmLayout(len(coef), zero_based=False),
+        classes,
+        np.array(coef),
+        *numbers,
+        threshold=cut,
+        settings=notes,
+        trained_on=notes,
+        path=path,
+    )
+    assert_same(model, round_trip(model, tmp_path_factory.mktemp("any") / "a.mbauc"))
+
+
+def test_numpy_labels_and_settings_become_plain_ones(tmp_path):
+    model = plain_model(
+        classes=(np.str_("no"), (np.int64(3), np.bool_(True), np.float32(0.5))),
+        settings={"l2": np.float64(0.5), "penalty_factors": np.ones(4)},
+    )
+    loaded = round_trip(model, tmp_path / "a.mbauc")
+    assert repr(loaded.classes) == "('no', (3, True, 0.5))"
+    assert loaded.settings == {"l2": 0.5, "penalty_factors": [1.0] * 4}
+
+
+def test_moments_can_be_left_out_of_the_file_or_in_it(tmp_path):
+    model = plain_model(d=30)
+    whole, small = tmp_path / "whole.mbauc", tmp_path / "small.mbauc"
+    save_model(model, whole)
+    save_model(model, small, moments=False)
+    assert whole.stat().st_size - small.stat().st_size > 8 * 30 * 31
+    assert load_model(small).moments is None
+    assert load_model(whole, moments=False).moments is None
+    assert_same(model, load_model(whole, moments=False), moments=False)
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        save_model(plain_model(threshold=threshold()), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_notes_do_not_keep_a_model_from_being_saved(tmp_path):
+    model = plain_model(trained_on={"auc": np.nan, "at": tmp_path, 3: [np.inf]}, path=[{"score": -np.inf}])
+    loaded = round_trip(model, tmp_path / "a.mbauc")
+    assert loaded.trained_on == {"auc": None, "at": str(tmp_path), "3": [None]}
+    assert loaded.path == [{"score": None}]
+
+
+@pytest.mark.parametrize(
+    ("what", "where"),
+    [
+        (
+            {"settings": {"random_state": np.random.default_rng(0)}},
+            r"settings\['random_state'\] is a Generator",
+        ),
+        ({"settings": {"tol": np.nan}}, r"settings\['tol'\] is nan"),
+        ({"classes": (0, b"1")}, r"classes\[1\] is a bytes"),
+        ({"classes": (0, (1, np.inf))}, r"classes\[1\]\[1\] is inf"),
+    ],
+    ids=str,
+)
+def test_what_a_file_cannot_hold_is_named_and_the_old_file_kept(tmp_path, what, where):
+    path = tmp_path / "a.mbauc"
+    save_model(plain_model(), path)
+    before = path.read_bytes()
+    parts = {name: getattr(plain_model(), name) for name in ("layout", "classes", "coef", "intercept", "slope")}
+    model = RankerModel(**(parts | {"l1": 0.0, "l2": 1.0} | what))
+    with pytest.raises(ValueError, match=where):
+        save_model(model, path)
+    assert path.read_bytes() == before
+
+
+# -- writing -----------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path):
+    resource = pytest.importorskip("resource", reason="the size of files cannot be limited there")
+    path = tmp_path / "a.mbauc"
+    save_model(plain_model(), path, moments=False)
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    big = plain_model(d=60)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, hard))
+    try:
+        with pytest.raises(
+            DiskFullError, match=r"could not be written .*the file that was there is kept.*a\.mbauc"
+        ):
+            save_model(big, path)
+        with pytest.raises(DiskFullError, match=r"nothing is left of it.*new\.mbauc"):
+            save_model(big, tmp_path / "new.mbauc")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.mbauc"]
+
+
+def test_a_disk_that_is_full_when_all_is_flushed(tmp_path, monkeypatch):
+    path = tmp_path / "a.mbauc"
+    save_model(plain_model(), path)
+    before = path.read_bytes()
+
+    def full(number):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError, match="No space left on device"):
+        save_model(plain_model(seed=1), path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.mbauc"]
+
+
+def test_permissions_and_links_are_kept(tmp_path):
+    target, link = tmp_path / "a.mbauc", tmp_path / "link.mbauc"
+    mask = os.umask(0o027)
+    try:
+        save_model(plain_model(), target)
+    finally:
+        os.umask(mask)
+    assert target.stat().st_mode & 0o777 == 0o640
+    target.chmod(0o600)
+    link.symlink_to(target)
+    save_model(plain_model(seed=1), link)
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert_same(load_model(target), plain_model(seed=1))
+
+
+def test_a_missing_folder_and_a_missing_file_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        save_model(plain_model(), tmp_path / "nowhere" / "a.mbauc")
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        load_model(tmp_path / "nothing.mbauc")
+
+
+def test_neither_saving_nor_loading_copies_the_moments(tmp_path):
+    path, d = tmp_path / "a.mbauc", 700
+    moments = PairMoments.from_arrays(np.random.default_rng(0).normal(size=(5, d)), [0, 1, 0, 1, 0])
+    model = RankerModel(LibsvmLayout(d, False), (0, 1), np.ones(d), 0.0, 1.0, 0.0, 1.0, moments=moments)
+    size = 8 * d * (d + 1)
+    tracemalloc.start()
+    save_model(model, path)
+    assert tracemalloc.get_traced_memory()[1] < 0.2 * size
+    tracemalloc.reset_peak()
+    loaded = load_model(path)
+    assert tracemalloc.get_traced_memory()[1] < 1.5 * size
+    tracemalloc.stop()
+    assert_same(model, loaded)
+
+
+# -- the head ----------------------------------------------------------------------------------------------
+
+
+def sealed(text, *, arrays=b"", version=VERSION):
+    """A file with a checksum that fits, whatever it says."""
+    body = struct.pack("<Q", len(text)) + text
+    body += bytes(-len(body) % 64) + arrays
+    head = struct.pack("<IQ", version, len(body))
+    return MARK + struct.pack("<I", zlib.crc32(head + body)) + head + body
+
+
+def test_a_file_from_the_future_says_so(tmp_path):
+    path = tmp_path / "later.mbauc"
+    path.write_bytes(sealed(b"who knows what", version=VERSION + 1))
+    with pytest.raises(ModelFileError, match=r"later\.mbauc has format version 2, .* update mbauc"):
+        load_model(path)
+    path.write_bytes(sealed(b"who knows what", version=0))
+    with pytest.raises(ModelFileError, match=r"format version 0, .* Write it again"):
+        load_model(path)
+
+
+def test_a_damaged_version_is_not_taken_for_the_future(tmp_path):
+    path = tmp_path / "a.mbauc"
+    save_model(plain_model(), path)
+    content = bytearray(path.read_bytes())
+    content[12] ^= 0x02
+    path.write_bytes(bytes(content))
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(path)
+
+
+def test_a_file_that_was_copied_as_text_says_so(tmp_path):
+    path = tmp_path / "a.mbauc"
+    save_model(plain_model(), path)
+    path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+    with pytest.raises(ModelFileError, match="copied as text"):
+        load_model(path)
+
+
+def test_the_format_is_the_one_that_is_documented(tmp_path):
+    model = plain_model()
+    save_model(model, tmp_path / "a.mbauc")
+    content = (tmp_path / "a.mbauc").read_bytes()
+    mark, crc, version, length = HEAD.unpack_from(content)
+    assert (mark, version, length) == (b"\x89MBAUC\r\n", 1, len(content) - 24)
+    assert crc == zlib.crc32(content[12:])
+    (size,) = struct.unpack_from("<Q", content, 24)
+    told = json.loads(content[32 : 32 + size])
+    for entry in told["arrays"]:
+        assert entry["at"] % 64 == 0
+    entry = next(entry for entry in told["arrays"] if entry["name"] == "coef")
+    assert struct.unpack_from("<4d", content, 24 + entry["at"]) == tuple(model.coef)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes have no names there")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mbauc")
+    with pytest.raises(ModelFileError, match="no regular file"):
+        load_model(tmp_path / "pipe.mbauc")
+    with pytest.raises(ModelFileError, match="is a folder"):
+        load_model(tmp_path)

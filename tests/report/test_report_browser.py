@@ -1,0 +1,272 @@
+"""The page in a real browser: Debian's packages chromium and chromium-driver, driven by selenium."""
+
+import base64
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report_cases import HOSTILE, make_model, make_rows, typical
+
+from mbauc.report import report_html
+from mbauc.report.tally import Tally
+from mbauc.report.text import count, percent, score_text
+from mbauc.report.thresholds import explore, threshold_table
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM.exists() and DRIVER.exists()), reason="needs the packages chromium and chromium-driver"
+)
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars"
+)
+PHONE, DESKTOP = 390, 1200
+LIMITS = ("0", "0.0001", "0.001", "0.0123", "1%", "0.05", "0.1", "0.5", "0.999", "1")
+RATIOS = ("0", "0.02", "0.5", "1", "3.7", "10", "50", "1000", "1e5", "1e9")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Pages of a usual case and of hard ones."""
+    place = tmp_path_factory.mktemp("pages")
+    model, y, s = typical()
+    few = np.zeros(y.size)
+    few[[5, 80, 200]] = 1
+    small, scores = make_rows(60, 0.3)
+    hostile = make_model(HOSTILE, trained_on={HOSTILE[1]: HOSTILE}, classes=(HOSTILE[0], HOSTILE[1]), slope=1.8)
+    words = {"title": HOSTILE[0], "data_name": HOSTILE[1], "warnings": HOSTILE, "generated": HOSTILE[2]}
+    pages = {
+        "typical": report_html(model, y, s, title="Churn", data_name="march.csv", generated="2026-03-01"),
+        "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3),
+        "few": report_html(make_model(slope=1.8), few, s + few),
+        "small": report_html(make_model(), small, scores),
+        "tied": report_html(make_model(coef=np.zeros(6)), small, np.zeros(60)),
+        "tiny scores": report_html(make_model(slope=1e7), small, scores * 1e-7),
+        "huge scores": report_html(make_model(slope=1e-7), small, scores * 1e7),
+        "one class": report_html(make_model(), np.zeros(40), np.arange(40.0)),
+        "hostile": report_html(hostile, y, np.round(s, 1), **words),
+    }
+    for name, html in pages.items():
+        (place / f"{name}.html").write_text(html, encoding="utf-8")
+    return place
+
+
+def load(browser, folder, name, width=DESKTOP, scheme="light"):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", scheme)
+    browser.get((folder / f"{name}.html").as_uri())
+    assert [entry["message"] for entry in browser.get_log("browser")] == []
+
+
+def element(browser, name):
+    return browser.find_element("id", name)
+
+
+def set_number(browser, name, text):
+    """As if it had been typed; the keyboard has a test of its own."""
+    script = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
+    browser.execute_script(script, element(browser, name), text)
+
+
+SHOWN = """
+const all = [...document.querySelectorAll("data")];
+return Object.fromEntries(all.map(place => [place.id, [place.value, place.textContent]]));
+"""
+
+
+def check_position(browser, at):
+    """All numbers that are shown, their exact values and their texts, are those of Python."""
+    wanted = {
+        "threshold": (at.threshold, score_text),
+        "found": (at.found, count),
+        "missed": (at.missed, count),
+        "false-alarms": (at.false_alarms, count),
+        "quiet": (at.quiet, count),
+        "promise": (at.promise, percent),
+        "cost": (at.cost, count),
+    }
+    for name in ("detection", "false_alarm", "precision"):
+        for end, value in zip(("", "-low", "-high"), getattr(at, name), strict=True):
+            wanted[name + end] = (value, percent)
+    shown = browser.execute_script(SHOWN)
+    assert shown.keys() == {f"at-{name}" for name in wanted}
+    for name, (value, text) in wanted.items():
+        exact, words = shown[f"at-{name}"]
+        if np.isfinite(value):
+            assert float(exact) == value, name
+            assert name == "threshold" or words == text(value), name
+        else:
+            assert exact == "", name
+            assert words == (text(value) if name == "threshold" else "–"), name
+    saying = (
+        f"Finds {count(at.found)} of {count(at.found + at.missed)} positives, with {count(at.false_alarms)}"
+    )
+    assert element(browser, "saying").text.startswith(saying)
+
+
+@pytest.mark.parametrize("name", ["typical", "weighted", "tied"])
+def test_the_explorer_shows_the_numbers_of_python(browser, folder, name):
+    model, y, s = typical()
+    weight, own = None, None
+    if name == "weighted":
+        weight = np.arange(y.size) % 4 * 0.3
+    elif name == "tied":
+        y, s = make_rows(60, 0.3)[0], np.zeros(60)
+    else:
+        own = model.threshold.value
+    table = threshold_table(Tally.of(y == 1, s, weight), own)
+    load(browser, folder, name)
+    check_position(browser, explore(table) if own else explore(table, false_alarm=0.05))
+    element(browser, "mode-limit").click()
+    for text in LIMITS:
+        set_number(browser, "limit-number", text)
+        limit = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        check_position(browser, explore(table, false_alarm=limit))
+    element(browser, "mode-cost").click()
+    for text in RATIOS:
+        set_number(browser, "cost-number", text)
+        check_position(browser, explore(table, cost_ratio=float(text)))
+    if own:
+        element(browser, "mode-own").click()
+        check_position(browser, explore(table))
+
+
+def test_sliders_and_radios_follow_the_keyboard(browser, folder):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    model, y, s = typical()
+    table = threshold_table(Tally.of(y == 1, s, None), model.threshold.value)
+
+    def press(*keys):
+        chain = ActionChains(browser)
+        for key in keys:
+            chain.send_keys(key)
+        chain.perform()
+
+    def focused():
+        return browser.switch_to.active_element.get_attribute("id")
+
+    load(browser, folder, "typical")
+    while focused() != "mode-own":
+        press(Keys.TAB)
+    press(Keys.ARROW_RIGHT)
+    assert focused() == "mode-limit"
+    press(Keys.TAB)
+    assert focused() == "limit-slider"
+    assert browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    seen = []
+    for key in (Keys.ARROW_LEFT, Keys.ARROW_LEFT, Keys.ARROW_RIGHT, Keys.PAGE_DOWN, Keys.END, Keys.HOME):
+        press(key)
+        limit = float(element(browser, "limit-number").get_attribute("value"))
+        check_position(browser, explore(table, false_alarm=limit))
+        spoken = element(browser, "limit-slider").get_attribute("aria-valuetext")
+        assert spoken == f"{percent(limit)} of the negatives"
+        seen.append(limit)
+    assert seen[1] < seen[0] == seen[2] < 0.05
+    assert seen[3] < seen[2]
+    assert seen[4:] == [1.0, 0.0]
+    press(Keys.TAB)
+    assert focused() == "limit-number"
+    press(*[Keys.BACKSPACE] * 6, "0.02")
+    check_position(browser, explore(table, false_alarm=0.02))
+    assert element(browser, "limit-slider").get_attribute("value") == str(round(50 * np.log10(0.02)))
+    press("x")  # no number: it is marked, and what was shown stays
+    assert element(browser, "limit-number").get_attribute("aria-invalid") == "true"
+    check_position(browser, explore(table, false_alarm=0.02))
+    press(Keys.BACKSPACE)
+    assert element(browser, "limit-number").get_attribute("aria-invalid") is None
+
+
+def test_marks_move_with_the_threshold(browser, folder):
+    load(browser, folder, "typical")
+    element(browser, "mode-limit").click()
+    places = []
+    for text in ("0", "0.3"):
+        set_number(browser, "limit-number", text)
+        marks = browser.find_elements("css selector", "[data-mark]")
+        places.append([mark.get_attribute("transform") for mark in marks])
+    assert len(places[0]) == 4
+    assert all(before != after for before, after in zip(*places, strict=True))
+
+
+def test_nothing_from_the_data_runs_and_nothing_is_loaded(browser, folder):
+    load(browser, folder, "hostile")
+    assert browser.execute_script("return window.hacked") is None
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.title == HOSTILE[0]
+    # the policy holds even if a script gets in
+    browser.execute_script(
+        "const it = document.createElement('script'); it.text = 'window.hacked = 1'; document.body.append(it)"
+    )
+    assert browser.execute_script("return window.hacked") is None
+    assert "Content Security Policy" in browser.get_log("browser")[0]["message"]
+
+
+COLLIDING = """
+const bad = [];
+for (const svg of document.querySelectorAll("svg[role=img]")) {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent);
+  const boxes = texts.map(text => [text.textContent, text.getBoundingClientRect()]);
+  for (const [text, a] of boxes) {
+    const inside = a.left >= frame.left - 1 && a.right <= frame.right + 1 && a.bottom <= frame.bottom + 1;
+    if (!inside) bad.push(["outside", text]);
+    for (const [other, b] of boxes) {
+      const apart = a.right <= b.left || b.right <= a.left || a.bottom - 3 <= b.top || b.bottom - 3 <= a.top;
+      if (a !== b && !apart) bad.push([text, other]);
+    }
+  }
+}
+return bad;
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_pages_fit_the_screen_and_labels_do_not_collide(browser, folder, tmp_path, width, scheme):
+    for page in sorted(folder.glob("*.html")):
+        load(browser, folder, page.stem, width, scheme)
+        wide, high = browser.execute_script(
+            "return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        )
+        assert wide <= width, page.stem
+        assert browser.execute_script(COLLIDING) == [], page.stem
+        paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
+        if page.stem == "typical":
+            clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
+            whole = {"captureBeyondViewport": True, "clip": clip}
+            shot = browser.execute_cdp_cmd("Page.captureScreenshot", whole)
+            picture = tmp_path / f"{scheme}-{width}.png"
+            picture.write_bytes(base64.b64decode(shot["data"]))
+            assert struct.unpack(">II", picture.read_bytes()[16:24]) == (width, high)
+
+
+def test_the_page_prints_on_white(browser, folder):
+    load(browser, folder, "typical", scheme="dark")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert browser.execute_script("return getComputedStyle(document.body).color") == "rgb(26, 31, 36)"
+    assert not element(browser, "mode-own").is_displayed()
+    assert element(browser, "saying").is_displayed()
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert pdf.startswith(b"%PDF")
