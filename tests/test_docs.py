@@ -29,6 +29,7 @@ def test_every_link_between_pages_leads_somewhere(request):
         "model.export",
         "neyman_pearson",
         "plots",
+        "report",
         "rivals",
         "solvers",
         "spark",

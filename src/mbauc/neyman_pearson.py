@@ -307,7 +307,7 @@ def detection_interval(
     )
 
 
-def clopper_pearson(successes: ArrayLike, trials: int, confidence: float) -> tuple[Array, Array]:
+def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Array, Array]:
     """Exact confidence limits of a probability."""
     hits, half = np.asarray(successes, dtype=np.float64), (1 - confidence) / 2
     with np.errstate(invalid="ignore"):

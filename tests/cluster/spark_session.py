@@ -39,7 +39,12 @@ def session(folder):
     import pyspark
     from pyspark.sql import SparkSession
 
+    # these machines live for minutes: what they compile with care would not pay
+    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     settings = {
+        "spark.driver.extraJavaOptions": brief,
+        "spark.executor.extraJavaOptions": brief,
+        "spark.sql.codegen.wholeStage": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.maxResultSize": MAX_RESULT,

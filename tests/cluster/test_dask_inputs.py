@@ -19,6 +19,7 @@ import dask.bag as db  # noqa: E402
 from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
+from mbauc.dask.blocks import given_rows  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 
@@ -165,6 +166,44 @@ def test_parquet_whose_columns_are_read_apart(frame, table, tmp_path, filesystem
     some = log[log["a"] > 3.0]
     kept = frame["a"].to_numpy() > 3.0
     assert_same(MBAClassifier().fit(some[FEATURES], some["y"]), (table[0][kept], table[1][kept]))
+
+
+class Ids:
+    """Task: the ids of a part, in their order."""
+
+    def __call__(self, number, blocks):
+        return np.concatenate([np.asarray(block.ids) for block in blocks])
+
+
+def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
+    """Each time that it is computed, a shuffle on disk gives rows in another order."""
+    shuffled = lazy.shuffle("id", shuffle_method="disk")
+    X, y, weight = shuffled[FEATURES], shuffled["y"], shuffled["weight"]
+    with dask.config.set(scheduler="threads"):
+        ranker = MBAClassifier().fit(X, y, weight)
+        assert_same(ranker, table, frame["weight"])
+        expected = metrics.roc_auc(frame["y"], frame["a"], frame["weight"])
+        assert roc_auc(y, shuffled["a"], weight) == pytest.approx(expected, abs=1e-12)
+        searched = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(X, y, id=shuffled["id"])
+        again = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(lazy[FEATURES], lazy["y"], id=lazy["id"])
+        assert searched.best_score_ == pytest.approx(again.best_score_, abs=1e-12)
+        # the order counts where rows are known by it, so that it is held on to
+        parts = given_rows(X, y, weight, shuffled["id"]).parts.steady()
+        first, second = parts.collected(Ids()), parts.collected(Ids())
+        bare = parts.without_features().collected(Ids())
+        for one, other, third in zip(first, second, bare, strict=True):
+            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(one, third)
+        for given in ((X, y.to_dask_array()), (X.to_dask_array(), y)):
+            with pytest.raises(ValueError, match=r"comes out of a shuffle.*Persist the dataframe"):
+                MBAClassifier().fit(*given)
+        with pytest.raises(ValueError, match="y comes out of a shuffle"):
+            roc_auc(y, ranker.decision_function(X))
+        kept = shuffled.persist()
+        found = roc_auc(kept["y"], ranker.decision_function(kept[FEATURES]))
+        assert found == pytest.approx(
+            metrics.roc_auc(table[1], ranker.decision_function(frame[FEATURES])), abs=1e-12
+        )
 
 
 def test_partitions_without_rows(lazy, frame):

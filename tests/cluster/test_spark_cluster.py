@@ -127,9 +127,11 @@ def merges(monkeypatch):
     return found
 
 
-def test_many_partitions_are_merged_in_two_levels(frame, local, merges):
-    ours = MBAClassifier().fit(frame.repartition(70), features=FEATURES)
-    assert len(merges) == 2
+def test_many_results_are_merged_level_by_level(frame, local, merges, monkeypatch):
+    monkeypatch.setattr(parts_module, "FAN_IN", 2)
+    monkeypatch.setattr(parts_module, "_AT_THE_DRIVER", 2)
+    ours = MBAClassifier().fit(frame.repartition(6), features=FEATURES)
+    assert len(merges) == 2  # six, three, two
     assert_same_moments(ours.moments_, local.moments_)
 
 
@@ -326,21 +328,17 @@ def test_wide_sparse_rows_are_fitted_without_a_gram_matrix(spark):
 # -- scores and AUC -----------------------------------------------------------------------------------------
 
 
-def test_scores_are_lazy_and_stand_in_the_plan_once(frame, local, capsys):
-    ours = MBAClassifier().fit(frame, features=FEATURES)
-    never = frame.repartition(2).withColumn(
-        "x0", F.raise_error(F.concat(F.lit("looked at row "), "id")).cast("double")
-    )
+@pytest.mark.parametrize("form", ["columns", "arrays"])
+def test_scores_are_lazy_and_stand_in_the_plan_once(frame, form, capsys):
+    never = frame.repartition(2).withColumn("x0", F.expr("cast(raise_error(string(id)) as double)"))
+    features = FEATURES if form == "columns" else "features"
+    given, never = (one.withColumn("features", F.array(*FEATURES)) for one in (frame, never))
+    with pytest.raises(Exception, match="USER_RAISED_EXCEPTION"):
+        never.select("x0").collect()
+    ours = MBAClassifier().fit(given, features=features)
     for method in (ours.decision_function, ours.predict, ours.predict_proba):
-        scored = never.select(method(never).alias("scored"))  # no job, or it would fail
-        scored.explain()
+        never.select(method(never).alias("scored")).explain()  # a look at one row would fail
         assert capsys.readouterr().out.count("ArrowEvalPython") == 1
-    with pytest.raises(Exception, match="looked at row"):
-        scored.collect()
-    arrays = never.select(F.array("x0").alias("features"))
-    given = MBAClassifier().fit(frame.select(F.array("x0").alias("features"), "label"))
-    assert given.decision_function(arrays) is not None
-    assert given.predict_proba(frame.select(F.array("x1").alias("features"))) is not None
 
 
 @pytest.mark.parametrize("weighted", [False, True])

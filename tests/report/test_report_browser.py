@@ -196,6 +196,12 @@ def test_sliders_and_radios_follow_the_keyboard(browser, folder):
     assert element(browser, "limit-number").get_attribute("aria-invalid") is None
 
 
+def test_halves_are_rounded_as_in_python(browser):
+    for value in (0.1225, 0.3125, 0.01125):
+        script = "return (100 * arguments[0]).toFixed(arguments[1]) + '%'"
+        assert browser.execute_script(script, value, 1 if value > 0.1 else 2) == percent(value)
+
+
 def test_marks_move_with_the_threshold(browser, folder):
     load(browser, folder, "typical")
     element(browser, "mode-limit").click()
@@ -203,8 +209,10 @@ def test_marks_move_with_the_threshold(browser, folder):
     for text in ("0", "0.3"):
         set_number(browser, "limit-number", text)
         marks = browser.find_elements("css selector", "[data-mark]")
+        rings = browser.find_elements("css selector", "[data-mark] circle")
         places.append([mark.get_attribute("transform") for mark in marks])
-    assert len(places[0]) == 4
+        places[-1] += [ring.get_attribute("cy") for ring in rings]
+    assert len(places[0]) == 7
     assert all(before != after for before, after in zip(*places, strict=True))
 
 

@@ -183,6 +183,13 @@ def test_long_words_keep_both_ends():
     assert text.endswith("xyz")
 
 
+def test_numbers_as_text():
+    assert [percent(v) for v in (0.1225, 0.0123456, 2e-7, 0.99987, 1.0, 0.0, np.nan)] == [
+        "12.3%", "1.23%", "0.0000200%", "99.99%", "100%", "0%", "–",
+    ]  # fmt: skip
+    assert [count(v) for v in (1234567, 0.0, 1234.125, 0.3)] == ["1,234,567", "0", "1,234.13", "0.30"]
+
+
 def test_the_page_shows_what_was_measured(pages):
     model, y, s = PAGES["typical"]
     page = Page(pages["typical"])

@@ -46,11 +46,6 @@ class ClusterClassifierCV(MBAClassifierCV):
     @keeps_state_on_failure
     def _fit_rows(self, rows: ClusterRows) -> None:
         """Choose the penalties and fit to rows on a cluster."""
-        with rows.in_order() as ordered:
-            self._fit_ordered(ordered)
-        remember_columns(self, rows.layout)
-
-    def _fit_ordered(self, rows: ClusterRows) -> None:
         self._check_settings()
         if not isinstance(self.pairs, str):
             raise ValueError(
@@ -62,6 +57,11 @@ class ClusterClassifierCV(MBAClassifierCV):
                 f"cv={self.cv!r}: on a cluster cv is a number of folds. To hold out groups of rows together, "
                 "give their group as id."
             )
+        with rows.in_order() as ordered:
+            self._fit_ordered(ordered)
+        remember_columns(self, rows.layout)
+
+    def _fit_ordered(self, rows: ClusterRows) -> None:
         layout, n_folds = rows.layout, int(self.cv or 5)
         factors = check_factors(self.penalty_factors, layout.n_features)
         census = None if rows.with_ids else take_census(rows.parts, layout, rows.classes)

@@ -94,8 +94,8 @@ def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) 
         if is_frame(one) and not keeps_order(one):
             raise ValueError(
                 f"{name} comes out of a shuffle, which gives its rows in another order each time, and other "
-                "columns are not of the same dataframe. Persist the dataframe (df.persist()) before it is taken "
-                "apart."
+                "columns are not of the same dataframe. Persist the dataframe (df.persist()) before it is "
+                "taken apart."
             )
     rows = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
     chunks = rows.chunks[0] if isinstance(rows, da.Array) else None
