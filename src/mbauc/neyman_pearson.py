@@ -309,8 +309,9 @@ def detection_interval(
 
 def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Array, Array]:
     """Exact confidence limits of a probability."""
-    hits, half = np.asarray(successes, dtype=np.float64), (1 - confidence) / 2
+    hits, total = (np.asarray(values, dtype=np.float64) for values in (successes, trials))
+    half = (1 - confidence) / 2
     with np.errstate(invalid="ignore"):
-        low = np.where(hits > 0, beta.ppf(half, hits, trials - hits + 1), 0.0)
-        high = np.where(hits < trials, beta.isf(half, hits + 1, trials - hits), 1.0)
+        low = np.where(hits > 0, beta.ppf(half, hits, total - hits + 1), 0.0)
+        high = np.where(hits < total, beta.isf(half, hits + 1, total - hits), 1.0)
     return low, high
