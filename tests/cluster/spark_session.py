@@ -86,17 +86,16 @@ def killer(mark):
         # all within, because executors do not know this file
         import os
         import signal
-        import subprocess
         import time
+        from pathlib import Path
 
-        def said(what, process):
-            command = ["ps", "-ww", "-o", f"{what}=", "-p", str(process)]
-            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-        executor = int(said("ppid", os.getppid()))  # a Python worker, the daemon that forks them, the executor
+        # a Python worker is forked by a daemon, which the executor has started
+        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+        executor = int(daemon.rsplit(")", 1)[1].split()[1])
         try:
             with mark.open("x") as file:
-                file.write(f"{executor} {said('args', executor)}")
+                command = Path(f"/proc/{executor}/cmdline").read_text().replace("\0", " ")
+                file.write(f"{executor} {command}")
         except FileExistsError:
             return
         os.kill(executor, signal.SIGKILL)
@@ -108,5 +107,4 @@ def killer(mark):
 def was_killed(mark):
     """Whether an executor was killed and is gone."""
     number, command = mark.read_text().split(" ", 1)
-    gone = subprocess.run(["ps", "-p", number], capture_output=True, check=False).returncode != 0
-    return gone and "CoarseGrainedExecutorBackend" in command
+    return "CoarseGrainedExecutorBackend" in command and not Path("/proc", number).exists()
