@@ -704,3 +704,21 @@ def test_penalties_are_chosen_by_cross_validation_of_a_pipeline(frame, assembler
     assert len(set(search.avgMetrics)) == 2
     assert all(0.6 < auc < 0.8 for auc in search.avgMetrics)
     assert "prediction" in search.transform(frame).columns
+
+
+# -- the page "From laptop to cluster" ------------------------------------------------------------------------
+
+
+def test_the_spark_examples_of_the_page_run(spark, data, tmp_path, capsys):
+    page = Path(__file__).parents[2] / "docs" / "clusters.md"
+    blocks = page.read_text(encoding="utf-8").split("```python\n")[1:]
+    code = [block.split("```")[0] for block in blocks if not block.startswith(">>>")]
+    assert len(code) == 3
+    X, y, _ = data
+    known = {"X": X, "y": y, "names": FEATURES}
+    for block in code:
+        exec(compile(block, str(page), "exec"), known)
+    assert "interval" in capsys.readouterr().out
+    assert known["scored"].columns[-1] == "score"
+    assert known["ranker"].coef_.shape == known["chosen"].coef_.shape == (1, len(FEATURES))
+    assert known["auc"] > 0.5
