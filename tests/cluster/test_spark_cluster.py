@@ -321,7 +321,6 @@ def test_wide_sparse_rows_are_fitted_without_a_gram_matrix(spark):
         ours = MBAClassifier(**settings).fit(given)
         assert ours.solver_.name == "matrix-free"
         expected = LocalClassifier(solver="matrix-free", **settings).fit(X, y)
-        print(ours.n_iter_, expected.n_iter_)
         np.testing.assert_allclose(ours.coef_, expected.coef_, atol=1e-5 * np.abs(expected.coef_).max())
     assert 0 < np.count_nonzero(ours.coef_) == np.count_nonzero(expected.coef_) < 1000
     total = given.select(F.sum(ours.decision_function(given))).head()[0]

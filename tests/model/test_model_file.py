@@ -138,7 +138,7 @@ def test_notes_do_not_keep_a_model_from_being_saved(tmp_path):
         ({"classes": (0, b"1")}, r"classes\[1\] is a bytes"),
         ({"classes": (0, (1, np.inf))}, r"classes\[1\]\[1\] is inf"),
     ],
-    ids=str,
+    ids=["generator", "nan", "bytes", "inf"],
 )
 def test_what_a_file_cannot_hold_is_named_and_the_old_file_kept(tmp_path, what, where):
     path = tmp_path / "a.mbauc"
