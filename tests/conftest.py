@@ -1,4 +1,5 @@
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -20,3 +21,9 @@ def table(rng):
     X = rng.standard_normal((600, 6)) @ rng.standard_normal((6, 6)) + 3.0
     y = (X[:, 0] - X[:, 1] + 4 * rng.standard_normal(600)) > np.quantile(X[:, 0] - X[:, 1], 0.85)
     return X, y.astype(int)
+
+
+@pytest.fixture(autouse=True)
+def plain_ctrl_c():
+    """Ctrl-C as Python has it: a Spark session of an earlier test takes it over for the whole process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -323,7 +323,7 @@ def test_wanted_sets():
         wanted(("a9a",), tuple(SETS))
 
 
-@pytest.mark.parametrize("text", ["1999", "0", "-5", "many", "1e6", ""])
+@pytest.mark.parametrize("text", ["1999", "0", "-5", "many", ""])
 def test_bad_rows_are_refused(text, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", "figure4", f"--rows={text}"])

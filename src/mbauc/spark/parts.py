@@ -50,7 +50,7 @@ class SparkParts:
         self._frame, self._items, self._labels, self._still = frame, items, labels, still
         self._persisted, self._accepted = False, _accepted(frame)
         self.largest_result = min(_CELL, _SHARE * self._accepted)
-        #: How many results the last job had, and the size of the largest.
+        #: How many results the first job had, and the size of the largest.
         self._results: tuple[int, int] | None = None
 
     @classmethod
