@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbauc import memory
-from mbauc.memory import available_memory, parse_memory
+from mbauc.memory import available_memory, own_memory, parse_memory
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,22 @@ def test_the_smallest_limit_counts(monkeypatch):
     monkeypatch.setattr(memory, "_machine", lambda: 1000)
     monkeypatch.setattr(memory, "_control_groups", lambda: [700, 900])
     assert available_memory() == 700
+
+
+@pytest.mark.skipif(not own_memory(), reason="the system does not tell what memory a process holds")
+def test_own_memory_counts_arrays_and_no_mapped_files(tmp_path):
+    before = own_memory()
+    held = np.ones(1 << 27, dtype=np.int8)
+    grown = own_memory() - before
+    assert 0.9 * held.nbytes < grown < 1.5 * held.nbytes
+    held.tofile(tmp_path / "mapped")
+    del held
+    before = own_memory()
+    mapped = np.memmap(tmp_path / "mapped", mode="r")
+    assert mapped.sum(dtype=np.int64) == 1 << 27
+    assert own_memory() - before < mapped.nbytes // 4
+
+
+def test_where_the_system_does_not_tell_nothing_is_held(monkeypatch):
+    monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: "?")
+    assert own_memory() == 0

@@ -65,7 +65,15 @@ def test_usage_is_2_and_data_that_says_no_is_1(rows, tmp_path, capsys):
     assert main(["evaluate", str(rows), str(rows)]) == 1
     assert "not an mbauc model" in capsys.readouterr().err
     assert not model.exists()
-    for words in (["fit"], ["nonsense"], ["fit", "a.csv", "-o", "b", "--hash-dim", "x"]):
+    assert fit(rows, model, "--memory", "2GB", "--cv") == 2
+    assert "--memory cannot be combined with --cv" in capsys.readouterr().err
+    for words in (
+        ["fit"],
+        ["nonsense"],
+        ["fit", "a.csv", "-o", "b", "--hash-dim", "x"],
+        ["fit", "a.csv", "-o", "b", "--memory", "64"],
+        ["fit", "a.csv", "-o", "b", "--memory", "lots"],
+    ):
         with pytest.raises(SystemExit) as stopped:
             main(words)
         assert stopped.value.code == 2

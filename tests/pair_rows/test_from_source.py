@@ -14,6 +14,7 @@ from scipy import sparse as sp
 from mbauc import PairMoments
 from mbauc.data import Block, LibsvmSource
 from mbauc.errors import CancellationWarning, CheckpointError, DiskFullError, NonFiniteError
+from mbauc.memory import own_memory
 from mbauc.pair_rows import collector as collector_module
 from mbauc.pair_rows import from_source
 from mbauc.pair_rows.from_source import pair_rows_from_source
@@ -94,6 +95,18 @@ def test_rows_that_fit_only_for_a_while_all_go_to_disk(rng, monkeypatch):
 
 def size(block):
     return block.nbytes
+
+
+@pytest.mark.skipif(not own_memory(), reason="the system does not tell what memory a process holds")
+@pytest.mark.parametrize(("buffer", "on_disk"), [(1 << 20, False), (3 << 26, True)])
+def test_what_the_source_itself_holds_counts(rng, buffer, on_disk):
+    class Buffered(Rows):
+        def __iter__(self):
+            self.buffer = np.ones(buffer, dtype=np.int8)
+            yield from super().__iter__()
+
+    rows = read(Buffered(make_blocks(rng), 60), memory=1 << 27)
+    assert (rows.chunks[0].release is not None) == on_disk
 
 
 def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp_path):

@@ -12,6 +12,7 @@ from mbauc.commands.terminal import (
     add_command,
     add_out,
     may_write,
+    memory,
     number,
     number_or_auto,
     pairs,
@@ -78,7 +79,12 @@ def add(commands: Any) -> None:
     fit.add_argument(
         "--solver", choices=("auto", "gram", "matrix-free"), default="auto", help="(default: %(default)s)"
     )
-    fit.add_argument("--memory", metavar="SIZE", help="such as 4GB (default: half of what is free)")
+    fit.add_argument(
+        "--memory",
+        type=memory,
+        metavar="SIZE",
+        help="that the process may take, such as 4GB (default: half of what is free)",
+    )
     fit.add_argument(
         "--checkpoint", metavar="DIR", help="folder to keep the state in; the same command goes on from there"
     )
@@ -113,8 +119,11 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("--cv cannot be combined with --checkpoint, --decay or --pairs.")
     if options.cv and (options.l2 != "auto" or options.l1):
         raise Usage("--cv chooses the penalties; leave out --l1 and --l2.")
+    if options.memory and (options.cv or options.decay):
+        raise Usage("--memory cannot be combined with --cv or --decay.")
     if options.decay and (options.checkpoint or options.pairs != "all"):
         raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
+    from mbauc.memory import own_memory
     from mbauc.model import save_model
     from mbauc.model.training import Training, train
 
@@ -143,7 +152,7 @@ def run(options: argparse.Namespace) -> int:
             folds=options.cv,
             hold_out=options.hold_out,
             seed=options.seed,
-            memory=options.memory,
+            memory=None if options.memory is None else max(options.memory - own_memory(), 1 << 20),
             checkpoint=options.checkpoint,
             decay=options.decay or 1.0,
             show=not options.json,

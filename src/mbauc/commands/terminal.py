@@ -157,6 +157,16 @@ def rate(text: str) -> float:
     return value
 
 
+def memory(text: str) -> int:
+    """Bytes, from a size such as ``4GB``."""
+    from mbauc.memory import parse_memory
+
+    try:
+        return parse_memory(int(text) if text.isdecimal() else text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def listed(text: str) -> list[str]:
     """Names separated by commas."""
     return [name for name in (part.strip() for part in text.split(",")) if name]

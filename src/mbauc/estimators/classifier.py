@@ -278,7 +278,8 @@ class MBAClassifier(MomentRanker):
             Blocks of rows with their labels and weights; see :mod:`mbauc.data`. It is read more than once, and
             must start anew each time.
         memory : str or int, optional
-            What rows and solver may take, such as ``"2GB"``; half of what is free if not given.
+            What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
+            half of what is left there.
         checkpoint : path, optional
             Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
             or Ctrl-C, to the same bits; other settings, changed data and damaged files are refused. The folder

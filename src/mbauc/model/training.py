@@ -56,7 +56,7 @@ class Training:
     folds: int = 0
     hold_out: float = 0.2
     seed: int = 0
-    memory: str | None = None
+    memory: str | int | None = None
     checkpoint: str | None = None
     decay: float = 1.0
     show: bool = False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mbauc.changed_input import BlockMark, EarlierBlocks, differences, fingerprint_as_json
 from mbauc.errors import CheckpointError
 from mbauc.folder_lock import FolderLock
+from mbauc.memory import own_memory
 from mbauc.pair_rows.cache_file import open_cache
 from mbauc.pair_rows.cache_writer import CacheWriter, wrong_columns
 from mbauc.pair_rows.checked_blocks import CheckedBlock, checked_blocks
@@ -30,6 +31,8 @@ CACHE_NAME = "rows.cache"
 _VECTORS, _COLUMN_BYTES = 40, 80
 #: Blocks in memory while reading: one being read, one in work, its compact rows, and what making them takes.
 _BLOCKS = 4
+#: Growth of a process that is not worth going to disk for.
+_SLACK = 1 << 25
 
 
 def pair_rows_from_source(
@@ -53,8 +56,9 @@ def pair_rows_from_source(
       fingerprint differs or there is none;
     * goes on after the last whole block, if the file is not complete. Blocks before it are read and compared.
 
-    Time: one pass, ``O(entries)``. Memory: ``memory``, or about four blocks and 320 bytes for each column
-    in use if that is more.
+    Time: one pass, ``O(entries)``. Memory: the process grows by ``memory``, give or take 32 MB, or by what the
+    source holds, four blocks and 320 bytes for each column in use if these alone are more. What the source
+    holds is measured where the system tells (Linux).
 
     Parameters
     ----------
@@ -111,12 +115,18 @@ class _Reading:
         self._advance = advance
         self.collector = Collector(source.n_features, 2, n_threads)
         self._largest = self._n_blocks = 0
+        self._before, self._beside = own_memory(), 0
 
     @property
     def _room(self) -> int:
         """Bytes that are left for the rows."""
-        vectors = 8 * _VECTORS * self.collector.order.used + _COLUMN_BYTES * self._source.n_features
-        return self._memory - vectors - _BLOCKS * self._largest
+        vectors = 8 * _VECTORS * self.collector.order.used
+        reading = _COLUMN_BYTES * self._source.n_features + _BLOCKS * self._largest
+        return self._memory - vectors - max(reading, self._beside)
+
+    def _look(self, held: int) -> None:
+        """Note what the process has grown by beside the rows held: buffers of the source, libraries, blocks."""
+        self._beside = max(self._beside, own_memory() - self._before - held - _SLACK)
 
     # -- without a folder ----------------------------------------------------------------------------------
 
@@ -130,6 +140,7 @@ class _Reading:
                 chunks = self._compacted(block)
                 size += sum(chunk.nbytes for chunk in chunks)
                 held.append((chunks, block.mark))
+                self._look(size)
                 if writer is None and size > self._room:
                     writer = CacheWriter(None, self._header(None))
                 while held and writer is not None:
