@@ -60,7 +60,7 @@ def run(rows=ROWS):
 
 
 def _read(path, encoding):
-    return sum(block.X.shape[0] for block in UnlabelledTable(path, encoding))
+    return sum(encoding.matrix(block.features).shape[0] for block in UnlabelledTable(path, encoding))
 
 
 def _arrow(path):

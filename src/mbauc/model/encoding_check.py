@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mbauc.data.table.columns import Column
-from mbauc.data.table.encoding import CategoryFeature, NumericFeature, TableEncoding
+from mbauc.data.table.encoding import TableEncoding
+from mbauc.data.table.feature_kinds import CategoryFeature, NumericFeature
 from mbauc.data.table.learning import text_names
 from mbauc.settings import check_choice, check_flag, check_number, check_whole
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from mbauc.data.table.source import TableSource
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.problem import column_scales
 from mbauc.estimators.solver_choice import SolverChoice
@@ -182,9 +183,12 @@ class RankerModel:
 
     def score(self, X: Any) -> Array:
         """Scores of rows in the model's columns."""
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X must have the model's {self.n_features:,} columns, got {X.shape[1]:,}.")
+        self._check_columns("X", X.shape[1])
         return np.asarray(scores(X, self.coef[None, :])[0] + self.intercept)
+
+    def _check_columns(self, name: str, came: int) -> None:
+        if came != self.n_features:
+            raise ValueError(f"{name} must have the model's {self.n_features:,} columns, got {came:,}.")
 
     def probability(self, s: Array) -> Array:
         """Probability of the positive class that goes with scores."""
@@ -196,6 +200,11 @@ class RankerModel:
 
     def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
+        if isinstance(source, TableSource):
+            self._check_columns("the source", source.n_features)
+            for y, s, weight in source.scored(self.coef):
+                yield y, s + self.intercept, weight
+            return
         for block in source:
             yield block.y, self.score(block.X), block.weight
 

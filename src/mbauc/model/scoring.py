@@ -13,7 +13,8 @@ import numpy as np
 
 from mbauc.atomic import atomic_write
 from mbauc.data.table.arrow import pyarrow
-from mbauc.data.table.unlabelled import ScoringBlock, UnlabelledTable
+from mbauc.data.table.feature_scores import feature_scores
+from mbauc.data.table.unlabelled import UnlabelledTable
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.progress import progress
@@ -53,49 +54,54 @@ def score_files(
     dict
         Rows scored, alarms, and what was left out, in words.
     """
-    rows, total = _blocks(model.layout, paths, keep, on_error, model.classes)
+    rows, total = _rows(model.layout, paths, keep, on_error, model.classes)
     count = alarms = 0
     with _writer(out) as write, progress(total, "scoring", show=show) as advance:
-        for block in rows:
-            table = _scored(model, block, keep)
+        for first, numbers, kept, s in _scored(model, rows):
+            table = _table(model, first, numbers, kept, s)
             write(table)
-            count += table.num_rows
+            count += s.size
             if model.threshold is not None:
-                alarms += int(np.count_nonzero(table["alarm"].to_numpy()))
-            advance(table.num_rows)
+                alarms += int(np.count_nonzero(s > model.threshold.value))
+            advance(s.size)
     skipped = rows.skipped if isinstance(rows, UnlabelledTable) else None
     left_out = str(skipped) if skipped is not None and skipped.count else ""
     return {"rows": count, "alarms": alarms, "skipped": left_out}
 
 
-def _blocks(
+def _rows(
     layout: TableLayout | LibsvmLayout, paths: Any, keep: Sequence[str], on_error: str, classes: Any
 ) -> tuple[Any, int | None]:
+    """Rows without their labels, and how many there are if that is known."""
     if isinstance(layout, TableLayout):
         table = UnlabelledTable(paths, layout.encoding, keep=keep, on_error=on_error)
         return table, table.n_rows
     if keep:
         raise ValueError("LIBSVM text has no columns to keep; leave out --id.")
     source = layout.source(paths, classes, on_error=on_error)
-    return _numbered(source), source.about_rows
+    return source, source.about_rows
 
 
-def _numbered(source: Any) -> Iterator[ScoringBlock]:
-    arrow, first = pyarrow(), 0
-    for block in source:
-        yield ScoringBlock(block.X, arrow.table({}), first, None)
-        first += block.X.shape[0]
+def _scored(model: RankerModel, rows: Any) -> Iterator[tuple[int, Any, Any, Any]]:
+    """For each block its first row, the numbers of its rows from there, columns to pass on, and scores."""
+    if isinstance(model.layout, TableLayout):
+        for block in rows:
+            s = feature_scores(model.layout.encoding, block.features, model.coef) + model.intercept
+            yield block.first, np.arange(s.size) if block.rows is None else block.rows, block.kept, s
+        return
+    first = 0
+    for block in rows:
+        s = model.score(block.X)
+        yield first, np.arange(s.size), None, s
+        first += s.size
 
 
-def _scored(model: RankerModel, block: ScoringBlock, keep: Sequence[str]) -> Any:
+def _table(model: RankerModel, first: int, numbers: Any, kept: Any, s: Any) -> Any:
+    """Scores as an Arrow table, beside the columns to pass on or the numbers of the rows."""
     arrow = pyarrow()
-    s = model.score(block.X)
-    columns: dict[str, Any] = {}
-    if keep:
-        columns |= {name: block.kept[name] for name in keep}
-    else:
-        numbers = np.arange(s.size) if block.rows is None else block.rows
-        columns["row"] = arrow.array(block.first + numbers)
+    columns: dict[str, Any] = {name: kept[name] for name in kept.column_names} if kept is not None else {}
+    if not columns:
+        columns["row"] = arrow.array(first + numbers)
     for name, values in (("score", s), ("probability", model.probability(s))):
         columns[_free(name, columns)] = arrow.array(values)
     if model.threshold is not None:
@@ -142,13 +148,15 @@ def _csv(stream: Any) -> Iterator[Any]:
 
 @contextmanager
 def _parquet(stream: Any) -> Iterator[Any]:
-    parquet = pyarrow("parquet")
+    arrow, parquet = pyarrow(), pyarrow("parquet")
     writer: Any = None
 
     def write(table: Any) -> None:
         nonlocal writer
         if writer is None:
-            writer = parquet.ParquetWriter(stream, table.schema, compression="zstd")
+            # scores are all different, so that a dictionary of them would be larger and take longer
+            texts = [field.name for field in table.schema if not arrow.types.is_primitive(field.type)]
+            writer = parquet.ParquetWriter(stream, table.schema, compression="zstd", use_dictionary=texts)
         writer.write_table(table if table.schema == writer.schema else table.cast(writer.schema))
 
     try:

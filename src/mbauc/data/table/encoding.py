@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from mbauc.data.table.arrow import as_arrow_table, column_names
 from mbauc.data.table.column_values import Texts
 from mbauc.data.table.columns import Column, no_such_column
 from mbauc.data.table.faults import settled, stop
+from mbauc.data.table.feature_kinds import MISSING, CategoryFeature, NumericFeature, feature_from_dict, scaled
 from mbauc.data.table.features import Features, read_features
 from mbauc.data.table.sparse_rows import key_type, keys_of_codes, sparse_rows
 from mbauc.settings import check_choice
@@ -25,83 +26,6 @@ _FORMAT, _VERSION = "mbauc table encoding", 1
 _NARROW = 1_000
 #: if at least this share of their entries is not zero: about where dense moments begin to be faster.
 _DENSE_SHARE = 0.25
-#: What stands for a missing value and for values without a column of their own in names of features.
-MISSING, OTHER = "(missing)", "(other)"
-
-
-@dataclass(frozen=True)
-class NumericFeature:
-    """A numeric column: ``(x - center) / scale``, and ``fill`` where x is missing.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    center, scale, fill : float
-        As above.
-    indicator : bool
-        Whether a second feature is 1 where x is missing.
-    """
-
-    name: str
-    center: float = 0.0
-    scale: float = 1.0
-    fill: float = 0.0
-    indicator: bool = False
-
-    @property
-    def width(self) -> int:
-        """Number of features."""
-        return 2 if self.indicator else 1
-
-    def feature_names(self) -> Iterator[str]:
-        """Names of the features."""
-        yield self.name
-        if self.indicator:
-            yield f"{self.name}={MISSING}"
-
-
-@dataclass(frozen=True)
-class CategoryFeature:
-    """A category column, or a part of a time column: one feature for each value, or hashed ones.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column, for parts with the part (``hour.weekday``).
-    categories : tuple of str or None
-        Values with a feature of their own; None if values are hashed.
-    has_missing, has_other : bool
-        Whether missing values, and values without a feature of their own, have one.
-    """
-
-    name: str
-    categories: tuple[str, ...] | None = None
-    has_missing: bool = False
-    has_other: bool = False
-
-    @property
-    def width(self) -> int:
-        """Number of features; 0 if they are hashed into slots that all share."""
-        return 0 if self.categories is None else len(self.categories) + self.has_missing + self.has_other
-
-    def feature_names(self) -> Iterator[str]:
-        """Names of the features."""
-        for value in self.categories or ():
-            yield f"{self.name}={value}"
-        if self.has_missing:
-            yield f"{self.name}={MISSING}"
-        if self.has_other:
-            yield f"{self.name}={OTHER}"
-
-    def places(self, texts: Texts) -> NDArray[np.int64]:
-        """For each row which of the features is 1; -1 for none."""
-        known = {value: place for place, value in enumerate(self.categories or ())}
-        missing = len(known) if self.has_missing else -1
-        other = len(known) + self.has_missing if self.has_other else -1
-        codes, values = texts.used()
-        table = [known.get(value, other) for value in values.to_pylist()]
-        return np.array([*table, missing], dtype=np.int64)[codes]
 
 
 class TableEncoding:
@@ -133,6 +57,8 @@ class TableEncoding:
         Whether hashed features have signs.
     other_columns : tuple of str
         Columns that the table had and that are not used.
+    starts : list of int
+        First column of the matrix for each feature, and the first hashed one.
     n_features : int
         Number of columns of the matrix.
     dense : bool
@@ -172,8 +98,8 @@ class TableEncoding:
         self.hash_dim = hash_dim
         self.signed = bool(signed)
         self.other_columns = other_columns
-        self._starts = np.cumsum([0, *(feature.width for feature in features)]).tolist()
-        self.n_features: int = self._starts[-1] + (hash_dim or 0)
+        self.starts: list[int] = np.cumsum([0, *(feature.width for feature in features)]).tolist()
+        self.n_features: int = self.starts[-1] + (hash_dim or 0)
         self.dense: bool = self.n_features <= _NARROW and len(features) >= _DENSE_SHARE * self.n_features
 
     def __repr__(self) -> str:
@@ -191,7 +117,7 @@ class TableEncoding:
     @property
     def first_hashed(self) -> int:
         """Column of the matrix from which on they are hashed; ``n_features`` if none are."""
-        return int(self._starts[-1])
+        return self.starts[-1]
 
     # -- use -----------------------------------------------------------------------------------------
 
@@ -254,20 +180,20 @@ class TableEncoding:
         # entries ±1, feature by feature: what is known of each row, and the key that stands for it
         coded: list[tuple[NDArray[Any], NDArray[Any]]] = []
         kind = key_type(self.n_features)
-        for feature, start in zip(self.features, self._starts, strict=False):
+        for feature, start in zip(self.features, self.starts, strict=False):
             if isinstance(feature, CategoryFeature):
                 texts = features.texts[feature.name]
                 if feature.categories is None:
-                    coded.append((texts.codes, self._keys(feature.name, texts.values)))
+                    coded.append((texts.codes, self.hashed_keys(feature.name, texts.values)))
                 else:
                     keys = 2 * (start + np.arange(feature.width + 1))
                     keys[-1] = -1
                     coded.append((feature.places(texts).astype(np.int32), keys.astype(kind)))
                 continue
-            missing = _scaled(feature, features.numbers[feature.name], out=numbers[len(number_columns)])
+            missing = scaled(feature, features.numbers[feature.name], out=numbers[len(number_columns)])
             number_columns.append(start)
             if feature.indicator or (self.hash_dim is not None and missing.any()):
-                key = [2 * start + 2] if feature.indicator else self._keys(feature.name, [])
+                key = [2 * start + 2] if feature.indicator else self.hashed_keys(feature.name, [])
                 coded.append((np.where(missing, 0, -1).astype(np.int32), np.array([*key, -1], dtype=kind)))
         keys = keys_of_codes(coded, features.rows, kind)
         hashed = self.hash_dim is not None
@@ -278,7 +204,7 @@ class TableEncoding:
     def _entries(self, features: Features) -> Iterator[tuple[int | NDArray[np.int64], NDArray[np.float64]]]:
         """One entry a row, again and again: column (one for all, or one each; -1 for none) and value."""
         ones = np.ones(features.rows)
-        for feature, start in zip(self.features, self._starts, strict=False):
+        for feature, start in zip(self.features, self.starts, strict=False):
             if isinstance(feature, CategoryFeature):
                 texts = features.texts[feature.name]
                 if feature.categories is None:
@@ -287,16 +213,16 @@ class TableEncoding:
                     places = feature.places(texts)
                     yield np.where(places >= 0, places + start, -1), ones
                 continue
-            scaled = np.empty(features.rows)
-            missing = _scaled(feature, features.numbers[feature.name], out=scaled)
-            yield start, scaled
+            values = np.empty(features.rows)
+            missing = scaled(feature, features.numbers[feature.name], out=values)
+            yield start, values
             if feature.indicator:
                 yield np.where(missing, start + 1, -1), ones
             elif self.hash_dim is not None and missing.any():
                 slots, signs = self._slots(feature.name, [""])
                 yield np.where(missing, slots[0], -1), signs[0] * ones
 
-    def _keys(self, name: str, values: Any) -> NDArray[Any]:
+    def hashed_keys(self, name: str, values: Any) -> NDArray[Any]:
         """Keys of hashed features, and of a missing value."""
         return hash_keys(
             name,
@@ -380,7 +306,7 @@ class TableEncoding:
             )
         try:
             columns = tuple(Column(**column, why="learned earlier") for column in told["columns"])
-            features = tuple(_feature(dict(feature)) for feature in told["features"])
+            features = tuple(feature_from_dict(dict(feature)) for feature in told["features"])
             return cls(
                 columns,
                 features,
@@ -390,17 +316,6 @@ class TableEncoding:
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
-
-
-def _scaled(
-    feature: NumericFeature, values: NDArray[np.float64], out: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Write the feature's values; which are missing comes back."""
-    missing = np.isnan(values)
-    np.subtract(values, feature.center, out=out)
-    np.divide(out, feature.scale, out=out)
-    out[missing] = feature.fill
-    return missing
 
 
 def _without_options(message: str) -> str:
@@ -414,12 +329,3 @@ def _without_options(message: str) -> str:
         if found:
             return f"{start} {other}"
     return message
-
-
-def _feature(told: dict[str, Any]) -> NumericFeature | CategoryFeature:
-    kind = told.pop("kind")
-    if kind == "numeric":
-        return NumericFeature(**told)
-    if told["categories"] is not None:
-        told["categories"] = tuple(told["categories"])
-    return CategoryFeature(**told)

@@ -34,6 +34,15 @@ def gather(codes, table, keys):  # type: ignore[no-untyped-def]
         keys[row] = table[code if code >= 0 else last]
 
 
+@njit(nogil=True, cache=True)
+def add_gathered(codes, table, total):  # type: ignore[no-untyped-def]
+    """Add to each row the number of its code; the code -1 has the last one."""
+    last = table.size - 1
+    for row in range(codes.size):
+        code = codes[row]
+        total[row] += table[code if code >= 0 else last]
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def write_rows(  # type: ignore[no-untyped-def]
     keys, numbers, number_columns, sort, begin, stop, columns, values, sizes

@@ -9,7 +9,8 @@ import numpy as np
 from mbauc.data.scaling import HOW, ColumnStatistics
 from mbauc.data.table.calendar_codes import parts_of
 from mbauc.data.table.columns import Column, ColumnPlan
-from mbauc.data.table.encoding import CategoryFeature, NumericFeature, TableEncoding
+from mbauc.data.table.encoding import TableEncoding
+from mbauc.data.table.feature_kinds import CategoryFeature, NumericFeature
 from mbauc.data.table.features import Features
 from mbauc.settings import check_choice, check_flag, check_whole
 

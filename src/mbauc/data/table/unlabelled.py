@@ -1,4 +1,4 @@
-"""Rows of table files for scoring: features in the columns of an encoding, and other columns as they are."""
+"""Rows of table files for scoring: the features of an encoding, and other columns as they are."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.columns import no_such_column
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.faults import SkippedRows, settled, stop
-from mbauc.data.table.features import read_features
+from mbauc.data.table.features import Features, read_features
 from mbauc.data.table.files import Paths, find_tables
 from mbauc.data.table.parquet_table import ParquetTable
 from mbauc.data.table.pieces import Report, in_blocks
 from mbauc.data.table.source import open_table_file
 
 
-class ScoringBlock(NamedTuple):
+class UnlabelledRows(NamedTuple):
     """Some rows to score.
 
     Attributes
     ----------
-    X : ndarray or CSR array
-        In the columns of the encoding.
+    features : Features
+        What the encoding makes a matrix, or scores, of.
     kept : Arrow table
         Columns to pass on.
     first : int
@@ -32,7 +32,7 @@ class ScoringBlock(NamedTuple):
         Numbers of the rows from ``first`` on; None if they are all there.
     """
 
-    X: Any
+    features: Features
     kept: Any
     first: int
     rows: Any
@@ -84,7 +84,7 @@ class UnlabelledTable:
             total += table.n_rows
         return total
 
-    def __iter__(self) -> Iterator[ScoringBlock]:
+    def __iter__(self) -> Iterator[UnlabelledRows]:
         """The blocks from the first row on."""
         import numpy as np
 
@@ -102,5 +102,5 @@ class UnlabelledTable:
                 kept, rows = piece.table.select(self._keep), None
                 if keep is not None:
                     kept, rows = kept.filter(pyarrow().array(keep)), np.flatnonzero(keep)
-                yield ScoringBlock(self._encoding.matrix(features.kept(keep)), kept, first, rows)
+                yield UnlabelledRows(features.kept(keep), kept, first, rows)
                 first += piece.table.num_rows

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.table.encoding import CategoryFeature, NumericFeature
+from mbauc.data.table.feature_kinds import CategoryFeature, NumericFeature
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.whole_file import whole_file
