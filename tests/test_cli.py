@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -7,6 +8,14 @@ from mbauc.cli import main
 
 
 @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+def test_the_demo_as_json(tmp_path, capsys):
+    assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    ours = told["rankers"]["MBAClassifierCV"]
+    assert 0.5 < ours["low"] < ours["auc"] < ours["high"] < 1
+    assert told["rows"] == 4000
+
+
 def test_the_demo_ends_with_an_interval_and_a_plot(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out")]) == 0

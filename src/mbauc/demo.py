@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,40 +38,49 @@ def imbalanced_table(rows: int, seed: int, *, verbose: bool = False) -> tuple[Ar
     return X, y
 
 
-def run(rows: int, folder: Path, seed: int) -> Iterator[str]:
-    """Fit, evaluate and plot; yields what to tell the user, line by line."""
+def run(rows: int, folder: Path, seed: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """Fit, evaluate and plot; ``say`` is told how it goes, and what was measured comes back."""
     from sklearn.linear_model import LogisticRegression
 
     folder.mkdir(parents=True, exist_ok=True)
     test_rows = max(rows // 4, 1000)
-    yield f"A table of {rows:,} rows to train on and {test_rows:,} to test on, {_COLUMNS} columns, 2% positive."
+    say(f"A table of {rows:,} rows to train on and {test_rows:,} to test on, {_COLUMNS} columns, 2% positive.")
     X, y = imbalanced_table(rows + test_rows, seed, verbose=True)
     train, test = slice(0, rows), slice(rows, None)
 
+    seconds, scored = {}, {}
     started = time.perf_counter()
     ranker = MBAClassifierCV(random_state=seed, verbose=True).fit(X[train], y[train])
-    seconds = time.perf_counter() - started
+    seconds["MBAClassifierCV"] = time.perf_counter() - started
     plus, minus = ranker.moments_.counts
-    yield (
+    say(
         f"MBAClassifierCV: {plus:,} × {minus:,} = {plus * minus:,} pairs, exactly, with "
-        f"{ranker.n_splits_} folds × {len(ranker.cv_results_['params'])} values of l2: {seconds:.2f} s"
+        f"{ranker.n_splits_} folds × {len(ranker.cv_results_['params'])} values of l2: {seconds['MBAClassifierCV']:.2f} s"
     )
     started = time.perf_counter()
     rival = LogisticRegression(max_iter=1000).fit(X[train], y[train])
-    yield f"LogisticRegression, one value of C, no cross-validation: {time.perf_counter() - started:.2f} s"
+    seconds["LogisticRegression"] = time.perf_counter() - started
+    say(f"LogisticRegression, one value of C, no cross-validation: {seconds['LogisticRegression']:.2f} s")
 
-    scored = {
-        "MBAClassifierCV": ranker.decision_function(X[test]),
-        "LogisticRegression": rival.decision_function(X[test]),
-    }
-    for name, s in scored.items():
-        yield f"test AUC {roc_auc_interval(y[test], s)}  {name}"
-    path = folder / "roc.png"
+    told = {}
+    for name, fitted in (("MBAClassifierCV", ranker), ("LogisticRegression", rival)):
+        scored[name] = fitted.decision_function(X[test])
+        interval = roc_auc_interval(y[test], scored[name])
+        say(f"test AUC {interval}  {name}")
+        told[name] = {
+            "seconds": round(seconds[name], 3),
+            "auc": interval.auc,
+            "low": interval.low,
+            "high": interval.high,
+        }
+    result = {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": told, "plot": None}
     try:
         from mbauc.plots import roc_plot, save_figure
 
+        path = folder / "roc.png"
         save_figure(roc_plot(y[test], scored, title=f"{test_rows:,} test rows, 2% positive"), path)
     except ImportError:
-        yield "No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'"
-    else:
-        yield f"ROC curves: {path}"
+        say("No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'")
+        return result
+    say(f"ROC curves: {path}")
+    return result | {"plot": path}

@@ -1,4 +1,5 @@
 import errno
+import json
 from contextlib import contextmanager
 
 import numpy as np
@@ -194,8 +195,9 @@ def test_command_writes_parquet(run, tmp_path, name, more):
 def test_command_does_not_overwrite(run, tmp_path):
     (tmp_path / "a.svm").write_text("mine")
     code, out, err = run("--rows", "10", "-o", "a.svm")
-    assert (code, out) == (1, "")
-    assert err == "mbauc: a.svm is there already; choose another name, or replace it with --force.\n"
+    assert (code, out) == (2, "")
+    assert "a.svm exists already" in err
+    assert "--force" in err
     assert (tmp_path / "a.svm").read_text() == "mine"
     assert run("--rows", "10", "-o", "a.svm", "--force")[0] == 0
     assert len((tmp_path / "a.svm").read_text().splitlines()) == 10
@@ -205,10 +207,22 @@ def test_command_says_what_is_wrong(run, capsys):
     code, _, err = run("--hash-dim", "1", "-o", "a.svm")
     assert code == 1
     assert err == "mbauc: hash_dim must be a whole number of at least 2, got 1.\n"
-    for rows in ("many", "1.5e6", "-3", "1e", "e6", "1e-3"):
+    for rows in ("many", "1.5", "-3", "1e", "e6", "1e-3", "1e99", "nan"):
         with pytest.raises(SystemExit):
             run("--rows", rows, "-o", "a.svm")
-        assert "expected a whole number such as 1000000 or 1e6" in capsys.readouterr().err or rows == "-3"
+        assert (
+            "expected a whole number of at least 0, such as 1000000 or 1e6" in capsys.readouterr().err
+            or rows == "-3"
+        )
+
+
+def test_command_as_json(run, tmp_path):
+    code, out, err = run("--rows", "100", "--hash-dim", "50", "-o", "a.svm", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    size = (tmp_path / "a.svm").stat().st_size
+    expected = {"format": "libsvm", "rows": 100, "bytes": size, "label": None, "columns": 50}
+    assert told == {"file": "a.svm"} | expected
 
 
 def test_command_teaches(run, capsys):

@@ -53,7 +53,7 @@ def test_list_as_json(run, tmp_path):
     german(tmp_path)
     code, out, _ = run("list", "--json")
     assert code == 0
-    sets = {each["name"]: each for each in json.loads(out)}
+    sets = {each["name"]: each for each in json.loads(out)["sets"]}
     assert tuple(sets) == names()
     assert sets["german"]["here"] is True
     assert sets["german"]["files"] == {"german.numer": str(tmp_path / "german.numer.bz2")}
@@ -89,7 +89,7 @@ def test_check_finds_changed_and_damaged_files(run, tmp_path):
         (tmp_path / name).write_text("+1 1:1\n-1 2:1\n")
     code, out, _ = run("check", "a1a", "--json")
     assert code == 1
-    (report,) = json.loads(out)
+    (report,) = json.loads(out)["sets"]
     assert [file["content"] for file in report["files"]] == ["changed", "changed"]
     assert f"{tmp_path / 'a1a'} is changed" in report["differs"]
     assert (report["rows"], report["columns"], report["ratio"]) == (2, 123, 1.0)
@@ -108,7 +108,7 @@ def test_check_of_a_set_without_positives(run, tmp_path):
         (tmp_path / name).write_text("-1 1:1\n")
     code, out, _ = run("check", "w7a", "--json")
     assert code == 1
-    assert json.loads(out)[0]["ratio"] is None
+    assert json.loads(out)["sets"][0]["ratio"] is None
     code, out, _ = run("check", "w7a")
     assert "  1 / 1 rows, 300 columns\n" in out
 
@@ -123,7 +123,7 @@ def test_check_of_all_names_what_is_missing(run, tmp_path):
     assert code == 1
     assert "avazu-app: missing\n  avazu app is not available: looked for avazu-app.tr" in out
     code, out, _ = run("check", "--json")
-    assert {each["status"] for each in json.loads(out)} == {"ok", "missing"}
+    assert {each["status"] for each in json.loads(out)["sets"]} == {"ok", "missing"}
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,8 @@ def run(options: argparse.Namespace) -> int:
     """Run it, and say how it went line by line."""
     from mbauc.demo import run as demonstrate
 
-    output, lines = Output(options.json), []
-    for line in demonstrate(options.rows, options.out, options.seed):
-        output.say(line)
-        lines.append(line)
-    return output.done({"lines": lines})
+    output = Output(options.json)
+    return output.done(demonstrate(options.rows, options.out, options.seed, output.say))
 
 
 def _count(text: str) -> int:

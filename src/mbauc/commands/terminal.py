@@ -8,6 +8,7 @@ import math
 import re
 import sys
 import textwrap
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +114,15 @@ def as_options(message: str) -> str:
 
 
 def whole(text: str) -> int:
-    """A whole number of at least 0; 1e6 and 1_000_000 are fine."""
+    """A whole number of at least 0, as 1000000, 1_000_000, 1,000,000 or 1e6."""
     try:
-        value = float(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
-    if not math.isfinite(value) or value != int(value) or value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+        value = Decimal(text.replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite() or value.adjusted() > 30 or value != int(value) or value < 0:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number of at least 0, such as 1000000 or 1e6, got {text!r}"
+        )
     return int(value)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
+from mbauc.commands.terminal import Output, add_command, add_out, may_write, whole
 from mbauc.data.clicks.log import ClickLog
 from mbauc.data.clicks.shapes import SHAPES
 
@@ -28,14 +28,10 @@ In Python no file is needed: mbauc.data.ClickLog(20_000_000, shape='avazu-app').
 
 def add_clicks(actions: Any) -> None:
     """Add ``clicks`` to the actions of ``mbauc data``."""
-    clicks = actions.add_parser(
-        "clicks",
-        help="make a click log in the shape of Criteo or Avazu",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
+    clicks = add_command(
+        actions, "clicks", "make a click log in the shape of Criteo or Avazu", _DESCRIPTION, _EPILOG
     )
-    clicks.add_argument("--rows", type=_whole, default=1_000_000, metavar="N", help="rows (default: 1e6)")
+    clicks.add_argument("--rows", type=whole, default=1_000_000, metavar="N", help="rows (default: 1e6)")
     clicks.add_argument(
         "--shape",
         choices=tuple(SHAPES),
@@ -49,37 +45,37 @@ def add_clicks(actions: Any) -> None:
         help="what to write (default: parquet if FILE ends in .parquet, libsvm otherwise)",
     )
     clicks.add_argument(
-        "--hash-dim", type=_whole, default=10_000, metavar="D", help="columns of libsvm (default: %(default)s)"
+        "--hash-dim", type=whole, default=10_000, metavar="D", help="columns of libsvm (default: %(default)s)"
     )
-    clicks.add_argument("--seed", type=_whole, default=0, help="seed of the log (default: %(default)s)")
-    clicks.add_argument("--start", type=_whole, default=0, metavar="N", help="first row (default: %(default)s)")
-    clicks.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="file to write")
-    clicks.add_argument("--force", action="store_true", help="replace FILE if it is there already")
+    clicks.add_argument("--seed", type=whole, default=0, help="seed of the log (default: %(default)s)")
+    clicks.add_argument("--start", type=whole, default=0, metavar="N", help="first row (default: %(default)s)")
+    add_out(clicks, "file to write")
     clicks.set_defaults(run=_run)
-
-
-def _whole(text: str) -> int:
-    """A whole number, as 1000000, 1_000_000, 1,000,000 or 1e6."""
-    plain = text.replace(",", "").replace("_", "").lower()
-    digits, _, zeros = plain.partition("e")
-    if digits.isdecimal() and (zeros.isdecimal() or "e" not in plain) and len(zeros) <= 2:
-        return int(int(digits) * 10 ** int(zeros or 0))
-    raise argparse.ArgumentTypeError(f"expected a whole number such as 1000000 or 1e6, got {text!r}")
 
 
 def _run(options: argparse.Namespace) -> int:
     path: Path = options.out
-    if path.exists() and not options.force:
-        raise FileExistsError(f"{path} is there already; choose another name, or replace it with --force.")
+    may_write(path, options.force)
+    output = Output(options.json)
     log = ClickLog(
         options.rows, shape=options.shape, hash_dim=options.hash_dim, seed=options.seed, start=options.start
     )
-    if (options.format or path.suffix.lower().lstrip(".")) == "parquet":
+    parquet = (options.format or path.suffix.lower().lstrip(".")) == "parquet"
+    if parquet:
         rows = log.write_parquet(path)
         how = f"TableSource({str(path)!r}, label={log.label!r})"
     else:
         rows = log.write_libsvm(path)
         how = f"LibsvmSource({str(path)!r}, n_features={log.n_features})"
     size = path.stat().st_size
-    sys.stdout.write(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\nread them with mbauc.data.{how}\n")
-    return 0
+    output.say(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\nread them with mbauc.data.{how}")
+    return output.done(
+        {
+            "file": path,
+            "format": "parquet" if parquet else "libsvm",
+            "rows": rows,
+            "bytes": size,
+            "label": log.label if parquet else None,
+            "columns": None if parquet else log.n_features,
+        }
+    )

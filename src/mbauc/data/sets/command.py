@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from mbauc.commands.terminal import Output, add_command
 from mbauc.data.clicks.command import add_clicks
 from mbauc.data.sets.content import identify
 from mbauc.data.sets.entry import Entry
@@ -38,7 +38,6 @@ def add(commands: Any) -> None:
         "I, how test rows are chosen, and the folder in which the set was found.",
         "example: mbauc data list --data-dir ~/data",
     )
-    show.add_argument("--json", action="store_true", help="print JSON, with sources and notes")
     show.set_defaults(run=_run_list)
     check = _action(
         actions,
@@ -50,7 +49,6 @@ def add(commands: Any) -> None:
         "examples: mbauc data check; mbauc data check a9a w1a --json",
     )
     check.add_argument("names", nargs="*", type=_entry, metavar="NAME", help="data sets (default: all)")
-    check.add_argument("--json", action="store_true", help="print JSON")
     check.set_defaults(run=_run_check)
     get = _action(
         actions,
@@ -69,9 +67,7 @@ def add(commands: Any) -> None:
 
 
 def _action(actions: Any, name: str, summary: str, description: str, example: str) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=summary, description=description, epilog=example
-    )
+    parser = add_command(actions, name, summary, description, example)
     parser.add_argument(
         "--data-dir",
         type=Path,
@@ -94,14 +90,14 @@ def _entry(name: str) -> Entry:
 def _run_list(options: argparse.Namespace) -> int:
     entries = [find(name) for name in names()]
     found = [_found(entry, options.data_dir) for entry in entries]
-    if options.json:
-        _print_json([_described(entry, paths) for entry, paths in zip(entries, found, strict=True)])
-        return 0
+    output = Output(options.json)
     head = ("name", "rows", "columns", "ratio", "test rows", "here")
-    _print_table(
-        [head, *(_line(entry, paths) for entry, paths in zip(entries, found, strict=True))], right=(1, 2, 3)
+    lines = [head, *(_line(entry, paths) for entry, paths in zip(entries, found, strict=True))]
+    for line in _aligned(lines, right=(1, 2, 3)):
+        output.say(line)
+    return output.done(
+        {"sets": [_described(entry, paths) for entry, paths in zip(entries, found, strict=True)]}
     )
-    return 0
 
 
 def _found(entry: Entry, data_dir: Path | None) -> dict[str, Path]:
@@ -146,16 +142,16 @@ def _described(entry: Entry, paths: dict[str, Path]) -> dict[str, Any]:
 
 def _run_check(options: argparse.Namespace) -> int:
     entries = options.names or [find(name) for name in names()]
-    reports = []
+    output, reports = Output(options.json), []
     for entry in entries:
         report = _checked(entry, options.data_dir)
         reports.append(report)
-        if report["status"] == "missing" and not options.json and not options.names:
-            _print(f"{entry.word}: missing ('mbauc data check {entry.word}' says where to get it)")
-        elif not options.json:
-            _print_report(entry, report)
-    if options.json:
-        _print_json(reports)
+        if report["status"] == "missing" and not options.names:
+            output.say(f"{entry.word}: missing ('mbauc data check {entry.word}' says where to get it)")
+        else:
+            for line in _report(entry, report):
+                output.say(line)
+    output.done({"sets": reports})
     return int(any(report["status"] != "ok" for report in reports))
 
 
@@ -205,22 +201,22 @@ def _beside_table1(entry: Entry, found: Figures) -> list[str]:
     ]
 
 
-def _print_report(entry: Entry, report: dict[str, Any]) -> None:
-    _print(f"{entry.word}: {report['status']}")
+def _report(entry: Entry, report: dict[str, Any]) -> Iterator[str]:
+    yield f"{entry.word}: {report['status']}"
     for file in report["files"]:
-        _print(f"  {file['path']}: {_CONTENT[file['content']]}")
+        yield f"  {file['path']}: {_CONTENT[file['content']]}"
     if "rows" in report:
-        _print(
+        yield (
             f"  {report['rows']:,} / {report['test_rows']:,} rows, {report['columns']:,} columns"
             + (f", {report['ratio']:.2f} negatives for each positive" if report["ratio"] is not None else "")
         )
     for difference in report["differs"]:
-        _print(f"  differs: {difference}" if report["status"] == "differs" else f"  {difference}")
+        yield f"  differs: {difference}" if report["status"] == "differs" else f"  {difference}"
     for remark in report["beside_table1"]:
-        _print(f"  {remark}")
+        yield f"  {remark}"
     if report["beside_table1"]:
         for note in entry.notes:
-            _print(f"  note: {note}")
+            yield f"  note: {note}"
 
 
 _CONTENT = {
@@ -238,40 +234,32 @@ _CONTENT = {
 def _run_download(options: argparse.Namespace) -> int:
     from mbauc.data.sets.download import fetch  # loads what HTTP needs
 
-    failed = False
+    output, told, failed = Output(options.json), [], False
     for entry in options.names:
         try:
             paths = fetch(entry, options.data_dir, force=options.force)
         except (DownloadError, NotAvailableError) as error:
             # the next set may come from another server
             sys.stderr.write(f"mbauc: {error}\n")
+            told.append({"name": entry.name, "files": {}, "error": str(error)})
             failed = True
             continue
+        told.append({"name": entry.name, "files": {f.name: paths[f.name] for f in entry.files}, "error": None})
         for file in entry.files:
-            _print(f"{entry.word}: {paths[file.name]}")
+            output.say(f"{entry.word}: {paths[file.name]}")
         for file in entry.files:
             if file.hint and not _found(entry, options.data_dir):
-                _print(f"{entry.word}: {file.hint}")
+                output.say(f"{entry.word}: {file.hint}")
+    output.done({"sets": told})
     return int(failed)
 
 
-# -- output ------------------------------------------------------------------------------------------------
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-def _print_json(value: Any) -> None:
-    _print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def _print_table(rows: Sequence[Sequence[str]], right: tuple[int, ...]) -> None:
+def _aligned(rows: Sequence[Sequence[str]], right: tuple[int, ...]) -> Iterator[str]:
+    """Lines of a table."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (
             cell.rjust(width) if k in right else cell.ljust(width)
             for k, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
-        _print("  ".join(cells).rstrip())
+        yield "  ".join(cells).rstrip()
