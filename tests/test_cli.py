@@ -16,6 +16,7 @@ def test_the_demo_as_json(tmp_path, capsys):
     assert told["rows"] == 4000
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_demo_ends_with_an_interval_and_a_plot(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out")]) == 0

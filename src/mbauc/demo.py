@@ -55,7 +55,8 @@ def run(rows: int, folder: Path, seed: int, say: Callable[[str], None]) -> dict[
     plus, minus = ranker.moments_.counts
     say(
         f"MBAClassifierCV: {plus:,} × {minus:,} = {plus * minus:,} pairs, exactly, with "
-        f"{ranker.n_splits_} folds × {len(ranker.cv_results_['params'])} values of l2: {seconds['MBAClassifierCV']:.2f} s"
+        f"{ranker.n_splits_} folds × {len(ranker.cv_results_['params'])} values of l2: "
+        f"{seconds['MBAClassifierCV']:.2f} s"
     )
     started = time.perf_counter()
     rival = LogisticRegression(max_iter=1000).fit(X[train], y[train])
