@@ -168,8 +168,8 @@ def test_update_is_the_fit_to_old_and_new_rows(story, capsys):
         json.loads(run(capsys, "inspect", path, "--top", 100, "--json"))["weights"]
         for path in (fresh, folder / "all.mbauc")
     )
-    assert {each["name"]: each["weight"] for each in one} == pytest.approx(
-        {each["name"]: each["weight"] for each in other}
+    assert {each["column"]: each["weight"] for each in one} == pytest.approx(
+        {each["column"]: each["weight"] for each in other}
     )
     run(capsys, "fit", folder / "b.csv", *common, "-o", folder / "b.mbauc")
     run(capsys, "fit", folder / "a.csv", *common, "-o", folder / "a.mbauc")

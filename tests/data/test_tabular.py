@@ -615,3 +615,32 @@ def test_positive_labels_in_any_collection(tmp_path, positive):
         assert whole(TableSource(path, label="y", positive=one))[1].tolist() == [0, 1, 0]
     with pytest.raises(ValueError, match="positive must be a label or a collection of labels"):
         TableSource(path, label="y", positive=np.array([]))
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.bz2", "csv.xz", "zip"])
+def test_about_how_many_rows_there_are_in_text(tmp_path, ending):
+    import bz2
+    import gzip
+    import lzma
+    import zipfile
+
+    rng = np.random.default_rng(0)
+    lines = [f"{k % 2},{rng.integers(10**9)},x{k % 7}\n" for k in range(200_000)]
+    text = ("y,a,b\n" + "".join(lines)).encode()
+    path = tmp_path / f"rows.{ending}"
+    if ending == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("rows.csv", text)
+    else:
+        packers = {"csv.gz": gzip.compress, "csv.bz2": bz2.compress, "csv.xz": lzma.compress}
+        path.write_bytes(packers.get(ending, bytes)(text))
+    source = TableSource(path, label="y")
+    assert source.n_rows is None
+    # bzip2 packs 0.9 MB at a time, so that little is known of a small file
+    assert source.about_rows == pytest.approx(200_000, rel=0.5 if ending == "csv.bz2" else 0.1)
+
+
+def test_about_rows_of_small_files_is_exact(tmp_path):
+    (tmp_path / "a.csv").write_text("y,x\n0,1\n1,2\n")
+    (tmp_path / "b.csv").write_text("y,x\n0,1\n1,2\n1,3")
+    assert TableSource([tmp_path / "a.csv", tmp_path / "b.csv"], label="y").about_rows == 5

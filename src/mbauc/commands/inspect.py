@@ -10,7 +10,7 @@ from mbauc.commands.terminal import Output, add_command, whole
 
 _DESCRIPTION = """\
 Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
-did on rows held out. Hashed columns show their number; which values fall into one is not in the file.
+did on rows held out. Hashed columns with large weights show the values that were most frequent in them.
 """
 _EXAMPLES = """\
 example:
@@ -35,12 +35,11 @@ def run(options: argparse.Namespace) -> int:
     from itertools import islice
 
     from mbauc.model import load_model
-    from mbauc.model.layout import named_weights
 
     model, output = load_model(options.model), Output(options.json)
     record = model.trained_on
     negative, positive = model.classes
-    top = list(islice(named_weights(model.layout.feature_names(), model.coef), options.top))
+    top = list(islice(model.largest_weights(), options.top))
     used = int((model.coef != 0).sum())
     output.say(
         f"ranks      {positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"
@@ -69,9 +68,10 @@ def run(options: argparse.Namespace) -> int:
     for note in record.get("notes", []):
         output.say(f"note       {note}")
     output.say()
-    width = min(max((len(name) for name, _ in top), default=0), 60)
-    for name, weight in top:
-        output.say(f"{_short(name, 60):{width}}  {weight:+.6g}")
+    shown = [_short(name, 80) for _, name, _ in top]
+    width = max(map(len, shown), default=0)
+    for name, (_, _, weight) in zip(shown, top, strict=True):
+        output.say(f"{name:{width}}  {weight:+.6g}")
     if used > len(top):
         output.say(f"… and {used - len(top):,} more")
     return output.done(
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
             "intercept": model.intercept,
             "threshold": None if model.threshold is None else vars(model.threshold),
             "moments": model.moments is not None,
-            "weights": [{"name": name, "weight": weight} for name, weight in top],
+            "weights": [{"column": column, "name": name, "weight": weight} for column, name, weight in top],
             "trained_on": record,
             "path": model.path,
         }
@@ -92,4 +92,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _short(name: str, most: int) -> str:
+    """A name in one line that cannot move the cursor."""
+    name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import add_data, files
+from mbauc.commands.rows import add_data, described, files
 from mbauc.commands.terminal import Output, add_command, add_out, may_write, number
 
 _DESCRIPTION = """\
@@ -41,7 +41,13 @@ def run(options: argparse.Namespace) -> int:
     old, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = old.layout.source(paths, old.classes, on_error=options.on_error)
-        model = updated(old, source, decay=options.decay)
+        model = updated(
+            old,
+            source,
+            decay=options.decay,
+            about={"files": described(paths)},
+            show=not options.json,
+        )
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(
         f"learned from {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -127,9 +127,3 @@ def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
         check_flag("zero_based", told["zero_based"])
         return LibsvmLayout(told["n_features"], told["zero_based"])
     raise ValueError(f"rows of a kind that this mbauc does not know: {told['kind']!r}")
-
-
-def named_weights(names: list[str], coef: Any) -> Iterator[tuple[str, float]]:
-    """Names and weights, those of the largest size first; zeros are left out."""
-    order = sorted(range(len(names)), key=lambda k: -abs(coef[k]))
-    return ((names[k], float(coef[k])) for k in order if coef[k])

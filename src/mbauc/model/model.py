@@ -15,6 +15,7 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.problem import column_scales
 from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.estimators.validation import check_factors
+from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.moments import PairMoments
 from mbauc.scoring import scores
@@ -164,6 +165,16 @@ class RankerModel:
     def n_features(self) -> int:
         """Number of weights."""
         return int(self.coef.size)
+
+    def feature_names(self) -> list[str]:
+        """Names of the columns; hashed ones say which values are behind them, where that was recorded."""
+        return with_hashed_names(self.layout.feature_names(), self.trained_on)
+
+    def largest_weights(self) -> Iterator[tuple[int, str, float]]:
+        """Columns, their names and weights, those of the largest size first; zeros are left out."""
+        names = self.feature_names()
+        order = np.argsort(-np.abs(self.coef), kind="stable")
+        return ((int(k), names[k], float(self.coef[k])) for k in order if self.coef[k])
 
     @property
     def labels(self) -> NDArray[Any]:

@@ -75,7 +75,7 @@ def _rows(
     """Rows without their labels, and how many there are if that is known."""
     if isinstance(layout, TableLayout):
         table = UnlabelledTable(paths, layout.encoding, keep=keep, on_error=on_error)
-        return table, table.n_rows
+        return table, table.about_rows
     if keep:
         raise ValueError("LIBSVM text has no columns to keep; leave out --id.")
     source = layout.source(paths, classes, on_error=on_error)

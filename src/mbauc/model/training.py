@@ -19,6 +19,7 @@ from mbauc.data.block import Source
 from mbauc.data.some_rows import SomeRows
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.moments import PairMoments
@@ -129,6 +130,7 @@ def train(
         settings |= {"l1": ranker.l1_, "l2": ranker.l2_}
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
+    record["hashed_columns"] = hashed_names(source, model.coef)
     if test is None:
         return model, None
     tested = score_source(model, test, show=training.show)

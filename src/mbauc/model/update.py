@@ -10,6 +10,7 @@ from typing import Any, Literal
 from mbauc.data.block import Source
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
+from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
 from mbauc.moments import PairMoments
 from mbauc.moments_source import moments_from_source
@@ -91,7 +92,11 @@ def updated(
     number = len(record["updates"])
     record["notes"] = [*kept, f"{_SOLVED_ANEW} {number} update{'s' if number > 1 else ''}"]
     _note_threshold(record, [model])
-    return _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
+    result = _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
+    record["hashed_columns"] = _named_once(
+        [*hashed_names(source, result.coef), *record.get("hashed_columns", [])]
+    )
+    return result
 
 
 def merged(
@@ -127,6 +132,9 @@ def merged(
     record = {
         "files": [file for model in several for file in model.trained_on.get("files", [])],
         "merged": [entry for model in several for entry in _history(model.trained_on)],
+        "hashed_columns": _named_once(
+            [name for model in several for name in model.trained_on.get("hashed_columns", [])]
+        ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
     }
     _note_threshold(record, several)
@@ -160,6 +168,11 @@ def _note_threshold(record: dict[str, Any], models: list[RankerModel]) -> None:
     """Say in a record that thresholds were dropped, if there were any."""
     if any(model.threshold is not None for model in models) and _NO_THRESHOLD not in record["notes"]:
         record["notes"].append(_NO_THRESHOLD)
+
+
+def _named_once(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first entry for each hashed column."""
+    return list({entry["column"]: entry for entry in reversed(names)}.values())
 
 
 def _moments(model: RankerModel, name: str) -> PairMoments:

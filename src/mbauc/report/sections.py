@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
@@ -127,16 +130,16 @@ def _calibration(found: Evaluation) -> tuple[str, str]:
 
 
 def _weights(model: RankerModel) -> str:
-    names, coef = model.layout.feature_names(), model.coef
-    used = sorted((k for k in range(coef.size) if coef[k]), key=lambda k: -abs(coef[k]))
+    used, columns = int(np.count_nonzero(model.coef)), model.n_features
     if not used:
-        return f"<p>All {coef.size:,} weights are zero.</p>"
-    text = f"The {_WEIGHTS} largest of {len(used):,}" if len(used) > _WEIGHTS else f"All {len(used):,}"
-    text += f" weights that are not zero, of {coef.size:,} columns." if len(used) < coef.size else " weights."
+        return f"<p>All {columns:,} weights are zero.</p>"
+    text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
+    text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
+    largest = float(np.abs(model.coef).max())
     rows = "".join(
-        f'<tr><th scope="row">{named(names[k], 80)}</th><td>{_bar(float(coef[k] / abs(coef[used[0]])))}</td>'
-        f"<td>{'+' if coef[k] > 0 else ''}{number(float(coef[k]))}</td></tr>"
-        for k in used[:_WEIGHTS]
+        f'<tr><th scope="row">{named(name, 80)}</th><td>{_bar(weight / largest)}</td>'
+        f"<td>{'+' if weight > 0 else ''}{number(weight)}</td></tr>"
+        for _, name, weight in islice(model.largest_weights(), _WEIGHTS)
     )
     return (
         f"<div><p>{text} Bars to the right raise the score. A weight is the change of the score for one unit "

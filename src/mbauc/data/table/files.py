@@ -27,6 +27,13 @@ _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7z
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
+def _opener(stream: IO[bytes]) -> Any:
+    """What decompresses a file from its first byte on; None if it is not compressed."""
+    start = stream.read(6)
+    stream.seek(0)
+    return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+
+
 @dataclass(frozen=True)
 class TableFile:
     """One file of a table.
@@ -88,14 +95,26 @@ class TableFile:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     yield inner
                 return
-            start = stream.read(6)
-            stream.seek(0)
-            opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
+            opener = _opener(stream)
             if opener is None:
                 yield stream
                 return
             with opener(stream) as inner:
                 yield inner
+
+    def sample(self, most: int) -> tuple[bytes, int]:
+        """Its first bytes, decompressed, and about how many there are in all."""
+        with self._named_damage(), open(self.path, "rb") as stream:
+            if self.member:
+                with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
+                    return inner.read(most), archive.getinfo(self.member).file_size
+            opener = _opener(stream)
+            if opener is None:
+                return stream.read(most), os.fstat(stream.fileno()).st_size
+            with opener(stream) as inner:
+                start: bytes = inner.read(most)
+            size = os.fstat(stream.fileno()).st_size
+            return start, int(size * len(start) / max(stream.tell(), 1)) if len(start) == most else len(start)
 
     @contextmanager
     def _named_damage(self) -> Iterator[None]:

@@ -37,8 +37,9 @@ class ParquetTable:
                 for field in parquet.schema_arrow
                 if types.is_string(field.type) or types.is_large_string(field.type)
             }
-            #: Number of rows.
+            #: Number of rows, and what a table in text can only estimate.
             self.n_rows: int = parquet.metadata.num_rows
+            self.about_rows = self.n_rows
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"{file}: two columns are named {twice!r}; give each a name of its own.")

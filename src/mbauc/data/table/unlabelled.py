@@ -75,14 +75,9 @@ class UnlabelledTable:
                     )
 
     @property
-    def n_rows(self) -> int | None:
-        """Rows of all files, where they say so themselves."""
-        total = 0
-        for table in self._tables:
-            if table.n_rows is None:
-                return None
-            total += table.n_rows
-        return total
+    def about_rows(self) -> int:
+        """About how many rows there are in all files."""
+        return sum(table.about_rows for table in self._tables)
 
     def __iter__(self) -> Iterator[UnlabelledRows]:
         """The blocks from the first row on."""
