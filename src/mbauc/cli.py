@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from mbauc.commands import COMMANDS
-from mbauc.commands.terminal import Usage, as_options
+from mbauc.commands.terminal import Usage, as_options, harmless
 
 _EPILOG = """\
 from a file to a model that raises alarms, in three commands:
@@ -30,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     if sys.stdout is None:  # closed by whoever started us
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if arguments is None:
+        for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter is no reason to stop
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = _parser(next((word for word in given if not word.startswith("-")), None))
     options = parser.parse_args(given)
@@ -41,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return int(options.run(options))
         except Usage as error:
-            sys.stderr.write(f"mbauc {options.command}: {error}\n")
+            sys.stderr.write(harmless(f"mbauc {options.command}: {error}") + "\n")
             return 2
         except BrokenPipeError:
             # whoever read our output has seen enough; leave nothing for the interpreter to flush
@@ -50,7 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if debug:
                 raise
-            sys.stderr.write(f"mbauc: {as_options(str(error)) or type(error).__name__}\n")
+            sys.stderr.write(harmless(f"mbauc: {as_options(_told(error)) or type(error).__name__}") + "\n")
+            return 1
+        except Exception as error:
+            if debug:
+                raise
+            told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            advice = "The same command with --debug says where."
+            sys.stderr.write(harmless(f"mbauc: this should not happen ({told[:300]}). {advice}") + "\n")
             return 1
         except KeyboardInterrupt:
             if debug:
@@ -62,13 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 143
 
 
+def _told(error: BaseException) -> str:
+    """What an error says, without the number that the system has for it."""
+    if isinstance(error, OSError) and error.errno is not None and error.strerror and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
+
+
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
     """Within this block warnings are for the user of a command, not of Python."""
     before = warnings.showwarning
 
     def show(message: Any, *rest: Any, **more: Any) -> None:
-        sys.stderr.write(f"mbauc: note: {as_options(str(message))}\n")
+        sys.stderr.write(harmless(f"mbauc: note: {as_options(str(message))}") + "\n")
 
     warnings.showwarning = show
     try:
@@ -99,14 +118,16 @@ class _Terminated(BaseException):
     """The process was asked to end."""
 
 
-def whole_parser() -> argparse.ArgumentParser:
-    """The parser with all commands in full."""
-    return _parser(None, whole=True)
+def whole_parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The parser with all commands in full, of a class of its own if that is wanted."""
+    return _parser(None, whole=True, kind=kind)
 
 
-def _parser(chosen: str | None, *, whole: bool = False) -> argparse.ArgumentParser:
+def _parser(
+    chosen: str | None, *, whole: bool = False, kind: type[argparse.ArgumentParser] = argparse.ArgumentParser
+) -> argparse.ArgumentParser:
     """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
-    parser = argparse.ArgumentParser(
+    parser = kind(
         prog="mbauc",
         description="Linear rankers for AUC on large, imbalanced data: exact over all pairs, in one pass.",
         epilog=_EPILOG,

@@ -40,11 +40,10 @@ def avazu(folder):
 
 
 def criteo(folder):
-    names = ",".join(["label", *(f"I{k}" for k in range(13)), *(f"C{k}" for k in range(26))])
+    """As it comes: without a line of names."""
+    names = ["label", *(f"I{k}" for k in range(1, 14)), *(f"C{k}" for k in range(1, 27))]
     train, test = cut(DATA / "criteo.raw8000.tsv.bz2", folder, "tsv", head=False)
-    for path in (train, test):
-        path.write_text(names.replace(",", "\t") + "\n" + path.read_text())
-    return train, test, ["--label", "label"]
+    return train, test, ["--label", "label", "--names", ",".join(names)]
 
 
 def cut(path, folder, ending, head):
@@ -87,7 +86,7 @@ def test_the_three_commands_of_the_readme(rows, tmp_path, capsys, monkeypatch):
     run(capsys, "score", model, test, "-o", scores)
     table = pytest.importorskip("pyarrow.parquet").read_table(scores)
     assert table.column_names == ["row", "score", "probability"]
-    labels = read_labels(test, options[1])
+    labels = read_labels(test, *options[1::2])
     from mbauc.metrics import roc_auc
 
     assert table.num_rows == labels.size
@@ -96,11 +95,11 @@ def test_the_three_commands_of_the_readme(rows, tmp_path, capsys, monkeypatch):
     assert abs(probability.mean() - labels.mean()) < 0.05
 
 
-def read_labels(path, name):
+def read_labels(path, name, names=None):
+    between = "\t" if path.suffix == ".tsv" else ","
     with open(path, newline="") as stream:
-        return np.array(
-            [int(row[name]) for row in csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")]
-        )
+        rows = csv.DictReader(stream, names and names.split(","), delimiter=between)
+        return np.array([int(row[name]) for row in rows])
 
 
 def test_the_readme_shows_these_commands():
@@ -260,6 +259,137 @@ def test_libsvm_files_with_columns_that_the_model_has_not_seen(tmp_path, capsys)
         run(capsys, "score", tmp_path / "m.mbauc", tmp_path / "b.libsvm", "-o", tmp_path / "s.csv", "--json")
     )
     assert told["rows"] == 2500
+
+
+def refused(capsys, *words):
+    assert main([str(word) for word in words]) == 2
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    return told
+
+
+@pytest.mark.parametrize("between", [",", "~"])
+def test_files_without_names_of_columns(between, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    paths = tmp_path / "train.csv", tmp_path / "test.csv"
+    for path in paths:
+        x = rng.standard_normal(600)
+        y = rng.random(600) < 1 / (1 + np.exp(-2 * x))
+        path.write_text(
+            "".join(f"{value:.3f}{between}{int(label)}\n" for value, label in zip(x, y, strict=True))
+        )
+    train, test = paths
+    model, other = tmp_path / "m.mbauc", tmp_path / "o.mbauc"
+    common = [train, "--names", "x,y", "--label", "y", "--solver", "gram"]
+    common += ["--delimiter", between] if between == "~" else []
+    told = json.loads(run(capsys, "fit", *common, "--test", test, "-o", model, "--json"))
+    found = json.loads(run(capsys, "evaluate", model, test, "--json"))
+    assert told["tested"]["auc"] == found["auc"] > 0.8
+    told = json.loads(run(capsys, "score", model, test, "-o", tmp_path / "s.csv", "--json"))
+    assert told["rows"] == 600
+    told = json.loads(run(capsys, "update", model, test, "-o", other, "--json"))
+    assert sum(told["trained_on"]["updates"][0][key] for key in ("positives", "negatives")) == 600
+    assert json.loads(run(capsys, "compare", model, other, test, "--json"))["rows"] == 600
+    run(capsys, "threshold", model, test, "--false-alarm", 0.2, "-o", tmp_path / "armed.mbauc")
+    run(capsys, "score", tmp_path / "armed.mbauc", test, "-o", tmp_path / "armed.csv")
+
+
+def libsvm(path, rows=1500):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(1, 9, rows)
+    labels = rng.random(rows) < 0.1 + 0.1 * (columns % 5)
+    lines = (f"{'+1' if label else '-1'} {column}:1\n" for label, column in zip(labels, columns, strict=True))
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--weight", "w"],
+        ["--hash-dim", 10000],
+        ["--ignore", "a"],
+        ["--scale", "standard"],
+        ["--types", "a=id"],
+        ["--encode", "hash"],
+        ["--signed"],
+        ["--missing", "category"],
+        ["--delimiter", ","],
+        ["--names", "a,b"],
+        ["--id", "a"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_options_of_tables_are_refused_for_libsvm_text(words, tmp_path, capsys):
+    rows = libsvm(tmp_path / "a.libsvm")
+    told = refused(capsys, "fit", rows, *words, "-o", tmp_path / "m.mbauc")
+    assert f"{words[0]} is for tables" in told
+    assert f"{words[0]} is for tables" in refused(capsys, "plan", rows, *words)
+
+
+def test_positive_labels_of_libsvm_text_are_numbers(tmp_path, capsys):
+    rows = libsvm(tmp_path / "a.libsvm")
+    for label in ("yes", "nan"):
+        told = refused(capsys, "fit", rows, "--positive", label, "-o", tmp_path / "m.mbauc")
+        assert f"--positive: expected numbers, as labels of LIBSVM text are, got '{label}'" in told
+
+
+def test_a_folder_is_what_its_files_are(tmp_path, capsys):
+    folder = tmp_path / "days"
+    folder.mkdir()
+    for day in ("monday.svm", "tuesday.svmlight"):
+        libsvm(folder / day)
+    told = json.loads(run(capsys, "fit", folder, "--hold-out", 0, "-o", tmp_path / "m.mbauc", "--json"))
+    assert told["positives"] + told["negatives"] == 3000
+    assert json.loads(run(capsys, "evaluate", tmp_path / "m.mbauc", folder, "--json"))["rows"] == 3000
+    made_up(folder)
+    told = refused(capsys, "fit", folder, "-o", tmp_path / "n.mbauc")
+    assert "both tables and LIBSVM text" in told
+    run(capsys, "fit", folder, "--format", "libsvm", "-o", tmp_path / "n.mbauc")
+    run(capsys, "fit", folder, "--format", "csv", "--label", "click", "-o", tmp_path / "t.mbauc")
+
+
+def test_lines_that_were_left_out_are_told(story, capsys):
+    folder, _, test, model = story
+    lines = test.read_text().splitlines()[:20]
+    lines[3] += ",more"
+    (folder / "some.csv").write_text("\n".join(lines))
+    words = ["score", model, folder / "some.csv", "--on-error", "skip", "-o"]
+    for out in (folder / "s.csv", "-"):
+        assert main([str(word) for word in (*words, out)]) == 0
+        assert "left out 1 row skipped" in capsys.readouterr().err
+    told = json.loads(run(capsys, *words, folder / "j.csv", "--json"))
+    assert (told["rows"], told["skipped"]) == (18, 1)
+    rows = libsvm(folder / "a.libsvm")
+    run(capsys, "fit", rows, "-o", folder / "svm.mbauc")
+    rows.write_text("0 1:1\n0 1;1\n0 2:1\n")
+    words = ["score", folder / "svm.mbauc", rows, "--on-error", "skip", "-o", folder / "t.csv"]
+    assert main([str(word) for word in words]) == 0
+    assert "left out 1 line skipped" in capsys.readouterr().err
+    assert [line.split(",")[0] for line in (folder / "t.csv").read_text().splitlines()] == ['"row"', "0", "2"]
+
+
+def test_score_refuses_what_it_cannot_do(story, capsys, monkeypatch):
+    folder, _, test, model = story
+    told = refused(capsys, "score", model, test, "-o", "-", "--json")
+    assert "--json" in told
+    assert "standard output" in told
+    assert ".csv.gz" in refused(capsys, "score", model, test, "-o", folder / "s.csv.bz2")
+    monkeypatch.setattr("sys.stdin", None)
+    assert "standard input is closed" in refused(capsys, "score", model, "-", "-o", folder / "s.csv")
+
+
+def test_scoring_leaves_the_moments_on_disk(story, capsys, monkeypatch):
+    folder, _, test, model = story
+    import mbauc.model
+
+    asked = []
+    load = mbauc.model.load_model
+    monkeypatch.setattr(
+        mbauc.model, "load_model", lambda *words, **options: asked.append(options) or load(*words, **options)
+    )
+    run(capsys, "score", model, test, "-o", folder / "s.csv")
+    assert asked == [{"moments": False}]
 
 
 def test_plan_inspect_and_export(story, capsys):

@@ -181,6 +181,11 @@ def _reads(pid):
 def test_advice_is_given_in_the_words_of_the_command_line():
     told = as_options("Pass types={'C1': 'category'} or on_error='skip', or ignore=['x'].")
     assert told == "Pass --types C1=category or --on-error skip, or --ignore x."
+    assert (
+        as_options("Train it with solver='gram' or hash_dim=10.")
+        == "Train it with --solver gram or --hash-dim 10."
+    )
+    assert as_options("there is no file data/label=1/x.csv") == "there is no file data/label=1/x.csv"
 
 
 def test_completion_knows_commands_and_options(capsys):
@@ -189,3 +194,5 @@ def test_completion_knows_commands_and_options(capsys):
     shown = capsys.readouterr().out
     assert "evaluate" in shown
     assert "--false-alarm" in shown
+    assert main(["completion", "zsh"]) == 0
+    assert "_files" in capsys.readouterr().out

@@ -26,6 +26,12 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
     parser.add_argument("--format", default="auto", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what to do at a row that cannot be read (default: %(default)s)",
+    )
     parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
     parser.set_defaults(run=run)
 
@@ -50,10 +56,21 @@ def run(options: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         names = models
     with files(options) as paths:
-        tested = []
+        tested: list[Any] = []
+        kinds: list[tuple[Any, Any]] = []
         for name in models:
-            model = load_model(name)
-            tested.append(score_source(model, model.layout.source(paths, model.classes), show=not options.json))
+            model = load_model(name, moments=False)
+            kinds.append((type(model.layout), getattr(model.layout, "weight", None)))
+            if kinds[-1][0] is not kinds[0][0]:
+                raise ValueError(f"one of {models[0]} and {name} reads tables, the other one LIBSVM text.")
+            if kinds[-1] != kinds[0]:
+                ours, theirs = (repr(weight) if weight else "nothing" for _, weight in (kinds[0], kinds[-1]))
+                raise ValueError(
+                    f"{models[0]} weighs rows by {ours}, {name} by {theirs}; AUCs are compared on rows of the "
+                    "same weights."
+                )
+            source = model.layout.source(paths, model.classes, on_error=options.on_error)
+            tested.append(score_source(model, source, show=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
     first = tested[0]

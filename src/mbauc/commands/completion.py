@@ -37,5 +37,16 @@ def run(options: argparse.Namespace) -> int:
         raise ImportError("completion needs shtab: pip install 'mbauc[completion]'") from None
     from mbauc.cli import whole_parser
 
-    sys.stdout.write(shtab.complete(whole_parser(), shell=options.shell) + "\n")
+    class Completed(argparse.ArgumentParser):
+        """A parser whose arguments that name files or folders are completed as such."""
+
+        def add_argument(self, *names: Any, **rest: Any) -> argparse.Action:
+            action = super().add_argument(*names, **rest)
+            if action.metavar in ("FILE", "DATA", "MODEL"):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            elif action.metavar == "DIR":
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+            return action
+
+    sys.stdout.write(shtab.complete(whole_parser(Completed), shell=options.shell) + "\n")
     return 0

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.terminal import Output, add_command, whole
+from mbauc.commands.terminal import Output, add_command, seed, whole
 
 
 def add(commands: Any) -> None:
@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
         metavar="DIR",
         help="folder for the plot (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=whole, default=0, help="seed of the data (default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the data (default: %(default)s)")
     parser.set_defaults(run=run)
 
 

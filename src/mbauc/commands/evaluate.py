@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mbauc.commands.rows import add_data, described, files
-from mbauc.commands.terminal import Output, add_command, may_write
+from mbauc.commands.terminal import Output, add_command, may_write, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.report.evaluation import Evaluation, Ranking
@@ -42,50 +43,66 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, measure, and write the page."""
     if options.report is not None:
-        may_write(options.report, options.force)
+        may_write(options.report, options.force, "--report")
     from mbauc.model import load_model
     from mbauc.model.training import score_source
     from mbauc.report.evaluation import evaluate
     from mbauc.report.thresholds import explore
 
-    model, output = load_model(options.model), Output(options.json)
+    model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
         source = model.layout.source(paths, model.classes, on_error=options.on_error)
         tested = score_source(model, source, show=not options.json)
-        names = described(paths)
+        names, left_out = described(paths), note_skipped(source)
     found = evaluate(model, tested.y, tested.s, tested.weight)
+    found.warnings.extend(_seen_before(model.trained_on, names))
     own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
     for line in _lines(found, own):
         output.say(line)
     if options.report is not None:
         from mbauc.atomic import atomic_write
-        from mbauc.report import report_html
+        from mbauc.report.page import page_html
 
         data_name = ", ".join(entry["name"] for entry in names[:3]) + (", …" if len(names) > 3 else "")
-        page = report_html(model, tested.y, tested.s, tested.weight, title=options.title, data_name=data_name)
+        now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+        about = f"{options.model.name}, {now}"
+        page = page_html(found, model, title=options.title, data_name=data_name, generated=about)
         with atomic_write(options.report) as stream:
             stream.write(page.encode())
         output.say(f"wrote         {options.report}")
     return output.done(
-        {"model": options.model, "data": names, "report": options.report, **_numbers(found, own)}
+        {"model": options.model, "data": names, "report": options.report, **left_out, **_numbers(found, own)}
     )
+
+
+def _seen_before(record: dict[str, Any], files: list[dict[str, Any]]) -> Iterator[str]:
+    """A word of warning where rows may be those of the training."""
+    known = [file for file in record.get("files", []) if isinstance(file, dict)]
+    both = [str(file["name"]) for file in files if "bytes" in file and file in known]
+    if both:
+        yield (
+            f"The model was trained on {', '.join(both[:3])}{', …' if len(both) > 3 else ''}: rows that it has "
+            "seen look better than new ones will."
+        )
 
 
 def _lines(found: Evaluation, own: Position | None) -> Iterator[str]:
     """What people want to know first."""
-    yield f"rows          {found.positives:,.6g} positives, {found.negatives:,.6g} negatives"
+    from mbauc.report.text import count
+
+    yield f"rows          {count(found.positives)} positives, {count(found.negatives)} negatives"
     ranking = found.ranking
     if ranking is not None:
         yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
         for limit, value in ranking.partial.items():
             yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
-        yield f"precision     {ranking.average_precision:.4f} on average"
+        yield f"precision     {ranking.average_precision:.4f} (average precision)"
         yield from _lift_lines(ranking)
     yield f"calibration   error {found.calibration.error:.5f}"
     if own is not None:
         yield (
-            f"threshold     {own.threshold:.6g}: {own.found:,.6g} found ({own.detection.value:.4f}, interval "
-            f"{own.detection.low:.4f} to {own.detection.high:.4f}), {own.false_alarms:,.6g} false alarms "
+            f"threshold     {own.threshold:.6g}: {count(own.found)} found ({own.detection.value:.4f}, interval "
+            f"{own.detection.low:.4f} to {own.detection.high:.4f}), {count(own.false_alarms)} false alarms "
             f"({own.false_alarm.value:.5f})"
         )
     for note in found.warnings:
@@ -101,6 +118,7 @@ def _lift_lines(ranking: Ranking) -> Iterator[str]:
 def _numbers(found: Evaluation, own: Position | None) -> dict[str, Any]:
     """The same for scripts."""
     told: dict[str, Any] = {
+        "auc": None,
         "rows": found.rows,
         "positives": found.positives,
         "negatives": found.negatives,

@@ -30,6 +30,16 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--to", choices=("onnx", "sklearn", "vw"), help="what to write (default: by the ending of FILE)"
     )
+    parser.add_argument(
+        "--inputs",
+        choices=("columns", "entries", "table"),
+        default="columns",
+        help="of ONNX: a matrix of the model's columns, its entries (for wide ones), or the raw columns of a "
+        "table, for models without hashing (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--moments", action="store_true", help="of scikit-learn: take the moments along, for partial_fit"
+    )
     add_out(parser, "file to write")
     parser.set_defaults(run=run)
 
@@ -39,11 +49,15 @@ def run(options: argparse.Namespace) -> int:
     kind = options.to or _FORMATS.get(options.out.suffix.lower())
     if kind is None:
         raise Usage(f"-o {options.out}: name the format with --to, or by the ending .onnx, .joblib or .vw.")
+    if options.inputs != "columns" and kind != "onnx":
+        raise Usage(f"--inputs {options.inputs} is for ONNX, not for {kind}.")
+    if options.moments and kind != "sklearn":
+        raise Usage(f"--moments is for scikit-learn, not for {kind}.")
     may_write(options.out, options.force)
     from mbauc.model import export as exports
     from mbauc.model import load_model
 
-    model, output = load_model(options.model), Output(options.json)
+    model, output = load_model(options.model, moments=options.moments), Output(options.json)
     if kind == "sklearn":
         import joblib
 
@@ -51,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
 
         with atomic_write(options.out) as stream:
             joblib.dump(exports.to_sklearn(model), stream)
+    elif kind == "onnx":
+        exports.to_onnx(model, options.out, inputs=options.inputs)
     else:
-        (exports.to_onnx if kind == "onnx" else exports.to_vw)(model, options.out)
+        exports.to_vw(model, options.out)
     output.say(f"wrote {options.out}")
     return output.done({"out": options.out, "format": kind})

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import add_columns, add_data, described, files, opened
+from mbauc.commands.rows import COLUMN_OPTIONS, add_columns, add_data, described, files, opened
 from mbauc.commands.terminal import (
     Output,
     Usage,
     add_command,
     add_out,
+    harmless,
+    jobs,
     may_write,
     memory,
+    note_skipped,
     number,
     number_or_auto,
     pairs,
     rate,
+    seed,
     whole,
 )
 
@@ -26,12 +31,14 @@ pass over the files. Some rows are held out: their AUC, with its interval, is th
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by generalised cross-validation unless it is given, or by K-fold cross-validation (--cv).
-The model file scores raw rows anywhere (mbauc score) and goes on learning (mbauc update).
+The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept its
+moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
 """
 _EXAMPLES = """\
 examples:
   mbauc fit clicks.csv --label click -o model.mbauc
-  mbauc fit logs/*.parquet --label fraud --weight amount --cv 5 -o model.mbauc
+  mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc
+  mbauc fit west.csv --like east.mbauc -o west.mbauc
   mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
   zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
 """
@@ -45,6 +52,12 @@ def add(commands: Any) -> None:
     add_data(parser)
     add_out(parser, "model file to write, usually with the ending .mbauc")
     add_columns(parser)
+    parser.add_argument(
+        "--like",
+        type=Path,
+        metavar="MODEL",
+        help="take over the columns of this model, their scales and hashing: 'mbauc merge' joins such models",
+    )
     fit = parser.add_argument_group("training")
     fit.add_argument("--l1", type=number, default=0.0, metavar="λ₁", help="lasso penalty (default: 0)")
     fit.add_argument(
@@ -74,7 +87,8 @@ def add(commands: Any) -> None:
         "--decay",
         type=rate,
         metavar="F",
-        help="multiply the weight of earlier rows by F at each block of 65,536: old rows count for less",
+        help="old rows count for less: their weight is multiplied by F at the end of each file, and after each "
+        "65,536 rows within one",
     )
     fit.add_argument(
         "--solver", choices=("auto", "gram", "matrix-free"), default="auto", help="(default: %(default)s)"
@@ -96,15 +110,15 @@ def add(commands: Any) -> None:
         type=float,
         default=0.2,
         metavar="SHARE",
-        help="of rows to test on; 0 for none (default: 0.2)",
+        help="of the rows to test on, which the model does not learn from; 0 for none (default: 0.2)",
     )
     fit.add_argument(
         "--no-moments",
         action="store_true",
         help="leave the moments out of the file: smaller, but cannot be updated",
     )
-    fit.add_argument("--seed", type=whole, default=0, help="of everything that is drawn (default: %(default)s)")
-    fit.add_argument("--jobs", type=whole, metavar="N", help="threads (default: all cores that BLAS may use)")
+    fit.add_argument("--seed", type=seed, default=0, help="of everything that is drawn (default: %(default)s)")
+    fit.add_argument("--jobs", type=jobs, metavar="N", help="threads (default: all cores that BLAS may use)")
     parser.set_defaults(run=run)
 
 
@@ -121,19 +135,23 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("--cv chooses the penalties; leave out --l1 and --l2.")
     if options.memory and (options.cv or options.decay):
         raise Usage("--memory cannot be combined with --cv or --decay.")
+    if options.decay and options.solver == "matrix-free":
+        raise Usage("--decay needs moments and cannot be combined with --solver matrix-free.")
     if options.decay and (options.checkpoint or options.pairs != "all"):
         raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
+    if options.test is not None and "-" in options.test:
+        raise Usage("--test takes files; standard input can only be DATA.")
     from mbauc.memory import own_memory
     from mbauc.model import save_model
     from mbauc.model.training import Training, train
 
     output = Output(options.json)
     with files(options) as paths:
-        source, layout = opened(paths, options)
-        told: dict[str, Any] = {"files": described(paths), "columns": layout.n_features}
+        source, layout = opened(paths, options) if options.like is None else _alike(paths, options)
+        about: dict[str, Any] = {"files": described(paths), "columns": layout.n_features}
         plan = getattr(source, "plan", None)
         if plan is not None:
-            output.say(plan.describe(options=True))
+            output.say(_shortened(plan.describe(options=True)))
             output.say()
         negative, positive = source.classes
         output.say(
@@ -157,13 +175,50 @@ def run(options: argparse.Namespace) -> int:
             decay=options.decay or 1.0,
             show=not options.json,
         )
-        test = None if options.test is None else layout.source(options.test, source.classes)
-        model, tested = train(source, layout, training, about=told, test=test, say=output.say)
+        test = None
+        if options.test is not None:
+            test = layout.source(options.test, source.classes, on_error=options.on_error)
+        model, tested = train(source, layout, training, about=about, test=test, say=output.say)
+        left_out = note_skipped(source, test)
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
     record = model.trained_on
     output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
     if tested is not None:
         output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} rows not trained on")
+    for note in record["notes"]:
+        output.say(f"note        {note}")
+    output.say(f"moments     {_about_moments(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
-    return output.done({"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, **record})
+    return output.done(
+        {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, **left_out, **record}
+    )
+
+
+def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
+    """A source of files read as those of another model were."""
+    from mbauc.model import load_model
+
+    given = next((name for name in COLUMN_OPTIONS if getattr(options, name) is not None), None)
+    if given is not None:
+        raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
+    model = load_model(options.like, moments=False)
+    return model.layout.source(paths, model.classes, on_error=options.on_error), model.layout
+
+
+def _about_moments(model: Any, options: argparse.Namespace) -> str:
+    """Whether the model can go on learning, and if not, what to do about it."""
+    if model.moments is not None and not options.no_moments:
+        return "kept: 'mbauc update' and 'mbauc merge' go on from them"
+    why = f"{8 * model.n_features**2 / 1e6:,.0f} MB" if options.pairs == "all" else "drawn pairs have none"
+    how = "" if options.no_moments or options.pairs != "all" else "; --solver gram or fewer columns keep them"
+    return f"not kept ({why}): 'mbauc update' and 'mbauc merge' need them{how}"
+
+
+def _shortened(plan: str, most: int = 100) -> str:
+    """The plan of the columns, without the middle of a very long one; each line in the width of a screen."""
+    lines = [line if len(line) <= 200 else line[:199] + "…" for line in harmless(plan).split("\n")]
+    if len(lines) > most:
+        left = len(lines) - most
+        lines = [*lines[: most - 20], f"… {left:,} more columns …", *lines[-20:]]
+    return "\n".join(lines)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.terminal import Output, add_command, whole
+from mbauc.commands.terminal import Output, add_command, harmless, whole
 
 _DESCRIPTION = """\
 Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
@@ -35,38 +35,24 @@ def run(options: argparse.Namespace) -> int:
     from itertools import islice
 
     from mbauc.model import load_model
+    from mbauc.report.record import training_facts
 
     model, output = load_model(options.model), Output(options.json)
     record = model.trained_on
     negative, positive = model.classes
-    top = list(islice(model.largest_weights(), options.top))
+    top = list(islice(model.largest_weights(), min(options.top, model.n_features)))
     used = int((model.coef != 0).sum())
-    output.say(
-        f"ranks      {positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"
-    )
-    output.say(f"penalties  l1 = {model.l1:g}, l2 = {model.l2:g}")
-    if record.get("files"):
-        names = ", ".join(str(entry.get("name")) for entry in record["files"][:5])
-        output.say(f"trained    on {names}{', …' if len(record['files']) > 5 else ''}")
-    if "positives" in record:
-        output.say(f"           {record['positives']:,.0f} positives, {record['negatives']:,.0f} negatives")
-    if "finished" in record:
-        output.say(f"           {record['finished']}, mbauc {record.get('mbauc')}, {record.get('solver')}")
-    if "tested" in record:
-        tested = record["tested"]
-        output.say(
-            f"test AUC   {tested['auc']:.4f} ({tested['confidence']:.0%} interval {tested['low']:.4f} to "
-            f"{tested['high']:.4f}) on {tested['positives'] + tested['negatives']:,} rows"
-        )
+    facts = [
+        ("ranks", f"{positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"),
+        ("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}"),
+    ]
     if model.threshold is not None:
         cut = model.threshold
-        output.say(
-            f"threshold  {cut.value:.9g}: at most {cut.false_alarm:g} false alarms with {cut.confidence:g} "
-            "confidence"
-        )
-    output.say(f"moments    {'kept: mbauc update and merge work' if model.moments else 'not in the file'}")
-    for note in record.get("notes", []):
-        output.say(f"note       {note}")
+        promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
+        facts.append(("threshold", f"{cut.value!r}: {promise}"))
+    facts.append(("moments", "kept: mbauc update and merge work" if model.moments else "not in the file"))
+    for name, value in [*facts, *training_facts(record)]:
+        output.say(f"{name.lower():18}  {value}")
     output.say()
     shown = [_short(name, 80) for _, name, _ in top]
     width = max(map(len, shown), default=0)
@@ -92,6 +78,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _short(name: str, most: int) -> str:
-    """A name in one line that cannot move the cursor."""
-    name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    """A name in one line."""
+    name = harmless(name.replace("\n", "\\n").replace("\t", "\\t"))
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from mbauc.commands.rows import add_columns, add_data, files, opened
-from mbauc.commands.terminal import Output, add_command, number_or_auto, rate, whole
+from mbauc.commands.terminal import Output, add_command, number_or_auto, rate, seed, whole
 
 _DESCRIPTION = """\
 Says how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the MBA
@@ -18,6 +19,9 @@ _EXAMPLES = """\
 example:
   mbauc plan clicks.csv --label click --encode onehot --delta 0.2
 """
+
+#: Columns from which on people should know what they are waiting for.
+_WIDE = 3_000
 
 
 def add(commands: Any) -> None:
@@ -34,13 +38,20 @@ def add(commands: Any) -> None:
     parser.add_argument("--p", type=rate, default=0.05, help="probability that this fails (default: 0.05)")
     parser.add_argument(
         "--rows",
-        type=whole,
+        type=_rows,
         default=200_000,
         metavar="N",
         help="of the files to look at (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=whole, default=0, help="of the draws (default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the draws (default: %(default)s)")
     parser.set_defaults(run=run)
+
+
+def _rows(text: str) -> int:
+    value = whole(text)
+    if value < 10:
+        raise argparse.ArgumentTypeError(f"expected at least 10 rows, got {text!r}")
+    return value
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,24 +64,29 @@ def run(options: argparse.Namespace) -> int:
     output = Output(options.json)
     with files(options) as paths:
         source, _ = opened(paths, options)
-        blocks, count = [], 0
-        for block in source:
-            blocks.append(block)
-            count += block.y.size
+        blocks: list[Any] = []
+        count = 0
+        if source.n_features > _WIDE:
+            sys.stderr.write(
+                f"mbauc: note: a plan forms Σ of all {source.n_features:,} columns, which takes minutes and "
+                f"{24 * source.n_features**2 / 1e9:.1f} GB; --hash-dim 1000 takes seconds.\n"
+            )
+        for X, y, weight in source:
+            rows = min(y.size, options.rows - count)
+            blocks.append((X[:rows], y[:rows], None if weight is None else weight[:rows]))
+            count += rows
             if count >= options.rows:
                 break
     if not blocks:
         raise ValueError("there are no rows.")
-    sparse = any(sp.issparse(block.X) for block in blocks)
-    X: Any = (
-        sp.vstack([sp.csr_array(block.X) for block in blocks], format="csr")
-        if sparse
-        else np.concatenate([block.X for block in blocks])
-    )
-    y = np.concatenate([block.y for block in blocks])
+    parts, labels, weights = zip(*blocks, strict=True)
+    sparse = any(sp.issparse(part) for part in parts)
+    matrix: Any = sp.vstack(list(map(sp.csr_array, parts)), format="csr") if sparse else np.concatenate(parts)
+    y = np.concatenate(labels)
     plan = plan_pairs(
-        X,
+        matrix,
         y,
+        sample_weight=None if weights[0] is None else np.concatenate(weights),
         l2=options.l2,
         delta=options.delta,
         p=options.p,

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.terminal import Output, add_command, whole
+from mbauc.commands.terminal import Output, add_command, jobs, seed, whole
 from mbauc.experiments import EXPERIMENTS, Request
 
 
@@ -45,9 +45,9 @@ def add(commands: Any) -> None:
         action="store_true",
         help="a rough answer in a minute or two: few training sets, runs and draws",
     )
-    reproduce.add_argument("--seed", type=whole, default=0, help="seed of all draws (default: %(default)s)")
+    reproduce.add_argument("--seed", type=seed, default=0, help="seed of all draws (default: %(default)s)")
     reproduce.add_argument(
-        "--jobs", type=_jobs, default=None, metavar="N", help="threads (default: as many as BLAS may use)"
+        "--jobs", type=jobs, default=None, metavar="N", help="threads (default: as many as BLAS may use)"
     )
     reproduce.add_argument(
         "--datasets",
@@ -92,12 +92,6 @@ def _names(text: str) -> tuple[str, ...]:
         except (KeyError, ValueError) as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return tuple(found)
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
-    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shutil
 import sys
@@ -17,6 +18,22 @@ from mbauc.commands.terminal import Usage, listed, whole
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout
 
+#: Options for tables alone, and what holds where they are not given.
+_OF_TABLES: dict[str, Any] = {
+    "weight": None,
+    "ignore": [],
+    "id": [],
+    "types": {},
+    "encode": "hash",
+    "hash_dim": 10_000,
+    "signed": False,
+    "scale": "standard",
+    "missing": "category",
+    "delimiter": None,
+    "names": None,
+}
+#: Options that say which columns mean what; None where they are not given.
+COLUMN_OPTIONS = ("label", "positive", *_OF_TABLES)
 _FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 
 
@@ -41,43 +58,43 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Which columns mean what, for files seen for the first time."""
+    """Which columns mean what, for files seen for the first time; what is not given is None."""
     group = parser.add_argument_group("columns")
     group.add_argument("--label", metavar="NAME", help="column of the labels (not for LIBSVM)")
     group.add_argument(
         "--positive", metavar="LABEL", type=listed, help="labels that are positive (default: the larger one)"
     )
-    group.add_argument("--weight", metavar="NAME", help="column of row weights")
-    group.add_argument("--ignore", metavar="A,B", type=listed, default=[], help="columns to leave out")
-    group.add_argument("--id", metavar="A,B", type=listed, default=[], help="columns that name rows; left out")
+    group.add_argument(
+        "--weight", metavar="NAME", help="column of row weights: a row of weight 3 counts as three equal rows"
+    )
+    group.add_argument("--ignore", metavar="A,B", type=listed, help="columns to leave out")
+    group.add_argument("--id", metavar="A,B", type=listed, help="columns that name rows; left out")
     group.add_argument(
         "--types",
         metavar="A=KIND,…",
         type=_types,
-        default={},
         help="what columns are where the guess is wrong: numeric, category, time, group, id or ignore",
     )
     group.add_argument(
         "--encode",
         choices=("hash", "onehot"),
-        default="hash",
-        help="how categories become columns (default: %(default)s)",
+        help=f"how categories become columns (default: {_OF_TABLES['encode']})",
     )
     group.add_argument(
-        "--hash-dim", type=whole, default=10_000, metavar="D", help="hashed columns (default: %(default)s)"
+        "--hash-dim", type=whole, metavar="D", help=f"hashed columns (default: {_OF_TABLES['hash_dim']})"
     )
-    group.add_argument("--signed", action="store_true", help="hash with signs, so that collisions cancel")
+    group.add_argument(
+        "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
+    )
     group.add_argument(
         "--scale",
         choices=("none", "max-abs", "standard"),
-        default="standard",
-        help="of numbers (default: %(default)s)",
+        help=f"of numbers (default: {_OF_TABLES['scale']})",
     )
     group.add_argument(
         "--missing",
         choices=("category", "mean"),
-        default="category",
-        help="missing numbers get an indicator of their own, or the mean (default: %(default)s)",
+        help=f"missing numbers get an indicator of their own, or the mean (default: {_OF_TABLES['missing']})",
     )
     group.add_argument("--delimiter", metavar="C", help="of text files (default: found out)")
     group.add_argument(
@@ -106,6 +123,8 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
         return
     if options.data != ["-"]:
         raise Usage("- (standard input) cannot be combined with files.")
+    if sys.stdin is None:
+        raise Usage("standard input is closed; give files, or pipe rows in.")
     ending = {"parquet": ".parquet", "libsvm": ".libsvm", "tsv": ".tsv"}.get(options.format, ".csv")
     with tempfile.TemporaryDirectory(prefix="mbauc-") as folder:
         path = Path(folder, "stdin" + ending)
@@ -117,25 +136,41 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
 
 
 def is_libsvm(paths: list[str], kind: str) -> bool:
-    """Whether files are LIBSVM text: as said, or by a look at the first line."""
+    """Whether files are LIBSVM text: as said, by the name of the first one, or by a look at its first line."""
     if kind != "auto":
         return kind == "libsvm"
-    first = Path(paths[0])
-    name = first.name.lower()
-    for ending in (".gz", ".bz2", ".xz"):
-        name = name.removesuffix(ending)
-    if name.endswith((".libsvm", ".svm", ".svmlight")):
-        return True
-    if first.is_dir() or not first.exists() or name.endswith((".csv", ".tsv", ".parquet", ".zip", ".parq")):
-        return False
+    from mbauc.data.known_columns import is_libsvm_name
     from mbauc.data.table.files import TableFile
 
+    first = Path(paths[0])
+    if first.is_dir():
+        return _is_libsvm_folder(first)
+    if is_libsvm_name(first):
+        return True
+    file = TableFile(first)
+    if not first.exists() or file.suffix in (".csv", ".tsv", ".parquet", ".zip", ".parq"):
+        return False
     try:
-        with TableFile(first).opened() as stream:
+        with file.opened() as stream:
             line = stream.read(1 << 16).split(b"\n", 1)[0]
     except (OSError, ValueError):
         return False  # reading says more
     return _looks_like_libsvm(line.decode("utf-8", "replace"))
+
+
+def _is_libsvm_folder(folder: Path) -> bool:
+    from mbauc.data.known_columns import libsvm_files
+    from mbauc.data.table.files import find_tables
+
+    found = []
+    for files_of in (find_tables, libsvm_files):
+        try:
+            found.append(bool(files_of([folder])))
+        except FileNotFoundError:
+            found.append(False)
+    if all(found):
+        raise Usage(f"{folder} holds both tables and LIBSVM text; say which to read: --format table or libsvm.")
+    return found[1]
 
 
 def _looks_like_libsvm(line: str) -> bool:
@@ -146,37 +181,59 @@ def _looks_like_libsvm(line: str) -> bool:
 def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLayout | LibsvmLayout]:
     """A source of files seen for the first time, and what a model has to know of their rows."""
     from mbauc.data import LibsvmSource, TableSource
+    from mbauc.data.known_columns import libsvm_files
     from mbauc.model.layout import LibsvmLayout, TableLayout
 
     verbose = not options.json
+    given = {name: getattr(options, name) for name in _OF_TABLES if getattr(options, name) is not None}
     if is_libsvm(paths, options.format):
         if options.label is not None:
             raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")
-        positive = options.positive and [float(label) for label in options.positive]
-        source = LibsvmSource(paths, positive=positive, on_error=options.on_error, verbose=verbose)
+        if given:
+            option = "--" + next(iter(given)).replace("_", "-")
+            raise Usage(
+                f"{option} is for tables; columns of LIBSVM text are taken as they are. Leave it out, or say "
+                "what the files are with --format."
+            )
+        source = LibsvmSource(
+            libsvm_files(paths), positive=_numbers(options.positive), on_error=options.on_error, verbose=verbose
+        )
         return source, LibsvmLayout(source.n_features, bool(source.zero_based))
     if options.label is None:
         raise Usage("--label NAME is needed: which column holds the labels?")
+    settings = _OF_TABLES | given
+    if settings["scale"] == "none":
+        settings["scale"] = None
     table = TableSource(
         paths,
         label=options.label,
         positive=options.positive,
-        weight=options.weight,
-        types=options.types,
-        ignore=options.ignore,
-        id=options.id,
-        encode=options.encode,
-        hash_dim=options.hash_dim,
-        signed=options.signed,
-        missing=options.missing,
-        scale=None if options.scale == "none" else options.scale,
-        delimiter=options.delimiter,
-        names=options.names,
         on_error=options.on_error,
         verbose=verbose,
+        **settings,
     )
-    positive = tuple(options.positive or ())
-    return table, TableLayout(table.encoding, options.label, positive, options.weight)
+    layout = TableLayout(
+        table.encoding,
+        options.label,
+        tuple(options.positive or ()),
+        options.weight,
+        None if options.names is None else tuple(options.names),
+        options.delimiter,
+    )
+    return table, layout
+
+
+def _numbers(labels: list[str] | None) -> list[float] | None:
+    """Positive labels of LIBSVM text."""
+    found = []
+    for label in labels or ():
+        try:
+            found.append(float(label))
+        except ValueError:
+            found.append(math.nan)
+        if not math.isfinite(found[-1]):
+            raise Usage(f"--positive: expected numbers, as labels of LIBSVM text are, got {label!r}.")
+    return found or None
 
 
 def described(paths: list[str]) -> list[dict[str, Any]]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
 from mbauc.commands.rows import add_data, files
-from mbauc.commands.terminal import Output, add_command, add_out, listed, may_write
+from mbauc.commands.terminal import Output, Usage, add_command, add_out, harmless, listed, may_write
 
 _DESCRIPTION = """\
 Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
-label. The output has one row for each row of the input, in the same order: the columns named by --id (or the
-row's number), the score, the probability of the positive class, and, if the model has a threshold, whether to
-raise the alarm. Files of any size pass through in blocks.
+label; in LIBSVM text any number may stand in its place. The output has one row for each row of the input, in
+the same order: the columns named by --id (or the row's number), the score, the probability of the positive
+class, and, if the model has a threshold, whether to raise the alarm. Files of any size pass through in blocks.
 """
 _EXAMPLES = """\
 examples:
@@ -28,7 +29,7 @@ def add(commands: Any) -> None:
     parser = add_command(commands, "score", "score the rows of files with a model", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
-    add_out(parser, "table of scores to write: .parquet or .csv, or - for CSV on standard output")
+    add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
     parser.add_argument("--id", type=listed, default=[], metavar="A,B", help="columns of DATA to keep")
     parser.set_defaults(run=run)
 
@@ -36,12 +37,18 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score and write."""
     to_screen = str(options.out) == "-"
-    if not to_screen:
-        may_write(options.out, options.force)
+    if to_screen and options.json:
+        raise Usage("-o - and --json would both go to standard output; name a file, or leave out --json.")
     from mbauc.model import load_model
-    from mbauc.model.scoring import score_files
+    from mbauc.model.scoring import score_files, table_format
 
-    model, output = load_model(options.model), Output(options.json or to_screen)
+    if not to_screen:
+        try:
+            table_format(options.out)
+        except ValueError as error:
+            raise Usage(f"-o {error}") from None
+        may_write(options.out, options.force)
+    model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
         summary = score_files(
             model,
@@ -51,11 +58,11 @@ def run(options: argparse.Namespace) -> int:
             on_error=options.on_error,
             show=not options.json,
         )
+    if summary["skipped"]:
+        sys.stderr.write(harmless(f"mbauc: note: left out {summary['left_out']}") + "\n")
     if to_screen:
         return 0
     output.say(f"scored {summary['rows']:,} rows")
-    if summary["skipped"]:
-        output.say(f"left out: {summary['skipped']}")
     if model.threshold is not None:
         output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
     output.say(f"wrote  {options.out}")

@@ -5,19 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 import textwrap
+import unicodedata
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+#: Words before an option that is advised, and options; in a file's name, label=1 means something else.
+_BEFORE = r"\b([Pp]ass|with|[Uu]se|[Ss]et|or|and)"
+_NAMES = "(positive|label|weight|encode|solver|delimiter|names)"
 #: What errors advise in Python, and the same on the command line.
 _ADVICE = (
     (r"\bon_error='(\w+)'", r"--on-error \1"),
     (r"\btypes=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
     (r"\bignore=\['([^']*)'\]", r"--ignore \1"),
-    (r"\b(positive|label|weight|hash_dim|encode|solver|delimiter)=", r"--\1 "),
+    (rf"{_BEFORE} {_NAMES}='([^']*)'", r"\1 --\2 \3"),
+    (rf"{_BEFORE} {_NAMES}=", r"\1 --\2 "),
+    (rf"{_BEFORE} hash_dim=", r"\1 --hash-dim "),
 )
 
 
@@ -40,7 +47,7 @@ class Output:
     def say(self, text: str = "") -> None:
         """A line for people."""
         if not self.as_json:
-            sys.stdout.write(text + "\n")
+            sys.stdout.write(harmless(text) + "\n")
             sys.stdout.flush()
 
     def done(self, told: dict[str, Any]) -> int:
@@ -48,6 +55,16 @@ class Output:
         if self.as_json:
             sys.stdout.write(json.dumps(plain(told), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
         return 0
+
+
+def harmless(text: str) -> str:
+    """Text in which nothing moves the cursor, changes colours or turns the writing round."""
+    return "".join(
+        c
+        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else c.encode("unicode_escape", "surrogatepass").decode()
+        for c in text
+    )
 
 
 def plain(value: Any) -> Any:
@@ -84,15 +101,21 @@ def add_command(
 def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
     """``-o FILE`` and ``--force``."""
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", required=required, help=what)
-    parser.add_argument("--force", action="store_true", help="replace FILE without asking")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
-def may_write(path: Path, force: bool) -> None:
+def may_write(path: Path, force: bool, option: str = "-o") -> None:
     """Raise unless a file may be written: it is not there, or may be replaced."""
+    if str(path) == "-":
+        raise Usage(f"{option} -: this cannot go to standard output; name a file.")
     if path.is_dir():
-        raise Usage(f"-o {path} is a folder; name a file in it.")
+        raise Usage(f"{option} {path} is a folder; name a file in it.")
     if not path.parent.is_dir():
-        raise Usage(f"-o {path}: the folder {path.parent} does not exist.")
+        raise Usage(f"{option} {path}: the folder {path.parent} does not exist.")
+    if not os.access(path.parent, os.W_OK):
+        raise Usage(f"{option} {path}: the folder {path.parent} cannot be written to.")
+    if path.exists() and not path.is_file():
+        raise Usage(f"{option} {path} is no ordinary file, which would have to be replaced; name another one.")
     if force or not path.exists():
         return
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
@@ -101,6 +124,17 @@ def may_write(path: Path, force: bool) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Usage(f"{path} was left as it is.")
+
+
+def note_skipped(*sources: Any) -> dict[str, Any]:
+    """Say on standard error which rows were left out of sources; for scripts, how many."""
+    count = 0
+    for source in sources:
+        skipped = getattr(source, "skipped", None)
+        if skipped is not None and skipped.count:
+            count += skipped.count
+            sys.stderr.write(harmless(f"mbauc: note: left out {skipped}") + "\n")
+    return {"skipped": count}
 
 
 def as_options(message: str) -> str:
@@ -126,6 +160,22 @@ def whole(text: str) -> int:
     return int(value)
 
 
+def jobs(text: str) -> int:
+    """A number of threads of at least 1."""
+    value = whole(text)
+    if not 1 <= value <= 4096:
+        raise argparse.ArgumentTypeError(f"expected a number of threads from 1 to 4096, got {text!r}")
+    return value
+
+
+def seed(text: str) -> int:
+    """A whole number that fits into 32 bits."""
+    value = whole(text)
+    if value >= 2**32:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {2**32 - 1:,}, got {text!r}")
+    return value
+
+
 def number(text: str) -> float:
     """A number of at least 0."""
     try:
@@ -147,8 +197,8 @@ def pairs(text: str) -> int | str:
     if text == "all":
         return text
     value = whole(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("expected 'all' or at least 1 pair")
+    if not 1 <= value <= 10**12:
+        raise argparse.ArgumentTypeError(f"expected 'all' or a number from 1 to 1e12, got {text!r}")
     return value
 
 

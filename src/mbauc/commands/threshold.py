@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.commands.rows import add_data, files
-from mbauc.commands.terminal import Output, add_command, add_out, may_write, rate
+from mbauc.commands.terminal import Output, add_command, add_out, may_write, note_skipped, rate
 
 _DESCRIPTION = """\
 Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
@@ -42,20 +42,31 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         may_write(options.out, options.force)
     from mbauc.model import Threshold, load_model, save_model
+    from mbauc.model.model import clear_cut
     from mbauc.model.training import score_source
-    from mbauc.neyman_pearson import clopper_pearson, false_alarm_threshold
+    from mbauc.neyman_pearson import clopper_pearson, false_alarm_threshold, negatives_needed
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = model.layout.source(paths, model.classes, on_error=options.on_error)
         tested = score_source(model, source, show=not options.json)
+        left_out = note_skipped(source)
     if tested.weight is not None:
         raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
+    negatives = int((tested.y == 0).sum())
+    needed = negatives_needed(options.false_alarm, 1 - options.confidence)
+    if negatives < needed:
+        raise ValueError(
+            f"a promise of at most {options.false_alarm:g} false alarms with {options.confidence:g} confidence "
+            f"needs {needed:,} negative rows, got {negatives:,}. Raise --false-alarm, lower --confidence, or "
+            "give more rows."
+        )
     found = false_alarm_threshold(tested.s[tested.y == 0], options.false_alarm, 1 - options.confidence)
+    cut = clear_cut(found.threshold, tested.s)
     positive = tested.s[tested.y == 1]
-    detected = int((positive > found.threshold).sum())
+    detected = int((positive > cut).sum())
     low, high = clopper_pearson(detected, positive.size, options.confidence) if positive.size else (0.0, 1.0)
-    output.say(f"threshold     {found.threshold:.9g}: raise the alarm where the score is above it")
+    output.say(f"threshold     {cut!r}: raise the alarm where the score is above it")
     output.say(
         f"false alarms  at most {options.false_alarm:.3g} of the negatives, with {options.confidence:.3g} "
         f"confidence (from {found.n_negatives:,} negatives)"
@@ -64,13 +75,13 @@ def run(options: argparse.Namespace) -> int:
         f"detections    {detected:,} of {positive.size:,} positives here "
         f"({options.confidence:.0%} interval {float(low):.4f} to {float(high):.4f})"
     )
-    threshold = Threshold(found.threshold, options.false_alarm, options.confidence, found.n_negatives)
+    threshold = Threshold(cut, options.false_alarm, options.confidence, found.n_negatives)
     if options.out is not None:
         save_model(model.with_threshold(threshold), options.out)
         output.say(f"wrote         {options.out}")
     return output.done(
         {
-            "threshold": found.threshold,
+            "threshold": cut,
             "false_alarm": options.false_alarm,
             "confidence": options.confidence,
             "violation_probability": found.violation_probability,
@@ -80,5 +91,6 @@ def run(options: argparse.Namespace) -> int:
             "detection_low": float(low),
             "detection_high": float(high),
             "model": options.out,
+            **left_out,
         }
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.commands.rows import add_data, described, files
-from mbauc.commands.terminal import Output, add_command, add_out, may_write, number
+from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, note_skipped, number
 
 _DESCRIPTION = """\
 Adds the rows of new files to what a model has learned and solves for its weights anew: the same as training on
@@ -35,6 +35,8 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Learn and write."""
     may_write(options.out, options.force)
+    if not 0 < options.decay <= 1:
+        raise Usage(f"--decay must be above 0 and at most 1, got {options.decay:g}.")
     from mbauc.model import load_model, save_model
     from mbauc.model.update import updated
 
@@ -48,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
             about={"files": described(paths)},
             show=not options.json,
         )
+        left_out = note_skipped(source)
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(
         f"learned from {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"
@@ -56,4 +59,6 @@ def run(options: argparse.Namespace) -> int:
         output.say("the threshold was dropped: find a new one with 'mbauc threshold'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
-    return output.done({"model": options.out, "l1": model.l1, "l2": model.l2, "trained_on": model.trained_on})
+    return output.done(
+        {"model": options.out, "l1": model.l1, "l2": model.l2, "trained_on": model.trained_on, **left_out}
+    )

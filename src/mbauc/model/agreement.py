@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mbauc.model.model import RUNNING, RankerModel
 
 #: Settings that machines may differ in: they change how rows are read or drawn, not what is solved.
-_OWN = (*RUNNING, "random_state", "batch_size")
+_OWN = (*RUNNING, "random_state", "batch_size", "solver")
 
 
 def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> None:
@@ -27,8 +27,8 @@ def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> Non
                 break
     raise ValueError(
         f"model 1 and {name} have different columns, whose moments do not add up; in the {where}, "
-        f"{_told(ours, theirs)}. Train each with the layout of the first: TableSource(…, "
-        "encoding=first.layout.encoding)."
+        f"{_told(ours, theirs)}. Train the others on the columns of the first: 'mbauc fit --like first.mbauc', "
+        "or TableSource(…, encoding=first.layout.encoding)."
     )
 
 

@@ -31,6 +31,16 @@ def check_encoding(encoding: TableEncoding) -> None:
         raise ValueError("features and columns of the encoding do not fit each other")
 
 
+def check_reading(names: Any, delimiter: Any) -> None:
+    """Raise a ValueError for names of columns, or a delimiter, that nobody can have said; None is fine."""
+    if names is not None:
+        _check_texts(tuple(names), "names")
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"names must be different, got {names!r}")
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
+
+
 def _check_column(column: Column) -> None:
     _check_texts((column.name, column.form), "columns")
     check_choice("kind", column.kind, ("numeric", "category", "time"))

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mbauc.data.known_columns import KnownColumns
+from mbauc.data.known_columns import KnownColumns, UnlabelledLibsvm
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.source import TableSource
-from mbauc.model.encoding_check import check_encoding
+from mbauc.data.table.unlabelled import UnlabelledTable
+from mbauc.model.encoding_check import check_encoding, check_reading
 from mbauc.settings import check_flag, check_whole
 
 
@@ -20,6 +21,9 @@ class RowLayout(Protocol):
 
     def source(self, paths: Any, classes: Any, **options: Any) -> Any:
         """Other files of the same kind, with labels."""
+
+    def unlabelled(self, paths: Any, classes: Any, **options: Any) -> Any:
+        """Other files of the same kind, to be scored; no label is needed."""
 
     def feature_names(self) -> list[str]:
         """Names of the columns."""
@@ -42,12 +46,18 @@ class TableLayout:
         Labels that count as positive, as the user said; empty if the larger one does.
     weight : str or None
         Column of the weights.
+    names : tuple of str or None
+        Names of the columns of text files that have no line of names, as the user said.
+    delimiter : str or None
+        What separates the fields of text files, as the user said; None if it is told from the first lines.
     """
 
     encoding: TableEncoding
     label: str
     positive: tuple[Any, ...] = ()
     weight: str | None = None
+    names: tuple[str, ...] | None = None
+    delimiter: str | None = None
 
     @property
     def n_features(self) -> int:
@@ -63,22 +73,33 @@ class TableLayout:
             classes=tuple(classes),
             weight=self.weight,
             encoding=self.encoding,
+            names=self.names,
+            delimiter=self.delimiter,
             **options,
         )
+
+    def unlabelled(self, paths: Any, classes: Any = None, **options: Any) -> UnlabelledTable:
+        """Other files with the same columns, to be scored; the label may be missing."""
+        return UnlabelledTable(paths, self.encoding, names=self.names, delimiter=self.delimiter, **options)
 
     def feature_names(self) -> list[str]:
         """Names of the columns."""
         return self.encoding.feature_names
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
-        return {
+        """All of it for JSON; ``names`` and ``delimiter`` only where the user said them."""
+        told = {
             "kind": "table",
             "encoding": self.encoding.to_dict(),
             "label": self.label,
             "positive": list(self.positive),
             "weight": self.weight,
         }
+        if self.names is not None:
+            told["names"] = list(self.names)
+        if self.delimiter is not None:
+            told["delimiter"] = self.delimiter
+        return told
 
 
 @dataclass(frozen=True)
@@ -94,6 +115,10 @@ class LibsvmLayout:
             positive = classes[1]
             return KnownColumns(paths, self.n_features, self.zero_based, None, positive=positive, **options)
         return KnownColumns(paths, self.n_features, self.zero_based, tuple(classes), **options)
+
+    def unlabelled(self, paths: Any, classes: Any, **options: Any) -> UnlabelledLibsvm:
+        """Other files to be scored; labels may be any numbers."""
+        return UnlabelledLibsvm(paths, self.n_features, self.zero_based, classes, **options)
 
     def feature_names(self) -> list[str]:
         """The numbers of the columns, as they stand in the files."""
@@ -116,7 +141,16 @@ def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
     if told["kind"] == "table":
         encoding = TableEncoding.from_dict(told["encoding"])
         check_encoding(encoding)
-        layout = TableLayout(encoding, told["label"], tuple(told["positive"]), told["weight"])
+        names, delimiter = told.get("names"), told.get("delimiter")
+        check_reading(names, delimiter)
+        layout = TableLayout(
+            encoding,
+            told["label"],
+            tuple(told["positive"]),
+            told["weight"],
+            None if names is None else tuple(names),
+            delimiter,
+        )
         if not isinstance(layout.label, str) or not isinstance(layout.weight, str | None):
             raise ValueError(f"label and weight must be names, got {layout.label!r} and {layout.weight!r}")
         if layout.to_dict() != told:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,10 +15,36 @@ import numpy as np
 from mbauc.atomic import atomic_write
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.feature_scores import feature_scores
-from mbauc.data.table.unlabelled import UnlabelledTable
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.progress import progress
+
+_PARQUET = (".parquet", ".parq", ".pq")
+#: Endings of compressed files that are not written.
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4", ".zip", ".7z")
+
+
+def table_format(out: str | os.PathLike[str]) -> str:
+    """What a table of scores is to be, by the name of its file: "parquet", "csv.gz", or "csv" otherwise.
+
+    Raises
+    ------
+    ValueError
+        For the endings of other compressed files.
+
+    Examples
+    --------
+    >>> table_format("scores.csv.gz"), table_format("scores.pq"), table_format("scores")
+    ('csv.gz', 'parquet', 'csv')
+    """
+    before, last = ["", "", *(ending.lower() for ending in Path(out).suffixes)][-2:]
+    if last in _PARQUET:
+        return "parquet"
+    if last == ".gz" and before not in _PARQUET:
+        return "csv.gz"
+    if last in _PACKED:
+        raise ValueError(f"{out}: expected a name that ends in .parquet, .csv or .csv.gz, got {before + last}.")
+    return "csv"
 
 
 def score_files(
@@ -29,17 +56,19 @@ def score_files(
     on_error: str = "stop",
     show: bool = False,
 ) -> dict[str, Any]:
-    """Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise.
+    """Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
 
-    The table has the columns of ``keep``, or the number of each row (``row``, from 0) if there are none; then
-    ``score``, ``probability`` and, if the model has a threshold, ``alarm``. Memory: a few blocks of rows.
+    The table has the columns of ``keep``, or the number of each row if there are none (``row``: from 0 over all
+    files, rows that were left out included); then ``score``, ``probability`` and, if the model has a threshold,
+    ``alarm``. Memory: a few blocks of rows.
 
     Parameters
     ----------
     model : RankerModel
         What to score with.
     paths : path or sequence of paths
-        Files like those that it was trained on; labels are not needed.
+        Files like those that it was trained on; labels are not needed. Lines of LIBSVM text begin with a number
+        in their place.
     out : path or None
         File to write, whole or not at all; None for CSV on standard output.
     keep : sequence of str
@@ -52,56 +81,56 @@ def score_files(
     Returns
     -------
     dict
-        Rows scored, alarms, and what was left out, in words.
+        ``rows`` scored, ``alarms``, rows that were left out (``skipped``), and ``left_out``: why, in words.
     """
-    rows, total = _rows(model.layout, paths, keep, on_error, model.classes)
+    rows = _rows(model.layout, paths, keep, on_error, model.classes)
     count = alarms = 0
-    with _writer(out) as write, progress(total, "scoring", show=show) as advance:
-        for first, numbers, kept, s in _scored(model, rows):
-            table = _table(model, first, numbers, kept, s)
-            write(table)
+    schema: Any = None
+    with _writer(out) as write, progress(rows.about_rows, "scoring", show=show) as advance:
+        for numbers, kept, s in _scored(model, rows):
+            table = _table(model, numbers, kept, s)
+            schema = schema or table.schema
+            write(table if table.schema == schema else table.cast(schema))
             count += s.size
             if model.threshold is not None:
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
-    skipped = rows.skipped if isinstance(rows, UnlabelledTable) else None
-    left_out = str(skipped) if skipped is not None and skipped.count else ""
-    return {"rows": count, "alarms": alarms, "skipped": left_out}
+    left_out = str(rows.skipped) if rows.skipped.count else ""
+    return {"rows": count, "alarms": alarms, "skipped": rows.skipped.count, "left_out": left_out}
 
 
 def _rows(
     layout: TableLayout | LibsvmLayout, paths: Any, keep: Sequence[str], on_error: str, classes: Any
-) -> tuple[Any, int | None]:
-    """Rows without their labels, and how many there are if that is known."""
+) -> Any:
+    """Rows without their labels."""
     if isinstance(layout, TableLayout):
-        table = UnlabelledTable(paths, layout.encoding, keep=keep, on_error=on_error)
-        return table, table.about_rows
+        return layout.unlabelled(paths, keep=keep, on_error=on_error)
     if keep:
         raise ValueError("LIBSVM text has no columns to keep; leave out --id.")
-    source = layout.source(paths, classes, on_error=on_error)
-    return source, source.about_rows
+    return layout.unlabelled(paths, classes, on_error=on_error)
 
 
-def _scored(model: RankerModel, rows: Any) -> Iterator[tuple[int, Any, Any, Any]]:
-    """For each block its first row, the numbers of its rows from there, columns to pass on, and scores."""
-    if isinstance(model.layout, TableLayout):
+def _scored(model: RankerModel, rows: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """For each block the numbers of its rows, columns to pass on, and scores; one without rows if all are."""
+    if isinstance(model.layout, LibsvmLayout):
         for block in rows:
-            s = feature_scores(model.layout.encoding, block.features, model.coef) + model.intercept
-            yield block.first, np.arange(s.size) if block.rows is None else block.rows, block.kept, s
+            yield block.numbers, None, model.score(block.X)
         return
-    first = 0
+    none = True
     for block in rows:
-        s = model.score(block.X)
-        yield first, np.arange(s.size), None, s
-        first += s.size
+        s = feature_scores(model.layout.encoding, block.features, model.coef) + model.intercept
+        yield block.numbers, block.kept, s
+        none = False
+    if none:
+        yield np.empty(0, np.int64), rows.nothing(), np.empty(0)
 
 
-def _table(model: RankerModel, first: int, numbers: Any, kept: Any, s: Any) -> Any:
+def _table(model: RankerModel, numbers: Any, kept: Any, s: Any) -> Any:
     """Scores as an Arrow table, beside the columns to pass on or the numbers of the rows."""
     arrow = pyarrow()
     columns: dict[str, Any] = {name: kept[name] for name in kept.column_names} if kept is not None else {}
     if not columns:
-        columns["row"] = arrow.array(first + numbers)
+        columns["row"] = arrow.array(numbers)
     for name, values in (("score", s), ("probability", model.probability(s))):
         columns[_free(name, columns)] = arrow.array(values)
     if model.threshold is not None:
@@ -123,9 +152,15 @@ def _writer(out: str | os.PathLike[str] | None) -> Iterator[Any]:
         with _csv(sys.stdout.buffer) as write:
             yield write
         return
-    parquet = Path(out).suffix.lower() in (".parquet", ".parq", ".pq")
-    with atomic_write(out) as stream, (_parquet if parquet else _csv)(stream) as write:
-        yield write
+    kind = table_format(out)
+    with atomic_write(out) as stream:
+        if kind == "csv.gz":
+            # no name and no time in it: the same scores give the same bytes
+            with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed, _csv(packed) as write:
+                yield write
+        else:
+            with (_parquet if kind == "parquet" else _csv)(stream) as write:
+                yield write
 
 
 @contextmanager
@@ -157,7 +192,7 @@ def _parquet(stream: Any) -> Iterator[Any]:
             # scores are all different, so that a dictionary of them would be larger and take longer
             texts = [field.name for field in table.schema if not arrow.types.is_primitive(field.type)]
             writer = parquet.ParquetWriter(stream, table.schema, compression="zstd", use_dictionary=texts)
-        writer.write_table(table if table.schema == writer.schema else table.cast(writer.schema))
+        writer.write_table(table)
 
     try:
         yield write

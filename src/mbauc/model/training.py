@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from mbauc.cluster.source_parts import SourceParts
 from mbauc.data.block import Source
 from mbauc.data.some_rows import SomeRows
 from mbauc.estimators.classifier import MBAClassifier
+from mbauc.estimators.solver_choice import SolverChoice, Workload
+from mbauc.estimators.source_fit import first_block, rows_of
 from mbauc.metrics.delong import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -29,6 +32,11 @@ from mbauc.rows import Rows
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
+
+#: Columns up to which a model keeps its moments if that takes less than so many seconds.
+_SMALL, _PATIENCE = 2_048, 20.0
+#: Rows from which on folds are drawn by the numbers of rows, not within each class.
+_MANY = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ def train(
         Told in words how things stand.
     """
     started = time.time()
-    rows = source
+    rows, other = source, test is not None
     if test is None and training.hold_out > 0:
         rows = SomeRows(source, training.hold_out, held_out=False, seed=training.seed)
         test = SomeRows(source, training.hold_out, held_out=True, seed=training.seed)
@@ -134,15 +142,21 @@ def train(
     if test is None:
         return model, None
     tested = score_source(model, test, show=training.show)
+    positives, negatives = int(tested.y.sum()), int(tested.y.size - tested.y.sum())
+    if min(positives, negatives) < 2:
+        record["notes"].append(
+            f"not tested: {positives:,} positives and {negatives:,} negatives are too few for an interval"
+        )
+        return model, None
     interval = tested.interval()
     record["tested"] = {
         "auc": interval.auc,
         "low": interval.low,
         "high": interval.high,
         "confidence": interval.confidence,
-        "positives": int(tested.y.sum()),
-        "negatives": int(tested.y.size - tested.y.sum()),
-        "share_held_out": training.hold_out,
+        "positives": positives,
+        "negatives": negatives,
+        "rows": "other files" if other else f"{training.hold_out:g} of the rows, held out",
     }
     return model, tested
 
@@ -174,18 +188,38 @@ def _fitted(rows: Source, training: Training) -> tuple[Any, list[dict[str, float
         known = set(ClusterClassifierCV().get_params()) & set(settings)
         chosen = ClusterClassifierCV(cv=training.folds, **{name: settings[name] for name in known})
         parts = SourceParts(rows, training.show)
-        chosen._fit_rows(ClusterRows(parts, Layout(rows.n_features), (0, 1), with_ids=True))
+        # one more pass counts the classes, so that each fold has its share of both; many rows do without
+        many = rows_of(rows) > _MANY
+        chosen._fit_rows(ClusterRows(parts, Layout(rows.n_features), (0, 1), with_ids=many))
         found = chosen.cv_results_
         keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
-        path = [
-            dict(zip(("l1", "l2", "score", "std"), map(float, point), strict=True))
-            for point in zip(*(found[key] for key in keys), strict=True)
-        ]
+        path = []
+        for point in zip(*(found[key] for key in keys), strict=True):
+            l1, l2, score, std = map(float, point)
+            # of the mean over the folds
+            path.append({"l1": l1, "l2": l2, "score": score, "stderr": std / math.sqrt(training.folds - 1)})
         return chosen, path
     ranker = MBAClassifier(**settings)
     if training.decay < 1:
         return ranker.fit_moments(_decayed(rows, training)), []
-    return ranker.fit_source(rows, memory=training.memory, checkpoint=training.checkpoint), []
+    keep = _keeps_moments(rows, training)
+    if keep:
+        ranker.set_params(solver="gram")
+    ranker.fit_source(rows, memory=training.memory, checkpoint=training.checkpoint)
+    if keep:
+        ranker.solver_ = SolverChoice("gram", "its moments are small, and let the model go on learning")
+    return ranker, []
+
+
+def _keeps_moments(rows: Source, training: Training) -> bool:
+    """Whether moments are worth their time to a model that may be updated, where the solver is free."""
+    settings = training.settings
+    if settings.get("solver", "auto") != "auto" or settings.get("pairs", "all") != "all":
+        return False
+    if rows.n_features > _SMALL:
+        return False
+    workload = Workload.of(first_block(rows).X, rows_of(rows), in_blocks=True)
+    return workload.gram_seconds(1, 1, settings.get("l2", "auto") != "auto") < _PATIENCE
 
 
 def _decayed(rows: Source, training: Training) -> PairMoments:

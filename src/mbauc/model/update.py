@@ -83,18 +83,18 @@ def updated(
     moments._absorb(new.closed() if old.is_closed else new)
     told = dict(about or {})
     record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
-    files = [*record.get("files", []), *told.pop("files", [])]
+    files = [*_entries(record, "files"), *told.pop("files", [])]
     if files:
         record["files"] = files
     step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **told}
-    record["updates"] = [*record.get("updates", []), step]
-    kept = [note for note in record.get("notes", []) if not str(note).startswith(_SOLVED_ANEW)]
+    record["updates"] = [*_entries(record, "updates"), step]
+    kept = [note for note in _entries(record, "notes") if not str(note).startswith(_SOLVED_ANEW)]
     number = len(record["updates"])
     record["notes"] = [*kept, f"{_SOLVED_ANEW} {number} update{'s' if number > 1 else ''}"]
     _note_threshold(record, [model])
     result = _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
     record["hashed_columns"] = _named_once(
-        [*hashed_names(source, result.coef), *record.get("hashed_columns", [])]
+        [*hashed_names(source, result.coef), *_entries(record, "hashed_columns")]
     )
     return result
 
@@ -130,10 +130,10 @@ def merged(
     for part in parts[2:]:
         total._absorb(part)
     record = {
-        "files": [file for model in several for file in model.trained_on.get("files", [])],
+        "files": [file for model in several for file in _entries(model.trained_on, "files")],
         "merged": [entry for model in several for entry in _history(model.trained_on)],
         "hashed_columns": _named_once(
-            [name for model in several for name in model.trained_on.get("hashed_columns", [])]
+            [name for model in several for name in _entries(model.trained_on, "hashed_columns")]
         ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
     }
@@ -170,9 +170,16 @@ def _note_threshold(record: dict[str, Any], models: list[RankerModel]) -> None:
         record["notes"].append(_NO_THRESHOLD)
 
 
+def _entries(record: dict[str, Any], name: str) -> list[Any]:
+    """A list of a record; records are for people, and an odd one is no reason to stop."""
+    found = record.get(name, [])
+    return list(found) if isinstance(found, list | tuple) else []
+
+
 def _named_once(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The first entry for each hashed column."""
-    return list({entry["column"]: entry for entry in reversed(names)}.values())
+    known = [entry for entry in names if isinstance(entry, dict) and isinstance(entry.get("column"), int)]
+    return list({entry["column"]: entry for entry in reversed(known)}.values())
 
 
 def _moments(model: RankerModel, name: str) -> PairMoments:
@@ -187,4 +194,4 @@ def _moments(model: RankerModel, name: str) -> PairMoments:
 def _history(record: dict[str, Any]) -> list[dict[str, Any]]:
     """What a model was trained on as a flat list, so that merging every day does not nest ever deeper."""
     own = {name: value for name, value in record.items() if name != "merged"}
-    return [*record.get("merged", []), *([own] if "merged" not in record or "updates" in record else [])]
+    return [*_entries(record, "merged"), *([own] if "merged" not in record or "updates" in record else [])]

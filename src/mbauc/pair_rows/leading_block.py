@@ -62,7 +62,7 @@ class LeadingBlock:
         """
         size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, rows.mu.size)
         length = max(entries / max(rows.n_rows, 1), 1.0)
-        most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1)))
+        most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
         return cls(size, tuple(max(1, group.count // most) for group in rows.groups))
 
     def sums(self, chunks: Iterable[CompactRows]) -> LeadingSums:

@@ -40,7 +40,7 @@ def _controls(table: ThresholdTable, own: Threshold | None) -> str:
     )
     limit = _slider(
         "limit",
-        "Largest share of the negatives that may raise an alarm",
+        "Largest share of these negatives that may raise an alarm",
         (-SLIDER_STEPS * slider_decades(table.negatives), 0),
         START,
         "Share, such as 0.01 or 1%",
@@ -55,7 +55,10 @@ def _controls(table: ThresholdTable, own: Threshold | None) -> str:
     first = modes[0][0]
     return (
         f"<fieldset><legend>Set the threshold by</legend>{radios}{about}"
-        f'<div data-mode="limit"{"" if first == "limit" else " hidden"}>{limit}</div>'
+        f'<div data-mode="limit"{"" if first == "limit" else " hidden"}>{limit}'
+        '<p class="soft">The limit is for these rows. For a promise about rows to come, '
+        "<code>mbauc threshold</code> cuts higher. The lowest of the thresholds in this page that keeps the "
+        "limit is taken; of many rows not every score is among them.</p></div>"
         f'<div data-mode="cost" hidden>{cost}</div>'
         "<noscript><p>Moving the threshold needs JavaScript. The numbers below are those of the first choice."
         "</p></noscript></fieldset>"

@@ -69,6 +69,18 @@ def report_html(
     ('<!DOCTYPE html>', True, True)
     """
     found = evaluate(model, y, s, weight)
+    return page_html(found, model, title, data_name, warnings, generated)
+
+
+def page_html(
+    found: Evaluation,
+    model: RankerModel,
+    title: str = "",
+    data_name: str = "",
+    warnings: Iterable[str] = (),
+    generated: Any = None,
+) -> str:
+    """The page of an evaluation that was made already; see :func:`report_html`."""
     heading = title or "Evaluation report"
     style, script = _part("style.css"), _part("explorer.js") if found.ranking else ""
     parts = list(sections(found, model, data_name))

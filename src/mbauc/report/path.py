@@ -27,7 +27,8 @@ class PenaltyPath(NamedTuple):
 
 def penalty_path(path: Sequence[dict[str, Any]]) -> PenaltyPath | None:
     """What can be drawn of a path; None if it has fewer than two values of any penalty."""
-    finite = [entry for entry in path if math.isfinite(entry["score"])]
+    # JSON has no NaN: null stands for a score that could not be computed
+    finite = [entry for entry in path if entry["score"] is not None and math.isfinite(entry["score"])]
     varied = {name: len({entry[name] for entry in finite}) > 1 for name in ("l1", "l2")}
     if not any(varied.values()):
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
 from mbauc.report.path import PenaltyPath
+from mbauc.report.record import training_facts
 from mbauc.report.svg import Plot
 from mbauc.report.text import between, count, named, number, percent, score_text, short_percent
 from mbauc.report.thresholds import Position, explore, start
@@ -86,9 +87,10 @@ def _promise(ranking: Ranking, at: Position) -> str:
     return _figure(
         "promise-plot",
         figures.promise_plot(ranking.table, at),
-        "The same where false alarms are few. The band is what a promise can reach: at each threshold the "
-        "false-alarm rate that is exceeded with a probability of 5% at most, and the 95% interval of the "
-        "detection rate (Neyman–Pearson band; it assumes nothing about the scores).",
+        "The same where false alarms are few. At each threshold the true false-alarm rate is, with 95% "
+        "confidence, no higher than the right edge of the band says, which is what a promise can rest on; up "
+        "and down it is the 95% interval of the detection rate (Neyman–Pearson band, whatever the "
+        "distribution of the scores).",
     )
 
 
@@ -193,7 +195,7 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     ]
     if model.threshold:
         facts.append(("Threshold", score_text(model.threshold.value)))
-    facts += [(f"Training: {named(key)}", named(value, 500)) for key, value in _flat(model.trained_on)]
+    facts += [(named(name), named(value, 500)) for name, value in training_facts(model.trained_on)]
     rows = "".join(f'<tr><th scope="row">{key}</th><td class="words">{value}</td></tr>' for key, value in facts)
     return f'<table class="facts"><tbody>{rows}</tbody></table>'
 
@@ -220,16 +222,3 @@ def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) ->
         f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
-
-
-def _flat(told: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Entries of nested dictionaries as words."""
-    for key, value in told.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{key}, ")
-        elif isinstance(value, list | tuple):
-            yield f"{before}{key}", ", ".join(map(str, value))
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield f"{before}{key}", f"{value:,}"
-        else:
-            yield f"{before}{key}", str(value)

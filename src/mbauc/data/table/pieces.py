@@ -39,6 +39,17 @@ class Piece(NamedTuple):
         return f"{self.file}, {self.unit} {int(self.places[row]):,}"
 
 
+def number_of(place: str) -> int:
+    """The number in the words of a place.
+
+    Examples
+    --------
+    >>> number_of("clicks.csv, line 1,204")
+    1204
+    """
+    return int(place.rpartition(" ")[2].replace(",", ""))
+
+
 def in_blocks(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
     """The same rows of one file in pieces of ``rows`` rows; the last one may be shorter."""
     concat = pyarrow().concat_tables

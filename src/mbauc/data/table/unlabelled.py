@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mbauc.data.ahead import one_ahead
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.columns import no_such_column
 from mbauc.data.table.encoding import TableEncoding
-from mbauc.data.table.faults import SkippedRows, settled, stop
+from mbauc.data.table.faults import Fault, SkippedRows, settled, stop
 from mbauc.data.table.features import Features, read_features
 from mbauc.data.table.files import Paths, find_tables
 from mbauc.data.table.parquet_table import ParquetTable
-from mbauc.data.table.pieces import Report, in_blocks
+from mbauc.data.table.pieces import Piece, Report, in_blocks, number_of
 from mbauc.data.table.source import open_table_file
 
 
@@ -26,16 +29,13 @@ class UnlabelledRows(NamedTuple):
         What the encoding makes a matrix, or scores, of.
     kept : Arrow table
         Columns to pass on.
-    first : int
-        Rows of all files before these, those that were left out included.
-    rows : ndarray of int64 or None
-        Numbers of the rows from ``first`` on; None if they are all there.
+    numbers : ndarray of int64
+        Which rows they are, counted from 0 over all files: those that were left out count, empty lines do not.
     """
 
     features: Features
     kept: Any
-    first: int
-    rows: Any
+    numbers: NDArray[np.int64]
 
 
 class UnlabelledTable:
@@ -53,6 +53,8 @@ class UnlabelledTable:
         Rows of a block.
     on_error : {"stop", "skip"}
         What to do at a row that cannot be read.
+    delimiter, names : str and sequence of str, optional
+        How text files are read; see :class:`~mbauc.data.TableSource`.
     """
 
     def __init__(
@@ -63,8 +65,11 @@ class UnlabelledTable:
         keep: Sequence[str] = (),
         block_rows: int = 65_536,
         on_error: str = "stop",
+        delimiter: str | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
-        self._tables = [open_table_file(file) for file in find_tables(paths)]
+        self._tables = [open_table_file(file, delimiter, names) for file in find_tables(paths)]
+        self._named = names is not None
         self._encoding, self._keep, self._block_rows = encoding, list(keep), block_rows
         self._on_error, self.skipped = on_error, SkippedRows()
         for table in self._tables:
@@ -81,21 +86,76 @@ class UnlabelledTable:
 
     def __iter__(self) -> Iterator[UnlabelledRows]:
         """The blocks from the first row on."""
-        import numpy as np
-
         skipped = self.skipped = SkippedRows()
         report: Report = stop if self._on_error == "stop" else skipped.note
         names = [column.name for column in self._encoding.columns]
         coded = {column.name for column in self._encoding.columns if column.kind != "time"} - set(self._keep)
         columns, first = list(dict.fromkeys([*names, *self._keep])), 0
         for table in self._tables:
-            pieces = table.pieces(columns, report, coded)
+            count = _Count(first, report)
+            pieces = table.pieces(columns, count.report, coded)
             ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
             for piece in in_blocks(ahead, self._block_rows):
                 features, faults = read_features(piece.table, self._encoding.columns, piece.file)
+                if self._named:
+                    faults = _names_for_a_row(piece) + faults
                 keep = settled(faults, piece.place, report)
-                kept, rows = piece.table.select(self._keep), None
+                kept, numbers = piece.table.select(self._keep), count.numbers(piece.places)
                 if keep is not None:
-                    kept, rows = kept.filter(pyarrow().array(keep)), np.flatnonzero(keep)
-                yield UnlabelledRows(features.kept(keep), kept, first, rows)
-                first += piece.table.num_rows
+                    kept, numbers = kept.filter(pyarrow().array(keep)), numbers[keep]
+                yield UnlabelledRows(features.kept(keep), kept, numbers)
+            first = count.end
+
+    def nothing(self) -> Any:
+        """The columns to pass on, of the types that the first file has, without rows: an Arrow table."""
+        arrow, file = pyarrow(), self._tables[0]
+        types = dict.fromkeys(self._keep, arrow.string())
+        if isinstance(file, ParquetTable):
+            schema = pyarrow("parquet").read_schema(file.file.path)
+            types |= {field.name: field.type for field in schema if field.name in types}
+        return arrow.schema(types.items()).empty_table()
+
+
+class _Count:
+    """Numbers the rows of a file, from ``first`` on, though the reader drops some of them.
+
+    Parameters
+    ----------
+    first : int
+        Rows of earlier files.
+    report : callable
+        Told of rows that the reader drops.
+    """
+
+    def __init__(self, first: int, report: Report) -> None:
+        self._next, self._report = first, report
+        self._dropped: list[int] = []
+
+    def report(self, place: str, reason: str, message: str) -> None:
+        """A row was dropped by the reader."""
+        self._report(place, reason, message)
+        self._dropped.append(number_of(place))
+
+    def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the next rows, which stand in these places."""
+        before = np.searchsorted(self._dropped, places)
+        found = self._next + np.arange(places.size) + before
+        self._next = int(found[-1]) + 1
+        del self._dropped[: int(before[-1])]
+        return found
+
+    @property
+    def end(self) -> int:
+        """Rows up to the end of the file, once it is read."""
+        return self._next + len(self._dropped)
+
+
+def _names_for_a_row(piece: Piece) -> list[Fault]:
+    """The fault of a first line that has names of columns, in a file that should have none."""
+    table = piece.table
+    if piece.unit != "line" or piece.places[0] != 1 or not table.num_columns:
+        return []
+    if any(table[name][0].as_py() != name for name in table.column_names):
+        return []
+    message = "expected a row, got names of columns, which the model's own files did not have. Take it out."
+    return [Fault(np.arange(table.num_rows) == 0, "names of columns", lambda row: message)]
