@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# what the command needs, and what developers need
+READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
 
 .PHONY: demo test bench clean
 
-demo: $(INSTALLED)
+demo: $(READY)
 	$(BIN)/mbauc demo
 
 test: $(INSTALLED)
@@ -19,9 +21,13 @@ bench: $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[benchmarks]'
 	$(BIN)/python -m benchmarks
 
-$(INSTALLED): pyproject.toml
+$(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[plots,progress,dataframes,completion]'
+	touch $@
+
+$(INSTALLED): $(READY)
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 

@@ -258,6 +258,11 @@ def test_what_a_reader_should_know_is_said():
     assert "not all whole numbers" not in warnings_of(model, y, s, np.full(y.size, 2.0))
     assert "too high as a whole" in warnings_of(make_model(slope=1.8), y, s + 1)
     assert "too low as a whole" in warnings_of(make_model(slope=1.8), y, s - 1)
+    rng = np.random.default_rng(0)
+    t = rng.standard_normal(20_000)
+    fair = rng.random(t.size) < 1 / (1 + np.exp(-t))
+    assert "Probabilities do not fit" in warnings_of(make_model(slope=2.5), fair, t)
+    assert "Probabilities" not in warnings_of(make_model(slope=1.0), fair, t)
     broken = make_model(slope=1.8, threshold=Threshold(float(np.median(s)), 0.01, 0.95, 100))
     assert "at most 1% of the negatives. Here it does for 38.5% (95%" in warnings_of(broken, y, s)
     ends = [{"l1": 0.0, "l2": l2, "score": 0.8} for l2 in (0.01, 0.1, 1.0)]

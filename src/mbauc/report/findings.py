@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import FEW_ROWS
 from mbauc.report.curves import Reliability
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _WIDE, _TIED = 0.1, 0.01
 #: So many times more or less than was seen, probabilities are off as a whole.
 _OFF = 1.5
+#: Share of groups of rows in which a probability may lie outside the interval of what was seen.
+_BY_CHANCE = 0.25
 
 
 def about_rows(tally: Tally, tied: float) -> Iterator[str]:
@@ -70,7 +74,7 @@ def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]
 
 
 def about_probabilities(bins: Reliability) -> Iterator[str]:
-    """Probabilities that are off as a whole."""
+    """Probabilities that are off as a whole, or in many places."""
     size = float(bins.size.sum())
     predicted, hits = float(bins.predicted @ bins.size) / size, float(bins.seen @ bins.size)
     low, high = (float(end[0]) for end in exact_limits([hits], size))
@@ -80,6 +84,15 @@ def about_probabilities(bins: Reliability) -> Iterator[str]:
         yield (
             f"Probabilities are too {'high' if too_high else 'low'} as a whole: {percent(predicted)} on "
             f"average, {percent(seen)} seen. Ranking does not suffer from it."
+        )
+        return
+    wrong = (bins.predicted < bins.low) | (bins.predicted > bins.high)
+    if wrong.sum() > max(_BY_CHANCE * wrong.size, 2):
+        worst = int(np.argmax(np.abs(bins.predicted - bins.seen)))
+        yield (
+            f"Probabilities do not fit in {int(wrong.sum())} of {wrong.size} groups of rows: where "
+            f"{percent(float(bins.predicted[worst]))} was expected, {percent(float(bins.seen[worst]))} were "
+            "positive. Rank by them, or calibrate them on rows of their own before you count on them."
         )
 
 
