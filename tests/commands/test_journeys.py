@@ -211,3 +211,23 @@ def test_odd_records_of_a_model_are_shown_as_they_are(east, tmp_path, capsys):
     assert "high" in told(capsys, "inspect", tmp_path / "odd.mbauc").out
     told(capsys, "evaluate", tmp_path / "odd.mbauc", east, "--report", tmp_path / "r.html")
     told(capsys, "update", tmp_path / "odd.mbauc", east, "-o", tmp_path / "n.mbauc")
+
+
+def test_kept_columns_of_files_that_do_not_agree_are_texts(east, tmp_path, capsys):
+    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.csv
+
+    out = tmp_path / "m.mbauc"
+    told(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "-o", out)
+    pq.write_table(pa.table({"id": [1, 2], "bid": [0.5, 1.5], "site": ["s1", "s2"]}), tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text('id,bid,site\n007,1,s1\n"a,""b",2,s2\n')
+    words = ("score", out, tmp_path / "a.parquet", tmp_path / "b.csv", "--id", "id,id", "-o")
+    for name in ("s.csv", "s.parquet"):
+        told(capsys, *words, tmp_path / name)
+    expected = ["1", "2", "007", 'a,"b']
+    assert pq.read_table(tmp_path / "s.parquet")["id"].to_pylist() == expected
+    options = pyarrow.csv.ConvertOptions(column_types={"id": pa.string()})
+    assert pyarrow.csv.read_csv(tmp_path / "s.csv", convert_options=options)["id"].to_pylist() == expected
+    told(capsys, *words[:3], "--id", "id", "-o", tmp_path / "one.parquet")
+    assert pq.read_table(tmp_path / "one.parquet")["id"].to_pylist() == [1, 2]

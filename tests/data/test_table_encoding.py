@@ -258,3 +258,22 @@ def test_no_advice_that_cannot_be_followed(encoding, change):
     with pytest.raises(ValueError, match=r"expected .* in column") as caught:
         encoding.transform(ROW | change)
     assert not any(word in str(caught.value) for word in ("types=", "on_error", "ignore=["))
+
+
+@pytest.mark.parametrize("scale", [None, "standard"])
+@pytest.mark.parametrize("hash_dim", [20, 5000])
+def test_a_missing_number_is_the_mean_and_nothing_else_where_that_was_asked_for(tmp_path, scale, hash_dim):
+    path = tmp_path / "t.csv"
+    path.write_text("y,site,bid\n0,a,1\n1,b,\n0,a,3\n1,b,2\n")
+    source = TableSource(path, label="y", hash_dim=hash_dim, missing="mean", scale=scale)
+    (block,) = source
+    X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
+    np.testing.assert_allclose(X[1], X[3])
+    coef = np.random.default_rng(0).standard_normal(source.n_features)
+    ((_, s, _),) = source.scored(coef)
+    assert s[1] == pytest.approx(s[3])
+    again = TableEncoding.from_dict(json.loads(json.dumps(source.encoding.to_dict())))
+    np.testing.assert_array_equal(again.transform(pd.DataFrame({"site": ["b"], "bid": [None]})) @ coef, s[1:2])
+    other = TableSource(path, label="y", hash_dim=hash_dim, scale=scale)
+    ((_, s, _),) = other.scored(np.random.default_rng(0).standard_normal(other.n_features))
+    assert s[1] != pytest.approx(s[3])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from trained_models import plain_model, rows, table_model, table_source, threshold
@@ -264,3 +266,9 @@ def test_labels_against_named_ones_are_joined():
     assert merged([plain_model(), plain_model(classes=(np.int64(0), np.int64(1)))]).classes == (0, 1)
     with pytest.raises(ValueError, match="the same labels, in the same roles"):
         merged([one, plain_model(classes=((2, 3), (7, 0)))])
+
+
+def test_models_of_files_with_and_without_a_header_are_merged(tmp_path):
+    one = table_model(tmp_path)
+    other = replace(one, layout=replace(one.layout, names=("x", "y"), delimiter="~"))
+    assert merged([other, one]).layout.names == ("x", "y")

@@ -10,10 +10,16 @@ from mbauc.model.model import RUNNING, RankerModel
 #: Settings that machines may differ in: they change how rows are read or drawn, not what is solved.
 _OWN = (*RUNNING, "random_state", "batch_size", "solver")
 
+#: How text files are read, which does not change what their columns are.
+_READING = ("names", "delimiter")
+
 
 def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> None:
     """Raise unless moments of both models add up; the error says what differs."""
-    ours, theirs = first.layout.to_dict(), other.layout.to_dict()
+    ours, theirs = (
+        {key: value for key, value in model.layout.to_dict().items() if key not in _READING}
+        for model in (first, other)
+    )
     if ours == theirs:
         return
     where = "rows"

@@ -53,6 +53,7 @@ def _check_numeric(feature: NumericFeature) -> None:
     if feature.scale == 0:
         raise ValueError(f"the scale of {feature.name!r} is 0")
     check_flag(f"indicator of {feature.name!r}", feature.indicator)
+    check_flag(f"hashes_missing of {feature.name!r}", feature.hashes_missing)
 
 
 def _check_category(feature: CategoryFeature, hashed: bool) -> None:

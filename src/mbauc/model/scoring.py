@@ -85,12 +85,10 @@ def score_files(
     """
     rows = _rows(model.layout, paths, keep, on_error, model.classes)
     count = alarms = 0
-    schema: Any = None
     with _writer(out) as write, progress(rows.about_rows, "scoring", show=show) as advance:
         for numbers, kept, s in _scored(model, rows):
             table = _table(model, numbers, kept, s)
-            schema = schema or table.schema
-            write(table if table.schema == schema else table.cast(schema))
+            write(table)
             count += s.size
             if model.threshold is not None:
                 alarms += int(np.count_nonzero(s > model.threshold.value))

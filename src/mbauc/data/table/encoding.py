@@ -37,7 +37,7 @@ class TableEncoding:
     - **Hashed**: the numeric columns come first, in columns of their own, so that no category can collide
       with a large number. Then ``hash_dim`` columns follow, shared by all categories
       (:mod:`mbauc.data.hashing`); values that collide in a row add up. A missing value, of a numeric column
-      too, is hashed as an empty text.
+      too unless it is to be the mean, is hashed as an empty text.
     - **One-hot**: in the order of the table's columns. A value that was not learned is zero in all columns of
       its category, or 1 in ``(other)`` where rare values were pooled: a ranker has learned nothing about it,
       and a column that is zero in all training rows gets no weight. A numeric value that is missing, in a
@@ -192,7 +192,7 @@ class TableEncoding:
                 continue
             missing = scaled(feature, features.numbers[feature.name], out=numbers[len(number_columns)])
             number_columns.append(start)
-            if feature.indicator or (self.hash_dim is not None and missing.any()):
+            if feature.indicator or (self.hashes_missing(feature) and missing.any()):
                 key = [2 * start + 2] if feature.indicator else self.hashed_keys(feature.name, [])
                 coded.append((np.where(missing, 0, -1).astype(np.int32), np.array([*key, -1], dtype=kind)))
         keys = keys_of_codes(coded, features.rows, kind)
@@ -218,9 +218,13 @@ class TableEncoding:
             yield start, values
             if feature.indicator:
                 yield np.where(missing, start + 1, -1), ones
-            elif self.hash_dim is not None and missing.any():
+            elif self.hashes_missing(feature) and missing.any():
                 slots, signs = self._slots(feature.name, [""])
                 yield np.where(missing, slots[0], -1), signs[0] * ones
+
+    def hashes_missing(self, feature: NumericFeature) -> bool:
+        """Whether a missing value of a numeric column is hashed as an empty text."""
+        return self.hash_dim is not None and feature.hashes_missing
 
     def hashed_keys(self, name: str, values: Any) -> NDArray[Any]:
         """Keys of hashed features, and of a missing value."""
@@ -260,7 +264,7 @@ class TableEncoding:
                 for place in np.flatnonzero(np.isin(slots, list(columns)) & (counts > 0)).tolist():
                     value = MISSING if place == slots.size - 1 else texts.values[place].as_py()
                     yield int(slots[place]), feature.name, value, int(counts[place])
-            else:
+            elif feature.hashes_missing:
                 slot = int(self._slots(feature.name, [""])[0][0])
                 rows = int(np.isnan(features.numbers[feature.name]).sum())
                 if rows and slot in columns:
@@ -278,6 +282,8 @@ class TableEncoding:
             told: dict[str, Any] = asdict(feature)
             if isinstance(feature, CategoryFeature):
                 told["categories"] = None if feature.categories is None else list(feature.categories)
+            elif feature.hashes_missing:
+                del told["hashes_missing"]
             features.append({"kind": "category" if isinstance(feature, CategoryFeature) else "numeric"} | told)
         return {
             "format": _FORMAT,

@@ -27,6 +27,8 @@ class NumericFeature:
         As above.
     indicator : bool
         Whether a second feature is 1 where x is missing.
+    hashes_missing : bool
+        Whether, where categories are hashed, a missing value is hashed as an empty text.
     """
 
     name: str
@@ -34,6 +36,7 @@ class NumericFeature:
     scale: float = 1.0
     fill: float = 0.0
     indicator: bool = False
+    hashes_missing: bool = True
 
     @property
     def width(self) -> int:

@@ -46,7 +46,7 @@ def feature_scores(encoding: TableEncoding, features: Features, coef: Array) -> 
         total += values
         if feature.indicator:
             total[missing] += coef[start + 1]
-        elif encoding.hash_dim is not None and missing.any():
+        elif encoding.hashes_missing(feature) and missing.any():
             total[missing] += _hashed_weights(encoding, feature.name, [], coef)[0]
     return total
 

@@ -124,7 +124,8 @@ class EncodingLearner:
         indicator = self._settings.missing == "category" and not self._hashed and self._missing[name] > 0
         if self._settings.missing == "category" and (indicator or self._hashed):
             return NumericFeature(name, center, scale, 0.0, indicator)
-        return NumericFeature(name, center, scale, (mean - center) / scale)
+        fill = (mean - center) / scale
+        return NumericFeature(name, center, scale, fill, hashes_missing=self._settings.missing == "category")
 
     def _category_feature(self, name: str) -> CategoryFeature:
         if self._hashed:

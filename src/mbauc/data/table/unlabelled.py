@@ -70,7 +70,7 @@ class UnlabelledTable:
     ) -> None:
         self._tables = [open_table_file(file, delimiter, names) for file in find_tables(paths)]
         self._named = names is not None
-        self._encoding, self._keep, self._block_rows = encoding, list(keep), block_rows
+        self._encoding, self._keep, self._block_rows = encoding, list(dict.fromkeys(keep)), block_rows
         self._on_error, self.skipped = on_error, SkippedRows()
         for table in self._tables:
             for name in [*(column.name for column in encoding.columns), *self._keep]:
@@ -78,6 +78,8 @@ class UnlabelledTable:
                     raise ValueError(
                         no_such_column(f"the column {name!r}", name, table.column_names, str(table.file))
                     )
+
+        self._kept = _kept_schema(self._tables, self._keep)
 
     @property
     def about_rows(self) -> int:
@@ -100,20 +102,32 @@ class UnlabelledTable:
                 if self._named:
                     faults = _names_for_a_row(piece) + faults
                 keep = settled(faults, piece.place, report)
-                kept, numbers = piece.table.select(self._keep), count.numbers(piece.places)
+                kept, numbers = piece.table.select(self._kept.names), count.numbers(piece.places)
+                kept = kept if kept.schema == self._kept else kept.cast(self._kept)
                 if keep is not None:
                     kept, numbers = kept.filter(pyarrow().array(keep)), numbers[keep]
                 yield UnlabelledRows(features.kept(keep), kept, numbers)
             first = count.end
 
     def nothing(self) -> Any:
-        """The columns to pass on, of the types that the first file has, without rows: an Arrow table."""
-        arrow, file = pyarrow(), self._tables[0]
-        types = dict.fromkeys(self._keep, arrow.string())
-        if isinstance(file, ParquetTable):
-            schema = pyarrow("parquet").read_schema(file.file.path)
-            types |= {field.name: field.type for field in schema if field.name in types}
-        return arrow.schema(types.items()).empty_table()
+        """The columns to pass on, without rows: an Arrow table."""
+        return self._kept.empty_table()
+
+
+def _kept_schema(tables: Sequence[Any], keep: Sequence[str]) -> Any:
+    """Types of the columns to pass on: those of the files, or texts where files do not agree."""
+    arrow = pyarrow()
+    types: dict[str, set[Any]] = {name: set() for name in keep}
+    for table in tables:
+        known = {}
+        if isinstance(table, ParquetTable):
+            known = {field.name: field.type for field in pyarrow("parquet").read_schema(table.file.path)}
+        for name in types:
+            kind = known.get(name, arrow.string())  # text files, and names of folders
+            types[name].add(kind.value_type if arrow.types.is_dictionary(kind) else kind)
+    return arrow.schema(
+        (name, next(iter(found)) if len(found) == 1 else arrow.string()) for name, found in types.items()
+    )
 
 
 class _Count:
