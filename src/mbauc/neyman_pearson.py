@@ -246,7 +246,7 @@ class DetectionInterval:
     def __str__(self) -> str:
         return (
             f"P_D {self.detection:.4f} at P_F {self.false_alarm:g} "
-            f"({self.confidence:.0%} interval {self.low:.4f} to {self.high:.4f})"
+            f"({100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f})"
         )
 
 

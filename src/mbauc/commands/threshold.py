@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     )
     output.say(
         f"detections    {detected:,} of {positive.size:,} positives here "
-        f"({options.confidence:.0%} interval {float(low):.4f} to {float(high):.4f})"
+        f"({100 * options.confidence:g}% interval {float(low):.4f} to {float(high):.4f})"
     )
     threshold = Threshold(cut, options.false_alarm, options.confidence, found.n_negatives)
     if options.out is not None:

@@ -39,7 +39,7 @@ class AucInterval:
     confidence: float
 
     def __str__(self) -> str:
-        return f"{self.auc:.4f} ({self.confidence:.0%} interval {self.low:.4f} to {self.high:.4f})"
+        return f"{self.auc:.4f} ({100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f})"
 
 
 def roc_auc_interval(
@@ -149,7 +149,7 @@ class AucComparison:
         lines = [f"{name:{width}}  {auc:.4f}" for name, auc in zip(self.names, self.auc, strict=True)]
         lines += [
             f"{self.names[i]} - {self.names[j]}: {self.difference[i, j]:+.4f} "
-            f"({self.confidence:.0%} interval {self.low[i, j]:+.4f} to {self.high[i, j]:+.4f}, "
+            f"({100 * self.confidence:g}% interval {self.low[i, j]:+.4f} to {self.high[i, j]:+.4f}, "
             f"p = {self.p_value[i, j]:.3g})"
             for i, j in combinations(range(len(self.names)), 2)
         ]

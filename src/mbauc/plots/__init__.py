@@ -7,6 +7,8 @@ Functions draw on ``ax`` or on a new figure and return the axes; classes are dis
 from mbauc.plots.displays import (
     GainsDisplay,
     PenaltyPathDisplay,
+    PrecisionBandDisplay,
+    ReliabilityDisplay,
     RocBandDisplay,
     ScoreDistributionDisplay,
     WeightsDisplay,
@@ -21,6 +23,8 @@ from mbauc.plots.snr import detection_snr_plot
 __all__ = [
     "GainsDisplay",
     "PenaltyPathDisplay",
+    "PrecisionBandDisplay",
+    "ReliabilityDisplay",
     "RocBandDisplay",
     "ScoreDistributionDisplay",
     "WeightsDisplay",

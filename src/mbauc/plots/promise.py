@@ -57,7 +57,7 @@ def np_band_plot(
         band.high,
         alpha=0.35,
         linewidth=0,
-        label=f"Neyman–Pearson band, each limit kept with probability {1 - delta:.0%}",
+        label=f"Neyman–Pearson band, each limit kept with probability {100 * (1 - delta):g}%",
     )
     if alpha is not None:
         ax.axvline(alpha, color="tab:red", linewidth=1, linestyle="--", label=f"false-alarm limit {alpha:g}")
@@ -105,7 +105,7 @@ def detection_interval_plot(
     ax.set_xticks(np.arange(len(rates)), [f"{rate:g}" for rate in rates])
     ax.set(
         xlabel="false alarm rate P_F",
-        ylabel=f"detection rate P_D, {confidence:.0%} intervals",
+        ylabel=f"detection rate P_D, {100 * confidence:g}% intervals",
         title=title,
         ylim=(0, 1.005),
     )

@@ -37,7 +37,7 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "Training took", f"{value:,.1f} s"
             case "tested", {"auc": float(auc), "low": float(low), "high": float(high), **rest}:
                 share = rest.get("confidence")
-                kind = f"{share:.0%} interval " if isinstance(share, float) else ""
+                kind = f"{100 * share:g}% interval " if isinstance(share, float) else ""
                 where = f", on {rest['rows']}" if isinstance(rest.get("rows"), str) else ""
                 yield "Tested", f"AUC {auc:.4f} ({kind}{low:.4f} to {high:.4f}){where}"
             case (("updates" | "merged"), [*steps]):
