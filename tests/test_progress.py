@@ -1,10 +1,11 @@
 import io
 import sys
 import threading
+import time
 
 import pytest
 
-from mbauc.progress import progress, silent
+from mbauc.progress import progress, silent, waiting
 
 pytest.importorskip("tqdm", reason="tqdm is an optional dependency")
 
@@ -59,3 +60,27 @@ def test_threads_may_share_a_bar(monkeypatch):
 def test_silence_takes_the_same_calls():
     assert silent(5) is None
     assert silent.note("AUC") is None
+
+
+@pytest.mark.parametrize(("kind", "show"), [(Terminal, False), (io.StringIO, True)])
+def test_nobody_else_is_told_of_waiting(monkeypatch, kind, show):
+    stream = kind()
+    monkeypatch.setattr("sys.stderr", stream)
+    with waiting("solving", show=show, delay=0.0):
+        time.sleep(0.05)
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_is_told_what_it_waits_for_and_is_left_clean(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with waiting("solving", delay=0.001):
+        while "solving: 0 s" not in terminal.getvalue():
+            time.sleep(0.01)
+    *_, last = terminal.getvalue().split("\r")[:-1]
+    assert last == " " * len("solving: 0 s")
+    short = Terminal()
+    monkeypatch.setattr("sys.stderr", short)
+    with waiting("solving", delay=60.0):
+        pass
+    assert short.getvalue() == ""

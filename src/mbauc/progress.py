@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -87,3 +89,41 @@ def progress(
                 yield _Bar(bar)
             return
     yield silent
+
+
+@contextmanager
+def waiting(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[None]:
+    """Says what is being waited for, and for how long, where there are no steps to count: one solve, say.
+
+    A line on the terminal, once some seconds have passed, which goes when the block ends. Without a terminal,
+    or with ``show=False``, there is nothing.
+
+    Examples
+    --------
+    >>> with waiting("solving"):
+    ...     pass
+    """
+    if not show or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+    started = time.monotonic()
+
+    def tell() -> None:
+        shown = ""
+        pause = delay
+        while not done.wait(pause):
+            shown = f"{what}: {time.monotonic() - started:.0f} s"
+            sys.stderr.write(f"\r{shown}")
+            sys.stderr.flush()
+            pause = 1.0
+        sys.stderr.write(f"\r{' ' * len(shown)}\r" if shown else "")
+        sys.stderr.flush()
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        done.set()
+        teller.join()

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from mbauc.commands.terminal import add_command
+from mbauc.commands.terminal import Output, add_command
 
 _EXAMPLES = """\
 examples:
@@ -48,5 +48,7 @@ def run(options: argparse.Namespace) -> int:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
             return action
 
-    sys.stdout.write(shtab.complete(whole_parser(Completed), shell=options.shell) + "\n")
-    return 0
+    script = shtab.complete(whole_parser(Completed), shell=options.shell)
+    if not options.json:
+        sys.stdout.write(script + "\n")
+    return Output(options.json).done({"shell": options.shell, "script": script})

@@ -36,7 +36,7 @@ from mbauc.metrics.delong import AucInterval
 from mbauc.moments import PairMoments
 from mbauc.moments_source import moments_from_source
 from mbauc.pair_rows.from_source import pair_rows_from_source
-from mbauc.progress import progress
+from mbauc.progress import progress, waiting
 from mbauc.settings import check_number
 
 
@@ -453,11 +453,12 @@ class MBAClassifier(MomentRanker):
     def _solve(self, moments: PairMoments) -> None:
         problem = Problem.of(moments, check_factors(self.penalty_factors, moments.n_features), scale=self.scale)
         l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
-        if isinstance(self.l2, str):
-            solution, l2 = problem.solve_auto(l1, class_sizes(moments), tol=tol, max_iter=max_iter)
-        else:
-            l2 = float(self.l2)
-            solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
+        with waiting(f"solving for {moments.n_features:,} columns", show=bool(self.verbose)):
+            if isinstance(self.l2, str):
+                solution, l2 = problem.solve_auto(l1, class_sizes(moments), tol=tol, max_iter=max_iter)
+            else:
+                l2 = float(self.l2)
+                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         w = solution.coef / problem.scales
         solved = Solved(solution, w, problem.scales, problem.factors, l1, l2)
         self._settle(solved, FittedScores.of_moments(moments, w), moments)
