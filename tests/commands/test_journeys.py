@@ -178,6 +178,11 @@ def test_a_plan_looks_at_so_many_rows_and_their_weights(east, tmp_path, capsys):
         ("--pairs", "1e30"),
         ("--decay", "0.5", "--solver", "matrix-free"),
         ("--test", "-"),
+        ("--test", "x.csv", "--hold-out", "0.5"),
+        ("--hash-dim", "1"),
+        ("--delimiter", "ab"),
+        ("--types", "bid=foo"),
+        ("--encode", "onehot", "--hash-dim", "50"),
     ],
     ids=lambda option: " ".join(option),
 )
@@ -231,3 +236,10 @@ def test_kept_columns_of_files_that_do_not_agree_are_texts(east, tmp_path, capsy
     assert pyarrow.csv.read_csv(tmp_path / "s.csv", convert_options=options)["id"].to_pylist() == expected
     told(capsys, *words[:3], "--id", "id", "-o", tmp_path / "one.parquet")
     assert pq.read_table(tmp_path / "one.parquet")["id"].to_pylist() == [1, 2]
+
+
+def test_a_format_that_is_not_the_models_is_usage(east, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    told(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "-o", out)
+    assert "the model reads tables" in told(capsys, "evaluate", out, east, "--format", "libsvm", code=2).err
+    assert "expected a name" in told(capsys, "score", out, east, "-o", tmp_path / "s.xlsx", code=2).err

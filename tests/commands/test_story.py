@@ -102,14 +102,35 @@ def read_labels(path, name, names=None):
         return np.array([int(row[name]) for row in rows])
 
 
-def test_the_readme_shows_these_commands():
-    readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^mbauc (\w+) (.*?)  +#", readme, re.MULTILINE)
-    assert [name for name, _ in commands] == ["fit", "evaluate", "score"]
-    from mbauc.cli import whole_parser
+def readme_commands():
+    """The three commands, without their remarks."""
+    text = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    block = text.split("## From a file to alarms, in three commands")[1].split("```sh\n")[1].split("```")[0]
+    return [line.split("#")[0].split() for line in block.splitlines()]
 
-    for name, words in commands:
-        assert whole_parser().parse_args([name, *words.split()]).command == name
+
+@pytest.mark.parametrize("rows", [made_up, avazu, criteo])
+def test_the_readme_as_written(rows, tmp_path, capsys, monkeypatch):
+    """Criteo's files have another ending, another label, no names and no id."""
+    train, test, options = rows(tmp_path)
+    today = test.with_name(f"today{test.suffix}")
+    today.write_bytes(test.read_bytes())
+    assert train.name == f"train{train.suffix}"
+    assert test.name == f"test{test.suffix}"
+    monkeypatch.chdir(tmp_path)
+    commands = readme_commands()
+    assert [words[:2] for words in commands] == [["mbauc", name] for name in ("fit", "evaluate", "score")]
+    for _, *words in commands:
+        if rows is criteo:
+            swap = {"train.csv": "train.tsv", "test.csv": "test.tsv", "today.csv": "today.tsv"}
+            words = [swap.get(word, word) for word in words]
+            words = words[:2] + options + words[4:] if words[0] == "fit" else words
+            words = [word for word in words if word not in ("--id", "id")]
+        run(capsys, *words)
+    pq = pytest.importorskip("pyarrow.parquet")
+    scores = pq.read_table("scores.parquet")
+    assert scores.column_names == (["row"] if rows is criteo else ["id"]) + ["score", "probability"]
+    assert "<script>" in pathlib.Path("report.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture

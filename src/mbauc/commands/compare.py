@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import files
+from mbauc.commands.rows import FORMATS, files, opened_like
 from mbauc.commands.terminal import Output, Usage, add_command, rate
 
 _DESCRIPTION = """\
@@ -25,7 +25,9 @@ def add(commands: Any) -> None:
         commands, "compare", "compare models on the same rows (paired DeLong test)", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
-    parser.add_argument("--format", default="auto", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--format", choices=FORMATS, default="auto", help="of the rows (default: by their names)"
+    )
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip"),
@@ -69,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
                     f"{models[0]} weighs rows by {ours}, {name} by {theirs}; AUCs are compared on rows of the "
                     "same weights."
                 )
-            source = model.layout.source(paths, model.classes, on_error=options.on_error)
+            source = opened_like(model, paths, options)
             tested.append(score_source(model, source, show=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")

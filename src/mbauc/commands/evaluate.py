@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.commands.rows import add_data, described, files
+from mbauc.commands.rows import add_data, described, files, opened_like
 from mbauc.commands.terminal import Output, add_command, may_write, note_skipped
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
-        source = model.layout.source(paths, model.classes, on_error=options.on_error)
+        source = opened_like(model, paths, options)
         tested = score_source(model, source, show=not options.json)
         names, left_out = described(paths), note_skipped(source)
     found = evaluate(model, tested.y, tested.s, tested.weight)

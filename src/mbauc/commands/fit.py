@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import COLUMN_OPTIONS, add_columns, add_data, described, files, opened
+from mbauc.commands.rows import COLUMN_OPTIONS, add_columns, add_data, described, files, opened, opened_like
 from mbauc.commands.terminal import (
     Output,
     Usage,
@@ -108,7 +108,6 @@ def add(commands: Any) -> None:
     fit.add_argument(
         "--hold-out",
         type=float,
-        default=0.2,
         metavar="SHARE",
         help="of the rows to test on, which the model does not learn from; 0 for none (default: 0.2)",
     )
@@ -125,6 +124,11 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
     may_write(options.out, options.force)
+    if options.test is not None and options.hold_out is not None:
+        raise Usage(
+            "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
+        )
+    options.hold_out = 0.2 if options.hold_out is None else options.hold_out
     if not 0 <= options.hold_out < 1:
         raise Usage(f"--hold-out must lie between 0 and 1, got {options.hold_out}.")
     if options.cv == 1:
@@ -203,7 +207,7 @@ def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
     if given is not None:
         raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
     model = load_model(options.like, moments=False)
-    return model.layout.source(paths, model.classes, on_error=options.on_error), model.layout
+    return opened_like(model, paths, options), model.layout
 
 
 def _about_moments(model: Any, options: argparse.Namespace) -> str:

@@ -104,5 +104,6 @@ def run(options: argparse.Namespace) -> int:
             "p": plan.p,
             "positives": plan.n_positive,
             "negatives": plan.n_negative,
+            "measured": [vars(one) for one in plan.measured],
         }
     )

@@ -34,7 +34,9 @@ _OF_TABLES: dict[str, Any] = {
 }
 #: Options that say which columns mean what; None where they are not given.
 COLUMN_OPTIONS = ("label", "positive", *_OF_TABLES)
-_FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
+#: What a column may be.
+_KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +49,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "standard input",
     )
     parser.add_argument(
-        "--format", choices=_FORMATS, default="auto", help="what the files are (default: by their names)"
+        "--format", choices=FORMATS, default="auto", help="what the files are (default: by their names)"
     )
     parser.add_argument(
         "--on-error",
@@ -81,7 +83,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help=f"how categories become columns (default: {_OF_TABLES['encode']})",
     )
     group.add_argument(
-        "--hash-dim", type=whole, metavar="D", help=f"hashed columns (default: {_OF_TABLES['hash_dim']})"
+        "--hash-dim", type=_hash_dim, metavar="D", help=f"hashed columns (default: {_OF_TABLES['hash_dim']})"
     )
     group.add_argument(
         "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
@@ -96,7 +98,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         choices=("category", "mean"),
         help=f"missing numbers get an indicator of their own, or the mean (default: {_OF_TABLES['missing']})",
     )
-    group.add_argument("--delimiter", metavar="C", help="of text files (default: found out)")
+    group.add_argument("--delimiter", type=_delimiter, metavar="C", help="of text files (default: found out)")
     group.add_argument(
         "--names",
         metavar="A,B",
@@ -105,12 +107,28 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _hash_dim(text: str) -> int:
+    value = whole(text)
+    if not 2 <= value < 2**31:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 2 to {2**31 - 1:,}, got {text!r}")
+    return value
+
+
+def _delimiter(text: str) -> str:
+    text = {r"\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text.encode()) != 1:
+        raise argparse.ArgumentTypeError(f"expected one character (tab for a tabulator), got {text!r}")
+    return text
+
+
 def _types(text: str) -> dict[str, str]:
     found = {}
     for part in listed(text):
         name, equals, kind = part.rpartition("=")
         if not equals:
             raise argparse.ArgumentTypeError(f"expected NAME=KIND, got {part!r}")
+        if kind not in _KINDS:
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(_KINDS)} for {name}, got {kind!r}")
         found[name] = kind
     return found
 
@@ -178,6 +196,16 @@ def _looks_like_libsvm(line: str) -> bool:
     return len(words) > 1 and all(word.partition(":")[0].isdigit() and ":" in word for word in words[1:])
 
 
+def opened_like(model: Any, paths: list[str], options: argparse.Namespace) -> Any:
+    """A source of labelled files like those that a model was trained on."""
+    from mbauc.model.layout import LibsvmLayout
+
+    text = isinstance(model.layout, LibsvmLayout)
+    if options.format != "auto" and (options.format == "libsvm") != text:
+        raise Usage(f"--format {options.format}: the model reads {'LIBSVM text' if text else 'tables'}.")
+    return model.layout.source(paths, model.classes, on_error=options.on_error)
+
+
 def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLayout | LibsvmLayout]:
     """A source of files seen for the first time, and what a model has to know of their rows."""
     from mbauc.data import LibsvmSource, TableSource
@@ -201,6 +229,10 @@ def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLay
         return source, LibsvmLayout(source.n_features, bool(source.zero_based))
     if options.label is None:
         raise Usage("--label NAME is needed: which column holds the labels?")
+    if given.get("encode") == "onehot" and ("hash_dim" in given or "signed" in given):
+        raise Usage(
+            "--hash-dim and --signed are for --encode hash; --encode onehot has a column for each value."
+        )
     settings = _OF_TABLES | given
     if settings["scale"] == "none":
         settings["scale"] = None

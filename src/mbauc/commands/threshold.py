@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import add_data, files
+from mbauc.commands.rows import add_data, files, opened_like
 from mbauc.commands.terminal import Output, add_command, add_out, may_write, note_skipped, rate
 
 _DESCRIPTION = """\
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        source = model.layout.source(paths, model.classes, on_error=options.on_error)
+        source = opened_like(model, paths, options)
         tested = score_source(model, source, show=not options.json)
         left_out = note_skipped(source)
     if tested.weight is not None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import add_data, described, files
+from mbauc.commands.rows import add_data, described, files, opened_like
 from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, note_skipped, number
 
 _DESCRIPTION = """\
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
     old, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        source = old.layout.source(paths, old.classes, on_error=options.on_error)
+        source = opened_like(old, paths, options)
         model = updated(
             old,
             source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mbauc.data.known_columns import KnownColumns, UnlabelledLibsvm
 from mbauc.data.table.encoding import TableEncoding
@@ -12,24 +12,6 @@ from mbauc.data.table.source import TableSource
 from mbauc.data.table.unlabelled import UnlabelledTable
 from mbauc.model.encoding_check import check_encoding, check_reading
 from mbauc.settings import check_flag, check_whole
-
-
-class RowLayout(Protocol):
-    """What a model knows of the files that it was trained on."""
-
-    n_features: int
-
-    def source(self, paths: Any, classes: Any, **options: Any) -> Any:
-        """Other files of the same kind, with labels."""
-
-    def unlabelled(self, paths: Any, classes: Any, **options: Any) -> Any:
-        """Other files of the same kind, to be scored; no label is needed."""
-
-    def feature_names(self) -> list[str]:
-        """Names of the columns."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from mbauc.progress import progress
 _PARQUET = (".parquet", ".parq", ".pq")
 #: Endings of compressed files that are not written.
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd", ".lz4", ".zip", ".7z")
+#: Endings that promise something else.
+_OTHERS = (".xlsx", ".xls", ".json", ".jsonl", ".feather", ".arrow", ".orc", ".html", ".mbauc")
 
 
 def table_format(out: str | os.PathLike[str]) -> str:
@@ -30,7 +32,7 @@ def table_format(out: str | os.PathLike[str]) -> str:
     Raises
     ------
     ValueError
-        For the endings of other compressed files.
+        For the endings of other compressed files, and of what is no table of text.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def table_format(out: str | os.PathLike[str]) -> str:
         return "parquet"
     if last == ".gz" and before not in _PARQUET:
         return "csv.gz"
-    if last in _PACKED:
+    if last in _PACKED or last in _OTHERS:
         raise ValueError(f"{out}: expected a name that ends in .parquet, .csv or .csv.gz, got {before + last}.")
     return "csv"
 

@@ -93,7 +93,7 @@ class PairPlan:
 
     def _measurements(self) -> list[str]:
         if not self.measured:
-            return ["measured: nothing (switched off, too few pairs, or too long)"]
+            return ["measured: nothing (too few pairs, too many columns to solve for often, or not wanted)"]
         what = "objective above its minimum" if self.delta is None else "‖w_S - w_N‖"
         lines = [
             f"measured: {what} over {self.measured[0].draws} draws",

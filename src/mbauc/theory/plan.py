@@ -14,7 +14,7 @@ from mbauc.estimators.moment_ranker import class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.labels import find_classes
 from mbauc.moments import PairMoments
-from mbauc.progress import progress
+from mbauc.progress import progress, waiting
 from mbauc.rows import checked_rows
 from mbauc.settings import check_choice, check_flag, check_number, check_whole
 from mbauc.solvers import Penalty, Solution
@@ -125,7 +125,8 @@ def plan_pairs(
     rows = checked_rows(X if feature_map is None else _mapped(feature_map, X, y), y, sample_weight, None)
     with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
         moments = PairMoments._of_rows(rows, n_threads, advance=advance)
-    exact = _Exact.of(moments, float(l1), l2)
+    with waiting(f"solving for {moments.n_features:,} columns", show=verbose):
+        exact = _Exact.of(moments, float(l1), l2)
     kept = None if rows.weight is None else np.flatnonzero(rows.weight > 0)
     quantities = exact.quantities(squared_radius(rows.X, _mean_row(moments), kept, n_threads))
     if epsilon is None:

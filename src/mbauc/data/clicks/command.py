@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.terminal import Output, add_command, add_out, may_write, whole
+from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, whole
 from mbauc.data.clicks.log import ClickLog
 from mbauc.data.clicks.shapes import SHAPES
 
@@ -55,6 +55,8 @@ def add_clicks(actions: Any) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     path: Path = options.out
+    if options.format is None and path.suffix.lower() in (".csv", ".tsv", ".json", ".arrow"):
+        raise Usage(f"-o {path}: a click log is written as Parquet or as LIBSVM text; say which with --format.")
     may_write(path, options.force)
     output = Output(options.json)
     log = ClickLog(

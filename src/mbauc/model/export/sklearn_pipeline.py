@@ -54,7 +54,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def to_sklearn(model: RankerModel) -> Any:
-    r"""A fitted scikit-learn estimator with the model's scores, to the bit.
+    r"""A fitted scikit-learn estimator with the model's scores, up to rounding.
 
     For a table a ``Pipeline`` of the steps ``columns`` and ``ranker`` that takes tables with the raw columns;
     of LIBSVM text, which has no table, the ranker alone, for rows in its numbered columns. The ranker is an
