@@ -256,6 +256,8 @@ def test_what_a_reader_should_know_is_said():
     assert "holds 0.5" in warnings_of(model, y, np.random.default_rng(0).standard_normal(y.size))
     assert "not all whole numbers" in warnings_of(model, y, s, np.full(y.size, 1.5))
     assert "not all whole numbers" not in warnings_of(model, y, s, np.full(y.size, 2.0))
+    assert "rows add up to" not in warnings_of(model, y, s, np.full(y.size, 2.0))
+    assert "rows add up to" in warnings_of(model, y, s, np.full(y.size, 50.0))
     assert "too high as a whole" in warnings_of(make_model(slope=1.8), y, s + 1)
     assert "too low as a whole" in warnings_of(make_model(slope=1.8), y, s - 1)
     rng = np.random.default_rng(0)

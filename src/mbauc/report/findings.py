@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: From so wide an interval of the AUC on, or so large a share of pairs in ties, a word is due.
 _WIDE, _TIED = 0.1, 0.01
+#: From so many times the number of rows on, weights may not have been meant as numbers of rows.
+_HEAVY = 10
 #: So many times more or less than was seen, probabilities are off as a whole.
 _OFF = 1.5
 #: Share of groups of rows in which a probability may lie outside the interval of what was seen.
@@ -46,6 +48,12 @@ def about_rows(tally: Tally, tied: float) -> Iterator[str]:
         )
     if any(part.up_to is not None and (part.up_to % 1).any() for part in tally):
         yield "Weights are not all whole numbers. The intervals take a weight as a number of equal rows."
+    rows, total = sum(part.values.size for part in tally), sum(part.total for part in tally)
+    if total > _HEAVY * rows:
+        yield (
+            f"The weights of {count(rows)} rows add up to {count(total)}. The intervals take them for so many "
+            "rows of their own; where weights are amounts, they are far too narrow."
+        )
 
 
 def about_auc(auc: AucInterval) -> Iterator[str]:
