@@ -714,7 +714,7 @@ def test_the_spark_examples_of_the_page_run(spark, data, tmp_path, capsys):
     code = [block.split("```")[0] for block in blocks if not block.startswith(">>>")]
     assert len(code) == 3
     X, y, _ = data
-    known = {"X": X, "y": y, "names": FEATURES}
+    known = {"X": X, "y": y}
     for block in code:
         exec(compile(block, str(page), "exec"), known)
     assert "interval" in capsys.readouterr().out
