@@ -145,7 +145,6 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
     if options.test is not None and "-" in options.test:
         raise Usage("--test takes files; standard input can only be DATA.")
-    from mbauc.memory import own_memory
     from mbauc.model import save_model
     from mbauc.model.training import Training, train
 
@@ -174,7 +173,7 @@ def run(options: argparse.Namespace) -> int:
             folds=options.cv,
             hold_out=options.hold_out,
             seed=options.seed,
-            memory=None if options.memory is None else max(options.memory - own_memory(), 1 << 20),
+            memory=None if options.memory is None else _for_rows(options.memory),
             checkpoint=options.checkpoint,
             decay=options.decay or 1.0,
             show=not options.json,
@@ -208,6 +207,13 @@ def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
         raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
     model = load_model(options.like, moments=False)
     return opened_like(model, paths, options), model.layout
+
+
+def _for_rows(memory: int) -> int:
+    """What is left for a fit of the memory of the whole process; a seventh is for what cannot be foreseen."""
+    from mbauc.memory import own_memory
+
+    return max(memory - memory // 7 - own_memory(), 1 << 20)
 
 
 def _about_moments(model: Any, options: argparse.Namespace) -> str:
