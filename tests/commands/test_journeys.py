@@ -243,3 +243,19 @@ def test_a_format_that_is_not_the_models_is_usage(east, tmp_path, capsys):
     told(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "-o", out)
     assert "the model reads tables" in told(capsys, "evaluate", out, east, "--format", "libsvm", code=2).err
     assert "expected a name" in told(capsys, "score", out, east, "-o", tmp_path / "s.xlsx", code=2).err
+
+
+@pytest.mark.parametrize("ending", ["csv", "libsvm"])
+def test_patterns_that_the_shell_left_alone(tmp_path, capsys, ending):
+    for seed in range(2):
+        rows = table(tmp_path / f"part{seed}.csv", 2000, seed)
+        if ending == "libsvm":
+            lines = (line.split(",") for line in rows.read_text().splitlines()[1:])
+            text = "".join(f"{y} 1:{bid} {int(site[1:]) + 2}:1\n" for y, bid, site in lines)
+            rows.with_suffix(".libsvm").write_text(text)
+    label = ("--label", "click", "--hash-dim", 30) if ending == "csv" else ()
+    found = answer(capsys, "fit", tmp_path / f"part*.{ending}", *label, "-o", tmp_path / "m.mbauc")
+    assert [file["name"] for file in found["files"]] == [f"part0.{ending}", f"part1.{ending}"]
+    assert "no file matches" in told(
+        capsys, "fit", tmp_path / "none*.csv", "--label", "click", "-o", tmp_path / "n.mbauc", code=1
+    ).err  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import math
 import os
 import shutil
@@ -137,7 +138,7 @@ def _types(text: str) -> dict[str, str]:
 def files(options: argparse.Namespace) -> Iterator[list[str]]:
     """The paths of DATA; standard input becomes a temporary file, since rows are read more than once."""
     if "-" not in options.data:
-        yield list(options.data)
+        yield [path for given in options.data for path in _matches(given)]
         return
     if options.data != ["-"]:
         raise Usage("- (standard input) cannot be combined with files.")
@@ -151,6 +152,13 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
         if not path.stat().st_size:
             raise Usage("standard input is empty; give files, or pipe rows in.")
         yield [str(path)]
+
+
+def _matches(path: str) -> list[str]:
+    """The files that a pattern stands for, sorted, where the shell left it alone; other paths as they are."""
+    if os.path.exists(path):
+        return [path]
+    return sorted(glob.glob(path, recursive=True)) or [path]
 
 
 def is_libsvm(paths: list[str], kind: str) -> bool:
