@@ -193,9 +193,9 @@ def run(options: argparse.Namespace) -> int:
     output.say(f"moments     {_about_moments(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
-    return output.done(
-        {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, **left_out, **record}
-    )
+    kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
+    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
+    return output.done({**told, **left_out, **record})
 
 
 def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
@@ -218,10 +218,12 @@ def _for_rows(memory: int) -> int:
 
 def _about_moments(model: Any, options: argparse.Namespace) -> str:
     """Whether the model can go on learning, and if not, what to do about it."""
-    if model.moments is not None and not options.no_moments:
+    if options.no_moments:
+        return "left out, as asked for: 'mbauc update' and 'mbauc merge' need them"
+    if model.moments is not None:
         return "kept: 'mbauc update' and 'mbauc merge' go on from them"
     why = f"{8 * model.n_features**2 / 1e6:,.0f} MB" if options.pairs == "all" else "drawn pairs have none"
-    how = "" if options.no_moments or options.pairs != "all" else "; --solver gram or fewer columns keep them"
+    how = "" if options.pairs != "all" else "; --solver gram or fewer columns keep them"
     return f"not kept ({why}): 'mbauc update' and 'mbauc merge' need them{how}"
 
 
