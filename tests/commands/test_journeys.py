@@ -76,7 +76,9 @@ def test_fit_says_whether_the_model_can_go_on_learning(east, tmp_path, capsys):
     shown = told(capsys, "fit", east, "--label", "click", "-o", out, "--force").out
     assert "moments     not kept (800 MB): 'mbauc update' and 'mbauc merge' need them; --solver gram" in shown
     assert "no moments" in told(capsys, "update", out, east, "-o", tmp_path / "n.mbauc", code=1).err
-    found = answer(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "--no-moments", "-o", out, "--force")
+    found = answer(
+        capsys, "fit", east, "--label", "click", "--hash-dim", 30, "--no-moments", "-o", out, "--force"
+    )
     assert found["seen_as"] == {"click": "label", "bid": "numeric", "site": "category"}
     assert load_model(out).moments is None
 

@@ -42,6 +42,10 @@ class Columns:
         """The same rows as labels, weights and ids alone."""
         return Columns((), self.n_features, self.label, self.weight, self.id)
 
+    def in_one_array(self) -> Columns:
+        """The same with all features in one column of arrays, under a name that no column has."""
+        return Columns(("\0features",), self.n_features, self.label, self.weight, self.id)
+
     @property
     def names(self) -> list[str]:
         """All columns, each once."""
