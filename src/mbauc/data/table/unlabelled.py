@@ -75,9 +75,7 @@ class UnlabelledTable:
         for table in self._tables:
             for name in [*(column.name for column in encoding.columns), *self._keep]:
                 if name not in table.column_names:
-                    raise ValueError(
-                        no_such_column(f"the column {name!r}", name, table.column_names, str(table.file))
-                    )
+                    raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
 
         self._kept = _kept_schema(self._tables, self._keep)
 
