@@ -48,7 +48,9 @@ def run(options: argparse.Namespace) -> int:
     ]
     if model.threshold is not None:
         cut = model.threshold
-        promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
+        promise = "set by hand, without a promise"
+        if cut.false_alarm is not None:
+            promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
     facts.append(("moments", "kept: mbauc update and merge work" if model.moments else "not in the file"))
     for name, value in [*facts, *training_facts(record)]:

@@ -40,9 +40,9 @@ _KINDS = ("numeric", "category", "time", "group", "id", "ignore")
 FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 
 
-def add_data(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
     """DATA alone, for files like those that a model was trained on."""
-    parser.add_argument(
+    data = parser.add_argument(
         "data",
         nargs="+",
         metavar="DATA",
@@ -58,6 +58,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         default="stop",
         help="what to do at a row that cannot be read (default: %(default)s)",
     )
+    return data
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:

@@ -176,13 +176,21 @@ def seed(text: str) -> int:
     return value
 
 
-def number(text: str) -> float:
-    """A number of at least 0."""
+def any_number(text: str) -> float:
+    """A finite number."""
     try:
         value = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
-    if not (math.isfinite(value) and value >= 0):
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return value
+
+
+def number(text: str) -> float:
+    """A number of at least 0."""
+    value = any_number(text)
+    if value < 0:
         raise argparse.ArgumentTypeError(f"expected a number of at least 0, got {text!r}")
     return value
 

@@ -7,17 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.commands.rows import add_data, files, opened_like
-from mbauc.commands.terminal import Output, add_command, add_out, may_write, note_skipped, rate
+from mbauc.commands.terminal import (
+    Output,
+    Usage,
+    add_command,
+    add_out,
+    any_number,
+    may_write,
+    note_skipped,
+    rate,
+)
 
 _DESCRIPTION = """\
 Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
 (the Neyman-Pearson order-statistic rule), from negative rows that the model was not trained on, and says how
 many positives it detects there. -o writes a model that has the threshold; 'mbauc score' raises alarms with it.
+--at sets a threshold that you chose yourself, without rows and without a promise.
 """
 _EXAMPLES = """\
-example:
+examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
+  mbauc threshold model.mbauc --at=-0.0125 -o armed.mbauc
 """
+#: Limit and confidence of the promise where they are not said.
+_FALSE_ALARM, _CONFIDENCE = 0.05, 0.95
 
 
 def add(commands: Any) -> None:
@@ -26,19 +39,31 @@ def add(commands: Any) -> None:
         commands, "threshold", "a cut that keeps a false-alarm promise", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
-    add_data(parser)
+    data = add_data(parser)
+    parser.add_argument("--false-alarm", type=rate, metavar="RATE", help=f"limit (default: {_FALSE_ALARM})")
+    parser.add_argument("--confidence", type=rate, help=f"that the limit is kept (default: {_CONFIDENCE})")
+
+    class At(argparse.Action):
+        """A threshold set by hand, which needs no rows."""
+
+        def __call__(self, _: Any, options: argparse.Namespace, value: Any, option: str | None = None) -> None:
+            options.at, data.required = value, False
+
     parser.add_argument(
-        "--false-alarm", type=rate, default=0.05, metavar="RATE", help="limit (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--confidence", type=rate, default=0.95, help="that the limit is kept (default: %(default)s)"
+        "--at", type=any_number, action=At, metavar="SCORE", help="set this threshold: no DATA, no promise"
     )
     add_out(parser, "model with the threshold to write", required=False)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Find the cut."""
+    """Find the cut, or set it."""
+    if options.at is not None:
+        return _set(options)
+    if options.false_alarm is None:
+        options.false_alarm = _FALSE_ALARM
+    if options.confidence is None:
+        options.confidence = _CONFIDENCE
     if options.out is not None:
         may_write(options.out, options.force)
     from mbauc.model import Threshold, load_model, save_model
@@ -94,3 +119,26 @@ def run(options: argparse.Namespace) -> int:
             **left_out,
         }
     )
+
+
+def _set(options: argparse.Namespace) -> int:
+    """Write a model with a cut that somebody chose."""
+    for name in ("false_alarm", "confidence"):
+        if getattr(options, name) is not None:
+            raise Usage(f"--at makes no promise; leave out --{name.replace('_', '-')}, or leave out --at.")
+    if options.data:
+        raise Usage(
+            f"--at needs no rows; leave out {' '.join(options.data)}. 'mbauc evaluate' says what a model's "
+            "threshold does on rows."
+        )
+    if options.out is None:
+        raise Usage("--at needs -o FILE, the model with the threshold to write.")
+    may_write(options.out, options.force)
+    from mbauc.model import Threshold, load_model, save_model
+
+    model, output = load_model(options.model), Output(options.json)
+    save_model(model.with_threshold(Threshold(options.at)), options.out)
+    output.say(f"threshold     {options.at!r}: raise the alarm where the score is above it")
+    output.say("false alarms  no promise: the threshold was set by hand")
+    output.say(f"wrote         {options.out}")
+    return output.done({"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out})

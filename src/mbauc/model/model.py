@@ -29,29 +29,30 @@ RUNNING = ("n_jobs", "verbose")
 
 @dataclass(frozen=True)
 class Threshold:
-    """A cut that keeps a false-alarm promise.
+    """A cut, usually one that keeps a false-alarm promise.
 
     Attributes
     ----------
     value : float
         Scores above it raise an alarm.
-    false_alarm : float
-        Share of the negatives that may raise one.
-    confidence : float
-        Probability with which the promise is kept.
+    false_alarm : float or None
+        Share of the negatives that may raise one; None for a cut set by hand, without a promise.
+    confidence : float or None
+        Probability with which the promise is kept; None without one.
     negatives : int
         Rows that it was found on.
     """
 
     value: float
-    false_alarm: float
-    confidence: float
-    negatives: int
+    false_alarm: float | None = None
+    confidence: float | None = None
+    negatives: int = 0
 
     def __post_init__(self) -> None:
         check_number("the threshold", self.value, low=-np.inf)
-        for name in ("false_alarm", "confidence"):
-            check_number(name, getattr(self, name), low=0.0, high=1.0)
+        if self.false_alarm is not None or self.confidence is not None:
+            for name in ("false_alarm", "confidence"):
+                check_number(name, getattr(self, name), low=0.0, high=1.0)
         check_whole("negatives", self.negatives, low=0)
 
 
@@ -96,7 +97,7 @@ class RankerModel:
     l1, l2 : float
         Penalties.
     threshold : Threshold or None
-        A cut that keeps a false-alarm promise, if one was found.
+        The cut, if one was found or set.
     moments : PairMoments or None
         What training goes on from.
     settings : dict

@@ -28,11 +28,7 @@ def _controls(table: ThresholdTable, own: Threshold | None) -> str:
     about = ""
     if own is not None and table.chosen is not None:
         modes.insert(0, ("own", "The model’s threshold"))
-        about = (
-            f'<p data-mode="own">Found on {count(own.negatives)} negative rows so that alarms are raised for '
-            f"at most {short_percent(own.false_alarm)} of the negatives, with {short_percent(own.confidence)} "
-            "confidence.</p>"
-        )
+        about = f'<p data-mode="own">{_promise(own)}</p>'
     radios = "".join(
         f'<label for="mode-{mode}"><input type="radio" name="mode" id="mode-{mode}" value="{mode}" '
         f'autocomplete="off"{" checked" if k == 0 else ""}>{text}</label>'
@@ -62,6 +58,15 @@ def _controls(table: ThresholdTable, own: Threshold | None) -> str:
         f'<div data-mode="cost" hidden>{cost}</div>'
         "<noscript><p>Moving the threshold needs JavaScript. The numbers below are those of the first choice."
         "</p></noscript></fieldset>"
+    )
+
+
+def _promise(own: Threshold) -> str:
+    if own.false_alarm is None or own.confidence is None:
+        return "Set by hand, without a promise about false alarms."
+    return (
+        f"Found on {count(own.negatives)} negative rows so that alarms are raised for at most "
+        f"{short_percent(own.false_alarm)} of the negatives, with {short_percent(own.confidence)} confidence."
     )
 
 

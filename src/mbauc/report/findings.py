@@ -70,9 +70,10 @@ def about_auc(auc: AucInterval) -> Iterator[str]:
 
 def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]:
     """A promise that these rows speak against."""
-    if model.threshold is None or table.chosen is None:
+    promised = None if model.threshold is None else model.threshold.false_alarm
+    if promised is None or table.chosen is None:
         return
-    at, promised = explore(table), model.threshold.false_alarm
+    at = explore(table)
     if at.false_alarm.low > promised:
         yield (
             f"The model's threshold was to raise alarms for at most {short_percent(promised)} of the "
