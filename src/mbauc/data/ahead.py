@@ -30,4 +30,5 @@ def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
                 yield item  # type: ignore[misc]
         finally:
             coming.exception()
+            del coming  # it holds its error, whose traceback holds this frame: a cycle that keeps files open
             items.close()

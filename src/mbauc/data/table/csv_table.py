@@ -6,7 +6,8 @@ import csv
 import io
 import re
 from collections.abc import Collection, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.faults import stop
 from mbauc.data.table.files import TableFile
+from mbauc.data.table.lent_stream import Loan, WatchedStream
 from mbauc.data.table.pieces import Piece, Report
 
 _SEPARATORS = ",\t;|"
@@ -127,9 +129,12 @@ class CsvTable:
         place = self._header_lines + 1
         skipped: list[int] = []
         last = None
-        with self.file.opened() as stream, _Lines(self) as lines:
-            watched = _Watched(stream)
-            batches = self._batches(watched, columns, handle)
+        end = bytearray()
+        with (
+            self.file.opened() as stream,
+            _Lines(self) as lines,
+            closing(self._batches(stream, end, columns, handle)) as batches,
+        ):
             while True:
                 try:
                     batch = next(batches, None)
@@ -144,7 +149,7 @@ class CsvTable:
                     )
                 faulty.clear()
                 if batch is None:
-                    self._check_end(last or "", watched.end, place - 1)
+                    self._check_end(last or "", bytes(end), place - 1)
                     return
                 rows = batch.num_rows
                 lines.count += 1
@@ -163,12 +168,14 @@ class CsvTable:
                         table, places = table.filter(arrow.array(~empty)), places[~empty]
                     yield Piece(table, str(self.file), "line", places)
 
-    def _batches(self, stream: Any, columns: Sequence[str], handle: Any) -> Iterator[Any]:
+    def _batches(
+        self, stream: IO[bytes], end: bytearray, columns: Sequence[str], handle: Any
+    ) -> Generator[Any, None, None]:
         arrow, text = pyarrow(), pyarrow("csv")
         # the last column is always read: a quote that is never closed hides the rest of the file there
         own = list(dict.fromkeys([*(name for name in columns if name in self.names), self.names[-1]]))
-        reader = text.open_csv(
-            stream,
+        open_csv = partial(
+            text.open_csv,
             # one thread: only then does Arrow know the numbers of lines, and it is as fast
             read_options=text.ReadOptions(
                 use_threads=False, block_size=_CHUNK, skip_rows=self._header_lines, column_names=self.names
@@ -188,8 +195,16 @@ class CsvTable:
                 quoted_strings_can_be_null=True,
             ),
         )
-        with reader:
-            yield from reader
+        lent = WatchedStream(stream, end)
+        loan = Loan(lent)
+        reader = None
+        try:
+            reader = open_csv(lent)
+            with reader:
+                yield from reader
+        finally:
+            del reader, lent
+            loan.wait()
 
     def _check_end(self, last: str, end: bytes, place: int) -> None:
         """Raise if the last field of the last row has swallowed lines: it has some, but no quote ends it."""
@@ -250,7 +265,8 @@ class _Lines:
             return maybe
         if self._batches is None:
             stream = self._open.enter_context(self._table.file.opened())
-            self._batches = self._table._batches(_Watched(stream), self._table.names, lambda row: "skip")
+            again = self._table._batches(stream, bytearray(), self._table.names, lambda row: "skip")
+            self._batches = self._open.enter_context(closing(again))
         whole = None
         while self._read < self.count:
             whole = next(self._batches, None)
@@ -285,24 +301,6 @@ def _quote_is_open(text: str, delimiter: str) -> bool:
             return False
         place = end.end()
     return False
-
-
-class _Watched(io.RawIOBase):
-    """A stream that remembers the last bytes that were read."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.end = b""
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Some bytes."""
-        data = self._stream.read(size)
-        self.end = (self.end + data[-64:])[-64:]
-        return data
 
 
 _NOT_UTF8 = (

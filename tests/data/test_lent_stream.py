@@ -1,0 +1,54 @@
+"""However reading ends, no thread reads on: one that outlives the interpreter aborts the process."""
+
+import gc
+import threading
+import weakref
+from contextlib import suppress
+
+import pytest
+
+from mbauc.data.ahead import one_ahead
+
+
+def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatch):
+    csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
+    from mbauc.data.table.csv_table import CsvTable
+    from mbauc.data.table.faults import stop
+    from mbauc.data.table.files import TableFile
+
+    held = []
+    opened = csv.open_csv
+
+    def held_for_a_while(stream, **options):
+        held.append(stream)
+        threading.Timer(0.3, held.clear).start()
+        return opened(stream, **options)
+
+    monkeypatch.setattr(csv, "open_csv", held_for_a_while)
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
+    assert next(pieces).table.num_rows == 2
+    assert held
+    pieces.close()
+    assert not held
+
+
+def test_an_error_ahead_keeps_nothing_open():
+    class Open:
+        pass
+
+    def items():
+        opened.append(weakref.ref(held := Open()))
+        yield 1
+        raise ValueError(id(held))
+
+    opened = []
+    gc.collect()
+    gc.disable()
+    try:
+        with suppress(ValueError):
+            list(one_ahead(items()))
+        assert opened[0]() is None
+    finally:
+        gc.enable()
