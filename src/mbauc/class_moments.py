@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,11 @@ class ClassMoments:
             result.packed.scale(side, share)
             sums.append(whole.decayed(share))
         return ClassMoments(sums[0], sums[1], result.packed)
+
+    def as_frequencies(self) -> ClassMoments:
+        """The same sums of rows of which a weight k stands for k equal ones, each of weight one."""
+        plus, minus = (replace(sums, squared_weight=sums.weight) for sums in (self.positive, self.negative))
+        return ClassMoments(plus, minus, self.packed)
 
     def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> ClassMoments:
         """The same means and covariances under the weights and sizes of the data they were drawn from."""

@@ -11,9 +11,7 @@ from mbauc.moments import PairMoments
 Array = NDArray[np.float64]
 
 
-def coefficient_standard_errors(
-    moments: PairMoments, w: Array, ridge: Array, sizes: tuple[float, float]
-) -> Array:
+def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) -> Array:
     """Standard deviation of each weight over data sets like this one. ``O(s³)`` for s non-zero weights.
 
     w solves ``mean of g = 0`` with ``g = z (z'w - 1) + ridge · w`` over the pairs z = x⁺ - x⁻. Averaged over
@@ -23,7 +21,7 @@ def coefficient_standard_errors(
         V(C) = (w'Cw) C + C w w'C + (b I + μ w') C (b I + w μ')
 
     and by the delta method ``Cov(w) = A⁻¹ [V(C₊)/n₊ + V(C₋)/n₋] A⁻¹`` with A = Σ + ridge and n the rows that
-    each class counts for; S rows drawn from n count for 1/(1/n + 1/S). Pairs that stay matched vary a
+    each class counts for (:attr:`mbauc.PairMoments.effective_sizes`). Pairs that stay matched vary a
     little more, by ``[V(C₊ + C₋) - V(C₊) - V(C₋)]`` over their number.
 
     Assumptions: independent rows, class-conditional normality (for its fourth moments), many rows per
@@ -38,8 +36,6 @@ def coefficient_standard_errors(
         The weights.
     ridge : ndarray of shape (d,)
         What was added to the diagonal of Σ.
-    sizes : (float, float)
-        Rows that each class counts for, (positives, negatives).
     """
     errors = np.zeros_like(w)
     support = np.flatnonzero(w)
@@ -52,6 +48,7 @@ def coefficient_standard_errors(
     classes = [
         _gradient_covariance(moments.class_covariance(positive)[chosen], v, mu) for positive in (True, False)
     ]
+    sizes = moments.effective_sizes
     spread = classes[0] / sizes[0] + classes[1] / sizes[1]
     if moments.is_closed:
         joint = _gradient_covariance(moments.difference_covariance[chosen], v, mu)

@@ -100,7 +100,8 @@ class PairMoments(ScorerStatistics):
         y : array-like of shape (n,)
             Two-valued labels; the larger value is positive. One class alone is fine.
         sample_weight : array-like of shape (n,), optional
-            Non-negative weights; weight k means the same as the row k times.
+            Non-negative weights: pair (i, j) has weight wᵢ wⱼ. For μ and Σ a weight k is the same as the row k
+            times; what the rows count for is in :attr:`effective_sizes`.
         classes : sequence of two labels, optional
             Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
         n_jobs : int, optional
@@ -123,7 +124,8 @@ class PairMoments(ScorerStatistics):
         """Moments of checked rows, of all or of some of them."""
         by_class = rows.of_class(True, subset), rows.of_class(False, subset)
         (plus, minus), packed = class_scatters(rows.X, by_class, rows.weight, n_threads, advance)
-        return cls._make(ClassMoments(plus, minus, packed))
+        classes = ClassMoments(plus, minus, packed)
+        return cls._make(classes.as_frequencies() if rows.frequencies else classes)
 
     @classmethod
     def from_blocks(
@@ -216,9 +218,11 @@ class PairMoments(ScorerStatistics):
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
-        """Effective number of rows (Σw)²/Σw², (positives, negatives); less than the counts after decay.
+        """Rows that each class counts for, (positives, negatives): for error bars, and for l2="auto".
 
-        S rows drawn from n count for 1/(1/n + 1/S): what their mean varies by.
+        Kish's (Σw)²/Σw², which does not depend on the unit of the weights and gets less with decay; the sum of
+        the weights where these are frequencies (:meth:`as_frequencies`). S rows drawn from n count for
+        1/(1/n + 1/S): what their mean varies by.
         """
         return self._classes.positive.effective_size, self._classes.negative.effective_size
 
@@ -388,6 +392,13 @@ class PairMoments(ScorerStatistics):
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
         return self._make(self._classes, ClosedPairs(differences, scatter), self._sampled)
+
+    def as_frequencies(self) -> PairMoments:
+        """The same moments of rows whose weights are frequencies: weight k stands for k equal rows.
+
+        Only :attr:`effective_sizes` changes. To be said of rows as they are, before any decay.
+        """
+        return self._make(self._classes.as_frequencies(), self._pairs, self._sampled)
 
     def _standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
         """The same means and covariances as those of the data that the rows were drawn from.

@@ -12,11 +12,16 @@ from mbauc.matrix import as_matrix, check_weights
 
 
 class Rows(NamedTuple):
-    """A data matrix with the mask of its positive rows and, if any, the weight of each row."""
+    """A data matrix with the mask of its positive rows and, if any, the weight of each row.
+
+    ``frequencies`` says that a weight k stands for k equal rows, so that a class counts for the sum of its
+    weights; otherwise it counts for Kish's effective number of rows, whatever the unit of the weights.
+    """
 
     X: Any
     positive: NDArray[np.bool_]
     weight: NDArray[np.float64] | None
+    frequencies: bool = False
 
     def of_class(self, positive: bool, subset: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Numbers of the rows of one class with positive weight, of all rows or of some."""
@@ -27,16 +32,13 @@ class Rows(NamedTuple):
         return np.flatnonzero(mask if self.weight is None else mask & (self.weight > 0))
 
     def class_weight(self, positive: bool, subset: NDArray[np.intp] | None = None) -> tuple[float, float]:
-        """Sum of the weights of one class and the rows it counts for, of all rows or of some.
-
-        The latter is the sum again (weights are frequencies), or the effective number if that is larger.
-        """
+        """Sum of the weights of one class and the rows it counts for, of all rows or of some."""
         rows = self.of_class(positive, subset)
         if self.weight is None:
             return float(rows.size), float(rows.size)
         weight = self.weight[rows]
         total = float(weight.sum())
-        return total, max(total, total**2 / float(weight @ weight))
+        return total, total if self.frequencies else total**2 / float(weight @ weight)
 
 
 def checked_rows(X: Any, y: Any, sample_weight: Any, classes: Any) -> Rows:

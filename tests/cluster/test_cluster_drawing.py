@@ -189,6 +189,7 @@ SETTINGS = [
     {"pairing": "complete"},
     {"solver": "matrix-free", "l2": 0.1},
     {"batch_size": 64, "l1": 0.01, "l2": 0.1},
+    {"weights": "frequency"},
 ]
 
 

@@ -126,6 +126,7 @@ SETTINGS = [
     {"l1": 0.02, "l2": 0.0},
     {"l2": 0.1, "penalty_factors": np.r_[0.0, np.ones(59)]},
     {"l2": 0.01, "negative_rate": 0.1},
+    {"weights": "frequency"},
 ]
 
 

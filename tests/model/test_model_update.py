@@ -5,8 +5,9 @@ import pytest
 from trained_models import plain_model, rows, table_model, table_source, threshold
 
 from mbauc import MBAClassifier, PairMoments
-from mbauc.data import Block
-from mbauc.model import LibsvmLayout, RankerModel, load_model, merged, save_model, updated
+from mbauc.data import Block, TableSource
+from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, merged, save_model, updated
+from mbauc.model.training import Training, train
 
 
 class Rows(list):
@@ -51,6 +52,28 @@ def test_an_update_is_a_fit_to_all_rows_at_once(settings):
     new = updated(model, Rows((X[200:250], y[200:250], None), (X[250:], y[250:], None)))
     close(new, fitted(X, y, settings=settings))
     assert new.moments.counts == (int(y.sum()), int((1 - y).sum()))
+
+
+def test_weights_in_files_count_as_repeated_rows(tmp_path):
+    X, y = rows(n=300)
+    times = np.random.default_rng(1).integers(1, 5, 300)
+
+    def file(part, name):
+        lines = [f"{label},{k},{','.join(map(str, row))}" for row, label, k in zip(*part, strict=True)]
+        (tmp_path / name).write_text("y,times,a,b,c,d\n" + "\n".join(lines))
+        return TableSource(tmp_path / name, label="y", weight="times")
+
+    source = file((X[:200], y[:200], times[:200]), "first.csv")
+    layout = TableLayout(source.encoding, "y", (), "times")
+    model, _ = train(source, layout, Training({"l2": "auto"}, hold_out=0.0))
+    model = updated(
+        model, layout.source(file((X[200:], y[200:], times[200:]), "more.csv").paths, model.classes)
+    )
+    repeated = file((np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum())), "all.csv")
+    again = MBAClassifier().fit_source(TableSource(repeated.paths, label="y", encoding=source.encoding))
+    assert model.l2 == pytest.approx(again.l2_, rel=1e-6)
+    assert model.moments.effective_sizes == pytest.approx(again.effective_sample_size_)
+    np.testing.assert_allclose(model.estimator().coef_standard_errors(), again.coef_standard_errors())
 
 
 def test_decay_makes_earlier_rows_count_for_less():

@@ -53,10 +53,13 @@ class Census:
         Negative first.
     table : ndarray of shape (parts, 2, 3)
         Rows of positive weight, weight and squared weight, positives first.
+    frequencies : bool
+        As of :class:`mbauc.rows.Rows`.
     """
 
     classes: NDArray[Any]
     table: Array
+    frequencies: bool = False
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -79,7 +82,8 @@ class Census:
     def class_weight(self, positive: bool, subset: None = None) -> tuple[float, float]:
         """As :meth:`mbauc.rows.Rows.class_weight`, of all rows."""
         _, total, squares = self.table[:, 0 if positive else 1].sum(axis=0)
-        return float(total), max(float(total), float(total**2 / squares) if squares > 0 else 0.0)
+        size = total if self.frequencies or not squares else total**2 / squares
+        return float(total), float(size)
 
 
 def take_census(parts: Parts, layout: Layout, classes: Any = None) -> Census:

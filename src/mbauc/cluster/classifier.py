@@ -81,7 +81,7 @@ class ClusterClassifier(MBAClassifier):
         else:
             self.solver_ = choose_cluster_solver(self.solver, n_features, rows.parts)
             if self.solver_.name == "gram":
-                [moments], self.classes_ = cluster_moments(rows, self._task_threads())
+                [moments], self.classes_ = cluster_moments(rows, self._task_threads(), self._has_frequencies)
                 self._solve(moments)
             else:
                 sums, self.classes_ = column_sums(rows)
@@ -89,13 +89,15 @@ class ClusterClassifier(MBAClassifier):
                 try:
                     pairs = ClusterPairRows(kept, sums[0], sums[0])
                     warn_of_lost_digits(pairs, kept)
-                    self._solve_products(ProductFit.of_rows(pairs, factors, bool(self.scale)))
+                    fit = ProductFit.of_rows(pairs, factors, bool(self.scale), self._has_frequencies)
+                    self._solve_products(fit)
                 finally:
                     kept.release()
         self._remember_columns(rows.layout)
 
     def _fit_sample(self, rows: ClusterRows, factors: NDArray[np.float64]) -> NDArray[Any]:
         census = take_census(rows.parts, rows.layout, rows.classes)
+        census = replace(census, frequencies=self._has_frequencies)
         drawn = draw(
             rows.parts,
             rows.layout,
@@ -154,14 +156,15 @@ def remember_columns(ranker: MomentRanker, layout: Layout) -> None:
 
 
 def cluster_moments(
-    rows: ClusterRows, n_threads: int, folds: FoldRule | None = None
+    rows: ClusterRows, n_threads: int, frequencies: bool, folds: FoldRule | None = None
 ) -> tuple[list[PairMoments], NDArray[Any]]:
     """Moments of all pairs, of each fold if there are folds, and the classes; one job."""
 
     def run(classes: Any) -> Any:
         return rows.parts.merged(SumMoments(rows.layout, classes, folds, n_threads), merge_moments)
 
-    return settle_classes(run, rows.classes)
+    found, classes = settle_classes(run, rows.classes)
+    return [moments.as_frequencies() for moments in found] if frequencies else found, classes
 
 
 def column_sums(rows: ClusterRows, folds: FoldRule | None = None) -> tuple[list[ColumnSums], NDArray[Any]]:

@@ -71,7 +71,7 @@ class ClusterClassifierCV(MBAClassifierCV):
         self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds, len(rules))
         truth = ClusterTruth()
         if self.solver_.name == "gram":
-            found = [cluster_moments(rows, 1, rule) for rule in rules]
+            found = [cluster_moments(rows, 1, self._has_frequencies, rule) for rule in rules]
             self.classes_ = found[0][1]
             search: Any = _moment_search([folds for folds, _ in found], factors, bool(self.scale))
             truth.job = BlockScores(rows, self.classes_, rules)
@@ -84,7 +84,7 @@ class ClusterClassifierCV(MBAClassifierCV):
                 searches.extend(
                     PackedFolds(rows, column_sums(rows, rule)[0], self.classes_, rule) for rule in rules[1:]
                 )
-                search = PackedSearch(searches, factors, bool(self.scale))
+                search = PackedSearch(searches, factors, bool(self.scale), self._has_frequencies)
                 truth.job = search
                 truth.smaller = int(searches[0].total.counts.min())
                 self._decide(search, truth)
@@ -193,12 +193,12 @@ class PackedFolds:
 class PackedSearch:
     """Splits of compact rows; the training rows of a split are those of the other folds."""
 
-    def __init__(self, repeats: list[PackedFolds], factors: Array, scale: bool) -> None:
+    def __init__(self, repeats: list[PackedFolds], factors: Array, scale: bool, frequencies: bool) -> None:
         self._repeats, self._factors, self._scale = repeats, factors, scale
         self.held_out = [(one, fold) for one in repeats for fold in range(len(one.sums))]
         pairs = repeats[0].training(None)
         warn_of_lost_digits(pairs, repeats[0].kept)
-        self._fit = ProductFit.of_rows(pairs, factors, scale)
+        self._fit = ProductFit.of_rows(pairs, factors, scale, frequencies)
         self.problem = self._fit.problem
 
     def training(self, number: int) -> ProductProblem:

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from mbauc.data.block import Source
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
-from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved, class_sizes
+from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.estimators.source_fit import (
@@ -33,6 +33,7 @@ from mbauc.estimators.validation import (
 from mbauc.labels import check_classes
 from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval
+from mbauc.metrics.design import Weights
 from mbauc.moments import PairMoments
 from mbauc.moments_source import moments_from_source
 from mbauc.pair_rows.from_source import pair_rows_from_source
@@ -50,8 +51,7 @@ class MBAClassifier(MomentRanker):
     ``l1=0`` is MBA-ℓ2, ``l2=0`` MBA-ℓ1, both positive MBA-EL. With ``l1=0`` it ranks exactly like
     ``RidgeClassifier(class_weight="balanced", alpha=n * l2 / 2)``.
 
-    There is no ``class_weight``: a class's weight multiplies every pair alike and cancels (for a given l2;
-    where l2 is chosen, weights count as repeated rows).
+    There is no ``class_weight``: a class's weight multiplies every pair alike and cancels.
 
     Parameters
     ----------
@@ -82,6 +82,10 @@ class MBAClassifier(MomentRanker):
     negative_rate : float
         In (0, 1]: share of the negatives kept, if they were downsampled before. Corrects probabilities and
         ``intercept_``; the ranking is the same.
+    weights : {"sampling", "frequency"}
+        What ``sample_weight`` means where rows are counted: for ``l2="auto"`` and for standard errors.
+        "sampling": how much a row matters, inverse probabilities or costs; their unit changes nothing, and a
+        class counts for Kish's (Σw)²/Σw² rows. "frequency": weight k stands for k equal rows.
     solver : {"auto", "gram", "matrix-free"}
         From μ and Σ, a d×d matrix that is formed once and kept as ``moments_``; or from products of Σ with
         vectors, each a sweep over the rows, which keeps nothing but weights and takes any number of columns.
@@ -122,7 +126,7 @@ class MBAClassifier(MomentRanker):
     scale_ : ndarray of shape (d,)
         What the columns were divided by for the penalty; ones unless ``scale=True``.
     effective_sample_size_ : (float, float)
-        Effective rows (positives, negatives) after weights and decay.
+        Rows that each class counts for (positives, negatives), after weights and decay.
     pairs_ : int or "all"
         For ``pairs="enough"``, as the next three: the pairs that were enough, which the weights come from.
     pairs_path_ : list of PairsStep
@@ -185,6 +189,7 @@ class MBAClassifier(MomentRanker):
         scale: bool = False,
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
+        weights: Weights = "sampling",
         solver: Solver = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
@@ -202,6 +207,7 @@ class MBAClassifier(MomentRanker):
         self.scale = scale
         self.penalty_factors = penalty_factors
         self.negative_rate = negative_rate
+        self.weights = weights
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -221,7 +227,7 @@ class MBAClassifier(MomentRanker):
         y : array-like of shape (n,)
             Labels with two values; the larger (in sorted order) is positive.
         sample_weight : array-like of shape (n,), optional
-            Non-negative; pair (i, j) has weight wᵢ wⱼ.
+            Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
 
         Returns
         -------
@@ -324,16 +330,18 @@ class MBAClassifier(MomentRanker):
                 moments = moments_from_source(
                     source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
                 )
-                self._solve(moments)
+                self._solve(moments.as_frequencies() if self._has_frequencies else moments)
             elif isinstance(self.pairs, str):
                 folder = None if run.checkpoint is None else run.checkpoint.folder
                 rows = pair_rows_from_source(
                     source, n_threads=run.n_threads, memory=limit, folder=folder, show=show
                 )
-                self._solve_products(ProductFit.of_rows(rows, factors, bool(self.scale)), run)
+                fit = ProductFit.of_rows(rows, factors, bool(self.scale), self._has_frequencies)
+                self._solve_products(fit, run)
             else:
                 seed = run.seed(self.random_state)
                 found, drawn, everything = drawn_rows(source, int(self.pairs), seed, show)
+                everything = everything._replace(frequencies=self._has_frequencies)
                 fit = self._sampled_problem(found, drawn, everything, factors, n_threads=run.n_threads)
                 self._solve_products(fit, run)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
@@ -455,7 +463,7 @@ class MBAClassifier(MomentRanker):
         l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
         with waiting(f"solving for {moments.n_features:,} columns", show=bool(self.verbose)):
             if isinstance(self.l2, str):
-                solution, l2 = problem.solve_auto(l1, class_sizes(moments), tol=tol, max_iter=max_iter)
+                solution, l2 = problem.solve_auto(l1, moments.effective_sizes, tol=tol, max_iter=max_iter)
             else:
                 l2 = float(self.l2)
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
@@ -469,7 +477,12 @@ class MBAClassifier(MomentRanker):
         with run.watched(problem.rows, tol) as watch:
             if isinstance(self.l2, str):
                 solution, l2 = problem.solve_auto(
-                    l1, fit.sizes, tol=tol, max_iter=max_iter, resume=run.resumed(problem.rows), watch=watch
+                    l1,
+                    fit.effective_sizes,
+                    tol=tol,
+                    max_iter=max_iter,
+                    resume=run.resumed(problem.rows),
+                    watch=watch,
                 )
             else:
                 l2 = float(self.l2)

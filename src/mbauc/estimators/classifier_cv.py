@@ -21,6 +21,7 @@ from mbauc.estimators.validation import (
     validated_training_data,
 )
 from mbauc.memory import parse_memory
+from mbauc.metrics.design import Weights
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
@@ -64,8 +65,10 @@ class MBAClassifierCV(MomentRanker):
         few thousand to warn of heavy tails.
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
-    pairs, pairing, batch_size, scale, penalty_factors, negative_rate, solver, tol, max_iter, n_jobs, verbose
+    pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
+    solver, tol, max_iter, n_jobs, verbose
+        As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random, and of sampled pairs.
 
@@ -119,6 +122,7 @@ class MBAClassifierCV(MomentRanker):
         scale: bool = False,
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
+        weights: Weights = "sampling",
         solver: Solver = "auto",
         tol: float | None = None,
         max_iter: int = 1000,
@@ -138,6 +142,7 @@ class MBAClassifierCV(MomentRanker):
         self.scale = scale
         self.penalty_factors = penalty_factors
         self.negative_rate = negative_rate
+        self.weights = weights
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

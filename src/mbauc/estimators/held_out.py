@@ -40,7 +40,7 @@ class HeldOut:
     """AUC of held-out rows, by definition."""
 
     def __init__(self, rows: Rows, n_threads: int) -> None:
-        self.X, self.positive, self.weight = rows
+        self.X, self.positive, self.weight = rows.X, rows.positive, rows.weight
         if is_sparse(self.X):
             self.X = self.X.tocsr()
         self.n_threads = n_threads

@@ -66,8 +66,7 @@ class MomentRanker(ProbabilisticRanker):
                 "standard errors come from the moments, and this fit had none "
                 f"(solver_ is {self.solver_.name!r}); fit with solver='gram'."
             )
-        sizes = class_sizes(self.moments_)
-        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge, sizes)[None, :]
+        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge)[None, :]
 
     # -- shared by the ways to fit ---------------------------------------------------------------------
 
@@ -87,7 +86,13 @@ class MomentRanker(ProbabilisticRanker):
         for name in ("scale", "within_block", "one_standard_error"):
             check_flag(name, getattr(self, name, False))
         check_choice("solver", self.solver, ("auto", "gram", "matrix-free"))
+        check_choice("weights", self.weights, ("sampling", "frequency"))
         thread_count(self.n_jobs)
+
+    @property
+    def _has_frequencies(self) -> bool:
+        """Whether a weight k stands for k equal rows."""
+        return bool(self.weights == "frequency")
 
     def _tolerance(self) -> float:
         """``tol``, or what is sensible for the solver."""
@@ -133,7 +138,7 @@ class MomentRanker(ProbabilisticRanker):
         if isinstance(self.pairs, str):
             by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
             pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
-            return ProductFit.of_rows(pairs, factors, bool(self.scale))
+            return ProductFit.of_rows(pairs, factors, bool(self.scale), self._has_frequencies)
         drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
         return self._sampled_problem(rows, drawn, rows, factors, subset)
 
@@ -153,7 +158,7 @@ class MomentRanker(ProbabilisticRanker):
         count = float(drawn[0].size)
         sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
         problem = ProductProblem(pairs, factors, scale=bool(self.scale))
-        return ProductFit(problem, (plus[0], minus[0]), sizes, sizes, middle)
+        return ProductFit(problem, (plus[0], minus[0]), sizes, middle)
 
     def _settle(self, solved: Solved, fitted: FittedScores, moments: PairMoments | None) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
@@ -186,8 +191,8 @@ class ProductFit(NamedTuple):
     Attributes
     ----------
     problem : ProductProblem
-    weights, effective_sizes, sizes : (float, float)
-        Sums of the weights, effective numbers of rows, and rows that each class counts for where l2 is chosen.
+    weights, effective_sizes : (float, float)
+        Sums of the weights, and the rows that each class counts for.
     middle : ndarray of shape (d,) or None
         Mean of the class means, where the rows are differences of pairs.
     """
@@ -195,17 +200,15 @@ class ProductFit(NamedTuple):
     problem: ProductProblem
     weights: tuple[float, float]
     effective_sizes: tuple[float, float]
-    sizes: tuple[float, float]
     middle: Array | None = None
 
     @classmethod
-    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: bool) -> ProductFit:
-        """The problem of all pairs of rows."""
+    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: bool, frequencies: bool) -> ProductFit:
+        """The problem of all pairs of rows, whose weights may be frequencies."""
         plus, minus = rows.groups
-        weights, effective = (plus.weight, minus.weight), (plus.effective_size, minus.effective_size)
-        # weights are frequencies, unless that says less than their spread
-        sizes = max(weights[0], effective[0]), max(weights[1], effective[1])
-        return cls(ProductProblem(rows, factors, scale=scale), weights, effective, sizes)
+        weights = plus.weight, minus.weight
+        sizes = weights if frequencies else (plus.effective_size, minus.effective_size)
+        return cls(ProductProblem(rows, factors, scale=scale), weights, sizes)
 
     def scores(self, w: Array) -> FittedScores:
         """Scores that the rows have under the weights w."""
@@ -230,16 +233,3 @@ class Solved(NamedTuple):
     factors: Array
     l1: float
     l2: float
-
-
-def class_sizes(moments: PairMoments) -> tuple[float, float]:
-    """Rows that each class counts for, (positives, negatives).
-
-    Weights are frequencies, so that a whole weight means the row repeated, unless that says less than
-    their spread: weights that sum to one do not mean a single row. Rows that were drawn from others count
-    for fewer than either.
-    """
-    if moments.is_sampled:
-        return moments.effective_sizes
-    plus, minus = (max(pair) for pair in zip(moments.weights, moments.effective_sizes, strict=True))
-    return plus, minus

@@ -87,7 +87,7 @@ def validated_training_data(
     weight = check_weights(sample_weight, X.shape[0])
     if classes is None and weight is not None:
         check_class_weights(weight, positive, known)
-    return Rows(X, positive, weight), known
+    return Rows(X, positive, weight, getattr(estimator, "weights", "sampling") == "frequency"), known
 
 
 def check_class_weights(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -117,6 +117,9 @@ def train(
         Told in words how things stand.
     """
     started = time.time()
+    if getattr(layout, "weight", None) is not None:
+        # in files, and on the command line, a row of weight 3 counts as three equal rows
+        training = replace(training, settings={"weights": "frequency"} | training.settings)
     rows, other = source, test is not None
     if test is None and training.hold_out > 0:
         rows = SomeRows(source, training.hold_out, held_out=False, seed=training.seed)
@@ -226,8 +229,10 @@ def _decayed(rows: Source, training: Training) -> PairMoments:
     """Moments in which earlier blocks count for less."""
     total = PairMoments(rows.n_features)
     n_threads = thread_count(training.settings.get("n_jobs"))
+    frequencies = training.settings.get("weights") == "frequency"
     for block in read_blocks(rows):
         if block.X.shape[0]:
-            part = PairMoments._of_rows(Rows(block.X, block.positive, block.weight), n_threads)
+            checked = Rows(block.X, block.positive, block.weight, frequencies)
+            part = PairMoments._of_rows(checked, n_threads)
             total = total.decayed(training.decay) + part
     return total

@@ -79,6 +79,8 @@ def updated(
         )
     classes = joined_classes(model, source.classes, "the new rows")
     new = moments_from_source(source, n_jobs=n_jobs, show=show)
+    if model.settings.get("weights") == "frequency":
+        new = new.as_frequencies()
     moments = old.decayed(decay)
     moments._absorb(new.closed() if old.is_closed else new)
     told = dict(about or {})

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigvalsh
 from sklearn.base import clone
 
-from mbauc.estimators.moment_ranker import class_sizes
 from mbauc.estimators.problem import Problem
 from mbauc.labels import find_classes
 from mbauc.moments import PairMoments
@@ -174,7 +173,7 @@ class _Exact:
     def of(cls, moments: PairMoments, l1: float, l2: float | str) -> _Exact:
         problem = Problem.of(moments, np.ones(moments.n_features), scale=False)
         if isinstance(l2, str):
-            solution, l2 = problem.solve_auto(l1, class_sizes(moments), tol=_TOL, max_iter=_MAX_ITER)
+            solution, l2 = problem.solve_auto(l1, moments.effective_sizes, tol=_TOL, max_iter=_MAX_ITER)
         else:
             solution = problem.solve(l1, float(l2), tol=_TOL, max_iter=_MAX_ITER)
         return cls(problem, Penalty(l1, float(l2), problem.factors), solution)
