@@ -80,6 +80,29 @@ def delong_covariance(y, table):
     return wins.mean(axis=(1, 2)), of_plus / len(plus) + of_minus / len(minus)
 
 
+def clustered_covariance(y, table, clusters):
+    """Obuchowski 1997: the covariance of AUCs where rows of a cluster depend on each other, term by term."""
+    y = np.asarray(y, dtype=bool)
+    labels, m, n = np.unique(clusters), int(y.sum()), int((~y).sum())
+    wins = [
+        [[(s[i] > s[j]) + (s[i] == s[j]) / 2 for j in np.flatnonzero(~y)] for i in np.flatnonzero(y)]
+        for s in table
+    ]
+    wins = np.array(wins, dtype=float)
+    auc = wins.mean(axis=(1, 2))
+    of_plus, of_minus = np.zeros((2, len(labels), len(table)))
+    for g, label in enumerate(labels):
+        for i in np.flatnonzero(clusters[y] == label):
+            of_plus[g] += wins[:, i, :].mean(axis=1) - auc
+        for j in np.flatnonzero(clusters[~y] == label):
+            of_minus[g] += wins[:, :, j].mean(axis=1) - auc
+    with_plus, with_minus, all_of_them = len(set(clusters[y])), len(set(clusters[~y])), len(labels)
+    s10 = with_plus / ((with_plus - 1) * m) * of_plus.T @ of_plus
+    s01 = with_minus / ((with_minus - 1) * n) * of_minus.T @ of_minus
+    s11 = all_of_them / (all_of_them - 1) * of_plus.T @ of_minus
+    return auc, s10 / m + s01 / n + (s11 + s11.T) / (m * n)
+
+
 def objective(sigma, mu, w, l1, l2, factors=None):
     """Eq. (14)."""
     factors = np.ones(len(mu)) if factors is None else factors

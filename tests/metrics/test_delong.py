@@ -1,7 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
 import reference
 from mbauc.errors import FewRowsWarning
@@ -81,8 +84,53 @@ def test_equal_sampling_weights_say_nothing(case):
     found = roc_auc_interval(y, s, np.full(len(y), 0.3), weights="sampling")
     alone = roc_auc_interval(y, s, clusters=np.arange(len(y)))
     assert (found.auc, found.stderr) == pytest.approx((plain.auc, plain.stderr), abs=1e-9)
-    assert alone.auc == pytest.approx(plain.auc)
-    assert alone.stderr == pytest.approx(plain.stderr, rel=0.25, abs=1e-9)
+    assert (alone.auc, alone.stderr) == pytest.approx((plain.auc, plain.stderr), rel=1e-12, abs=1e-12)
+
+
+@st.composite
+def clustered(draw):
+    y, s, w = draw(weighted())
+    more = st.lists(st.integers(0, 6), min_size=len(y) - 4, max_size=len(y) - 4)
+    return y, np.array([s, draw(st.permutations(s))]), w, np.array([0, 1, 0, 2, *draw(more)])
+
+
+@few_rows
+@given(clustered())
+def test_clusters_equal_the_definition_of_obuchowski(case):
+    y, table, w, clusters = case
+    auc, covariance = reference.clustered_covariance(y, table, clusters)
+    found = compare_roc_auc(y, table, clusters=clusters)
+    np.testing.assert_allclose(found.auc, auc, atol=1e-12)
+    np.testing.assert_allclose(found.covariance, covariance, atol=1e-12)
+    assert roc_auc_interval(y, table[0], clusters=clusters).stderr ** 2 == pytest.approx(
+        covariance[0, 0], abs=1e-12
+    )
+    times = w.astype(int)
+    repeated = roc_auc_interval(
+        *(np.repeat(part, times) for part in (y, table[0])), clusters=np.repeat(clusters, times)
+    )
+    for weights in ("frequency", "sampling"):
+        weighed = roc_auc_interval(y, table[0], w, weights=weights, clusters=clusters)
+        assert weighed.stderr == pytest.approx(repeated.stderr, abs=1e-9)
+
+
+def test_few_clusters_with_a_class_are_not_hidden_by_many_without(rng):
+    y = np.arange(1005) < 5
+    s = rng.standard_normal(1005) + y
+    with pytest.warns(FewRowsWarning):
+        plain, alone = roc_auc_interval(y, s), roc_auc_interval(y, s, clusters=np.arange(1005))
+    assert alone.stderr == pytest.approx(plain.stderr, rel=1e-12)
+
+
+def test_clusters_of_no_weight_are_not_there(rng):
+    y = rng.random(1200) < 0.5
+    s, user = rng.standard_normal(1200) + y, np.arange(1200) // 5
+    w = np.repeat(rng.random(240) < 0.8, 5).astype(float)
+    kept = w > 0
+    found = roc_auc_interval(y, s, w, weights="frequency", clusters=user)
+    assert found.stderr == pytest.approx(
+        roc_auc_interval(y[kept], s[kept], clusters=user[kept]).stderr, rel=1e-12
+    )
 
 
 def test_sampling_weights_agree_with_the_bootstrap(rng):
@@ -168,6 +216,52 @@ class TestComparison:
         np.testing.assert_array_equal(found.p_value, 1.0)
         assert found.p_value_all == 1.0
         assert "a - b: +0.0000" in str(found)
+
+    def test_one_swapped_pair_is_resolved(self, rng):
+        """The two differ in one positive row that has fallen below one negative: known as exact fractions."""
+        m, n = 3000, 5000
+        y = np.arange(m + n) < m
+        s = rng.permutation(m + n).astype(float)
+        order = np.argsort(s)
+        at = next(k for k in range(4000, m + n) if y[order[k]] and not y[order[k - 1]])
+        swapped = s.copy()
+        swapped[order[[at, at - 1]]] = s[order[[at - 1, at]]]
+        # one placement of each class differs, by 1/n and 1/m; both have the mean 1/mn
+        gap = Fraction(1, m * n)
+        of_plus = (Fraction(1, n) ** 2 - m * gap**2) / (m - 1) / m
+        of_minus = (Fraction(1, m) ** 2 - n * gap**2) / (n - 1) / n
+        variance = of_plus + of_minus
+        found = compare_roc_auc(y, [s, swapped, 2 * s])
+        assert found.difference[0, 1] == pytest.approx(float(gap), rel=1e-9)
+        assert found.stderr[0, 1] == pytest.approx(float(variance) ** 0.5, rel=1e-9)
+        p_value = 2 * ndtr(-(float(gap**2 / variance) ** 0.5))
+        assert p_value == pytest.approx(0.48, abs=0.005)
+        np.testing.assert_allclose(
+            found.p_value, [[1, p_value, 1], [p_value, 1, p_value], [1, p_value, 1]], rtol=1e-9
+        )
+        assert found.p_value_all == pytest.approx(p_value, rel=1e-6)
+
+    @pytest.mark.parametrize("weights", [None, "frequency", "sampling"])
+    def test_a_swap_within_a_class_is_no_difference(self, rng, weights):
+        """Weights in another order have other sums by rounding: that is no difference."""
+        y = rng.random(2000) < 0.5
+        w = None if weights is None else rng.lognormal(size=2000)
+        s = rng.standard_normal(2000) + y
+        order = np.argsort(s)
+        table = [s]
+        for mask in (y, ~y):
+            at = next(k for k in range(500, 2000) if mask[order[k]] and mask[order[k - 1]])
+            table.append(s.copy())
+            table[-1][order[[at, at - 1]]] = s[order[[at - 1, at]]]
+        found = compare_roc_auc(y, table, w, weights=weights)
+        np.testing.assert_array_equal(found.difference, 0.0)
+        np.testing.assert_array_equal(found.p_value, 1.0)
+        assert found.p_value_all == 1.0
+
+    def test_all_equal_is_the_test_of_a_pair_for_two(self, rng):
+        y = rng.random(300) < 0.5
+        found = compare_roc_auc(y, rng.standard_normal((2, 300)) + y)
+        assert found.p_value_all == pytest.approx(found.p_value[0, 1], rel=1e-9)
 
     def test_pairing_sees_what_intervals_hide(self, rng):
         y = rng.random(2000) < 0.3

@@ -32,6 +32,24 @@ def test_symmetries(case):
     assert roc_auc(y, np.exp(s) * 3 + 1) == pytest.approx(roc_auc(y, s), abs=1e-12)
 
 
+def test_never_beyond_the_bounds(rng):
+    """Perfectly separated, whatever the weights: 1 to the last digit, and 0 the other way round."""
+    for _ in range(1000):
+        m, n = rng.integers(1, 30, 2)
+        y, w = np.arange(m + n) < m, rng.lognormal(sigma=2, size=m + n)
+        s = rng.random(m + n) + 1.5 * y
+        assert roc_auc(y, s) == roc_auc(y, s, w) == 1.0
+        assert roc_auc(y, -s) == roc_auc(y, -s, w) == 0.0
+    assert roc_auc([0, 0, 1, 1], [0, 1, 2, 3], [0.3, 1.1, 0.8, 0.6]) == 1.0
+
+
+@given(scored())
+def test_never_beyond_the_bounds_with_ties(case):
+    y, s, w = case
+    assert 0.0 <= roc_auc(y, s, w) <= 1.0
+    assert 0.0 <= roc_auc(y, s) <= 1.0
+
+
 def test_compiled_loops_and_threads_tell_the_same(rng, monkeypatch):
     y = rng.random(5000) < 0.3
     for s in (rng.standard_normal(5000) + y, rng.integers(0, 20, 5000) + 2 * y, np.zeros(5000), 1.0 * y):

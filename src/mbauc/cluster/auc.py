@@ -14,8 +14,9 @@ from mbauc.cluster.part_rows import Layout, PartRows, visit_rows
 from mbauc.cluster.parts import PartBlock
 from mbauc.cluster.rank_sums import RankedScores, RankSums
 from mbauc.errors import FewRowsWarning, PartError
-from mbauc.metrics.delong import AucInterval, interval_ends
+from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import FEW_ROWS, check_confidence
+from mbauc.metrics.variance import interval_ends
 
 #: Scores come as the only column of X.
 _SCORE = Layout(1, ("score",))

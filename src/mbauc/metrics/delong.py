@@ -9,13 +9,19 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-from mbauc.metrics.design import Design, Weights, check_confidence, checked_design
-from mbauc.metrics.placements import Scores, checked_scores, placements, spread
+from mbauc.metrics.design import Weights, check_confidence, checked_design
+from mbauc.metrics.placements import Scores, checked_scores, mean_of_positives, placements, spread
+from mbauc.metrics.variance import covariance_of_means, interval_ends
 
 Array = NDArray[np.float64]
+
+#: Differences of placements up to this, times the root of the number of rows, may be those of rounded sums.
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+#: Eigenvalues of a correlation matrix up to this are zero but for rounding.
+_DEPENDENT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ def roc_auc_interval(
         that is inverse to it (the interval gets wider with their spread).
     clusters : array-like of shape (n,), optional
         What belongs together: users, patients, days. Rows of a cluster may depend on each other in any way;
-        the variance is that of sums over clusters.
+        the variance is that of sums over clusters. With each row its own cluster it is DeLong's.
     confidence : float
         Coverage, between 0 and 1.
     scale : {"logit", "linear"}
@@ -104,7 +110,7 @@ def roc_auc_interval(
         variance = plus / design.sizes[0] + minus / design.sizes[1]
     else:
         auc, shares = placements(scores)
-        variance = float(_covariance(scores, design, shares[:, None], np.array([auc]))[0, 0])
+        variance = float(covariance_of_means(scores, design, shares[:, None])[0, 0])
     stderr = float(np.sqrt(variance))
     low, high = interval_ends(auc, stderr, min(design.sizes), confidence, scale)
     return AucInterval(auc, low, high, stderr, confidence)
@@ -168,7 +174,8 @@ def compare_roc_auc(
     """Paired DeLong test of two or more scorers on the same rows.
 
     Scores of the same rows go up and down together; the test takes that into account and so sees differences
-    that overlapping intervals hide. ``O(k n log n + k² n)`` for k scorers.
+    that overlapping intervals hide. Variances are those of the differences of placements, so that scorers that
+    differ in a single pair of a million rows are told apart too. ``O(k n log n + k² n)`` for k scorers.
 
     Parameters
     ----------
@@ -205,74 +212,58 @@ def compare_roc_auc(
     checked = [_named(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
     first = checked[0]
     design = checked_design(first, weights, clusters)
-    pairs = [placements(one) for one in checked]
-    auc = np.array([value for value, _ in pairs])
-    covariance = _covariance(first, design, np.column_stack([shares for _, shares in pairs]), auc)
+    found = [placements(one) for one in checked]
+    auc, shares = np.array([value for value, _ in found]), np.column_stack([share for _, share in found])
 
-    difference = auc[:, None] - auc[None, :]
-    variance = np.diag(covariance)
-    stderr = np.sqrt(np.maximum(0.0, variance[:, None] + variance[None, :] - 2 * covariance))
+    # differences of placements, not of variances: nearly equal scorers differ in few rows, by little
+    difference, stderr = np.zeros((len(auc), len(auc))), np.zeros((len(auc), len(auc)))
+    for i, j in combinations(range(len(auc)), 2):
+        gap = _gap(shares[:, i], shares[:, j], first.weight)
+        difference[i, j] = mean_of_positives(first, gap)
+        stderr[i, j] = np.sqrt(covariance_of_means(first, design, gap[:, None])[0, 0])
+    difference, stderr = difference - difference.T, stderr + stderr.T
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference == 0.0, 0.0, np.abs(difference) / stderr)
     half = float(ndtri(0.5 + confidence / 2)) * stderr
-    contrast = np.eye(len(auc))[1:] - np.eye(len(auc))[:1]
-    gaps, spread_of_gaps = contrast @ auc, contrast @ covariance @ contrast.T
-    statistic = float(gaps @ np.linalg.pinv(spread_of_gaps, hermitian=True) @ gaps)
-    rank = int(np.linalg.matrix_rank(spread_of_gaps, hermitian=True))
+    to_first = [_gap(shares[:, 0], share, first.weight) for share in shares.T[1:]]
     return AucComparison(
         names,
         auc,
-        covariance,
+        covariance_of_means(first, design, shares),
         difference,
         stderr,
         2 * ndtr(-z),
         difference - half,
         difference + half,
-        statistic,
-        float(chi2.sf(statistic, rank)) if rank else 1.0,
+        *_all_equal(difference[0, 1:], covariance_of_means(first, design, np.column_stack(to_first))),
         confidence,
     )
 
 
-# -- the variance ---------------------------------------------------------------------------------------------
+def _gap(first: Array, second: Array, weight: Array | None) -> Array:
+    """How the placements of the rows differ between two scorers.
+
+    Where weights are not whole numbers, their sums differ a little by the order in which they are added up.
+    """
+    gap = first - second
+    if weight is not None and (weight % 1).any():
+        gap[np.abs(gap) <= _ROUNDING * np.sqrt(gap.size)] = 0.0
+    return gap
 
 
-def _covariance(scores: Scores, design: Design, shares: Array, auc: Array) -> Array:
-    """Covariance of the AUCs of k scorers from the placements of the rows, shape (n, k)."""
-    apart = shares - auc
-    weight = np.ones(len(apart)) if scores.weight is None else scores.weight
-    total = np.zeros((len(auc), len(auc)))
-    groups = design.groups
-    if groups is not None:
-        influence = np.zeros_like(apart)
-        for mask in (scores.positive, ~scores.positive):
-            influence[mask] = apart[mask] * (weight[mask] / weight[mask].sum())[:, None]
-        sums = np.zeros((groups.max() + 1, len(auc)))
-        np.add.at(sums, groups, influence)
-        sums -= sums.mean(axis=0)
-        return np.asarray(sums.T @ sums * (len(sums) / (len(sums) - 1)))
-    for mask in (scores.positive, ~scores.positive):
-        w = weight[mask]
-        if design.weights == "sampling":
-            used = int(np.count_nonzero(w))
-            part = apart[mask] * (w / w.sum())[:, None]
-            total += part.T @ part * (used / (used - 1))
-        else:
-            total += (apart[mask] * w[:, None]).T @ apart[mask] / (w.sum() - 1) / w.sum()
-    return total
-
-
-def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
-    """Ends of the interval of an AUC with that standard error, the smaller class counting for so many rows."""
-    if stderr == 0.0 and auc in (0.0, 1.0):
-        # no spread to measure: the interval of as many successes in a row as the smaller class has rows
-        reach = ((1 - confidence) / 2) ** (1 / size)
-        return (reach, 1.0) if auc == 1.0 else (0.0, 1.0 - reach)
-    wide = float(ndtri(0.5 + confidence / 2)) * stderr
-    if scale == "linear":
-        return max(0.0, auc - wide), min(1.0, auc + wide)
-    centre, half = float(logit(auc)), wide / (auc * (1 - auc))
-    return float(expit(centre - half)), float(expit(centre + half))
+def _all_equal(gaps: Array, covariance: Array) -> tuple[float, float]:
+    """χ² of all gaps being zero, and its p-value; gaps that follow from others do not count."""
+    spread_of_gaps = np.sqrt(np.diag(covariance))
+    known = spread_of_gaps > 0.0
+    if gaps[~known].any():
+        return np.inf, 0.0
+    if not known.any():
+        return 0.0, 1.0
+    units = spread_of_gaps[known]
+    values, vectors = np.linalg.eigh(covariance[np.ix_(known, known)] / np.outer(units, units))
+    free = values > _DEPENDENT
+    statistic = float(((vectors.T @ (gaps[known] / units))[free] ** 2 / values[free]).sum())
+    return statistic, float(chi2.sf(statistic, int(free.sum())))
 
 
 def _named(name: str, y: Any, s: Any, sample_weight: Any) -> Scores:

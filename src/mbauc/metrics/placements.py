@@ -134,16 +134,26 @@ def _corrected(squares: float, shift: float, n: int) -> float:
 def placements(scores: Scores) -> tuple[float, Array]:
     """AUC and the placement of every row, in the order of the rows; weights count as shares."""
     positive, values, weight = scores
-    weight = np.ones(values.size) if weight is None else weight
     result = np.empty(values.size)
-    for own in (True, False):
-        mask = positive if own else ~positive
-        order = np.argsort(values[~mask], kind="stable")
-        others = values[~mask][order]
-        below = np.concatenate([[0.0], np.cumsum(weight[~mask][order])])
-        lost = below[np.searchsorted(others, values[mask], "left")]
-        won = below[np.searchsorted(others, values[mask], "right")]
-        share = (lost + won) / 2 / below[-1]
-        result[mask] = share if own else 1.0 - share
-    auc = float(np.average(result[positive], weights=weight[positive]))
-    return auc, result
+    for mask in (positive, ~positive):
+        share = share_below(values[mask], values[~mask], None if weight is None else weight[~mask])
+        result[mask] = share if mask is positive else 1.0 - share
+    return mean_of_positives(scores, result), result
+
+
+def share_below(values: Array, others: Array, weight: Array | None) -> Array:
+    """For each value the share of the others, by weight, that are smaller; ties count one half."""
+    if weight is None:
+        ranked, up_to = np.sort(others), np.arange(others.size + 1.0)
+    else:
+        order = np.argsort(others, kind="stable")
+        ranked, up_to = others[order], np.append(0.0, np.cumsum(weight[order]))
+    lost = up_to[np.searchsorted(ranked, values, "left")]
+    won = up_to[np.searchsorted(ranked, values, "right")]
+    return np.asarray((lost + won) / 2 / up_to[-1])
+
+
+def mean_of_positives(scores: Scores, placements: Array) -> float:
+    """Mean over the positive rows, by their weights: of their placements it is the AUC."""
+    weight = None if scores.weight is None else scores.weight[scores.positive]
+    return float(np.average(placements[scores.positive], weights=weight))

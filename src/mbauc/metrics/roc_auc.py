@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.metrics.placements import checked_scores, spread
+from mbauc.metrics.placements import checked_scores, share_below, spread
 
 Array = NDArray[np.float64]
 
@@ -45,10 +45,5 @@ def auc_of_classes(plus: Array, minus: Array) -> float:
 
 
 def weighted_auc_of_classes(plus: Array, minus: Array, plus_weight: Array, minus_weight: Array) -> float:
-    """AUC of two arrays of scores with weights."""
-    order = np.argsort(minus, kind="stable")
-    ranked = minus[order]
-    below = np.concatenate([[0.0], np.cumsum(minus_weight[order])])
-    wins = below[np.searchsorted(ranked, plus, side="left")]
-    not_losses = below[np.searchsorted(ranked, plus, side="right")]
-    return float(plus_weight @ (wins + not_losses) / 2 / (plus_weight.sum() * below[-1]))
+    """AUC of two arrays of scores with weights; as the mean of shares it stays within 0 and 1."""
+    return float(np.average(share_below(plus, minus, minus_weight), weights=plus_weight))
