@@ -4,7 +4,9 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
+import tracemalloc
 import warnings
 from itertools import pairwise
 from unittest import mock
@@ -618,7 +620,7 @@ BYTES = b"0123456789 ::::..+-eE\n\n\t\r#qid1nafx,;\x00\xff"
 @example(b"1 1:1 +", "auto", 20, False, 1)
 @example(b"1 1:1\n2 0:1 20:1", "auto", 20, True, 2)
 def test_arbitrary_bytes(place, data, zero_based, n_features, skip, n_jobs):
-    assume(not data.startswith((*lines._OPENERS, *lines._OTHERS)))
+    assume(not data.startswith((*PACKED, *lines._OTHERS)))
     agrees_with_the_twin(place, data, zero_based, n_features, skip, n_jobs)
 
 
@@ -646,6 +648,7 @@ def test_valid_files_with_mutations(place, text, mutations, zero_based, n_featur
 
 # -- archives ------------------------------------------------------------------------------------------------
 
+PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 
 
@@ -751,3 +754,39 @@ def test_real_files(name, options, shape, classes, zero_based, ratio):
     np.testing.assert_array_equal(y, np.isin(z, sorted(positive) if isinstance(positive, set) else positive))
     assert np.concatenate([block.y for block in source]).tolist() == y.tolist()
     assert ratio is None or (1 - y).sum() / y.sum() == pytest.approx(ratio, rel=0.03)
+
+
+# -- files that change -------------------------------------------------------------------------------------
+
+
+def test_a_file_that_changes_between_passes_is_an_error(tmp_path):
+    path = tmp_path / "rows.libsvm"
+    path.write_text("1 1:1\n0 2:1\n" * 100)
+    for change in (lambda: os.truncate(path, 600), lambda: path.write_text("1 2:1\n0 1:1\n" * 100)):
+        source = LibsvmSource(path)
+        change()
+        os.utime(path, ns=(1, path.stat().st_mtime_ns + 1))  # clocks of file systems may be coarse
+        with pytest.raises(ValueError, match=r"rows\.libsvm has changed since it was first read"):
+            list(source)
+
+
+@pytest.mark.parametrize("size", [10, 1200])
+def test_a_file_that_is_cut_while_it_is_read_is_an_error(tmp_path, size):
+    path = tmp_path / "rows.libsvm"
+    path.write_text("1 1:1\n0 2:1\n" * 200_000)
+    blocks = iter(LibsvmSource(path, block_rows=1000))
+    next(blocks)
+    os.truncate(path, size)
+    with pytest.raises(ValueError, match=r"rows\.libsvm has changed since it was first read"):
+        list(blocks)
+
+
+def test_a_bomb_without_line_ends_is_refused_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines, "LONGEST", 1 << 21)
+    path = tmp_path / "bomb.libsvm.gz"
+    path.write_bytes(gzip.compress(b"1 1:1\n0 1:1\n" + bytes(1 << 26), compresslevel=1))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"bomb.*, line 3: it is longer than 2 MiB\. 2 rows read before it\."):
+        LibsvmSource(path, block_rows=1000)
+    assert tracemalloc.get_traced_memory()[1] < 5 * lines.LONGEST
+    tracemalloc.stop()

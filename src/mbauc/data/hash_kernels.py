@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 _PRIME = np.uint64(0x100000001B3)
 _FIRST, _SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _ONE, _SHIFT = np.uint64(1), np.uint64(33)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _hash(text, start, stop, state):  # type: ignore[no-untyped-def]
     """FNV-1a of some bytes from a state on, then fmix64."""
     for place in range(start, stop):
@@ -20,14 +21,14 @@ def _hash(text, start, stop, state):  # type: ignore[no-untyped-def]
     return state ^ (state >> _SHIFT)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def hash_texts(text, ends, state, hashes):  # type: ignore[no-untyped-def]
     """Hashes of the texts from ``ends[i]`` to ``ends[i + 1]``."""
     for i in range(hashes.size):
         hashes[i] = _hash(text, ends[i], ends[i + 1], state)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def hash_keys(text, ends, state, width, first, signed, keys):  # type: ignore[no-untyped-def]
     """Columns of the same texts, from ``first`` on: twice the column, plus one for the sign -1."""
     for i in range(keys.size):

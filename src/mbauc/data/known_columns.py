@@ -160,7 +160,7 @@ class UnlabelledLibsvm:
     def __iter__(self) -> Iterator[NumberedRows]:
         """The blocks without other columns."""
         source = self._source
-        reading = _NumberedReading(source._paths, self._rules, None, source._block_rows, source._n_threads)
+        reading = _NumberedReading(source._files, self._rules, None, source._block_rows, source._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             yield NumberedRows(_matrix([rows], _MOST)[:, : self.n_features], reading.numbers)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def split(scores, positive, plus, minus):  # type: ignore[no-untyped-def]
     """Sort scores by class, without a branch: both places are written, one of them moves on.
 
@@ -23,7 +24,7 @@ def split(scores, positive, plus, minus):  # type: ignore[no-untyped-def]
     return bad
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def merge(plus, minus, i, end_plus, j, end_minus, centre):  # type: ignore[no-untyped-def]
     """Walk through two sorted arrays side by side, from places i and j.
 

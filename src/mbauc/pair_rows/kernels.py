@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_columns(indptr: Any, indices: Any, rows: Any, counts: Any) -> None:
     """Add one to the count of a column for each entry of the rows."""
     for row in rows:
@@ -20,7 +21,7 @@ def count_columns(indptr: Any, indices: Any, rows: Any, counts: Any) -> None:
             counts[np.uintp(indices[place])] += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def sum_columns(
     indptr: Any, indices: Any, values: Any, rows: Any, weight: Any, shift: Any, sums: Any, squares: Any
 ) -> None:
@@ -34,7 +35,7 @@ def sum_columns(
             squares[column] += w * value * value
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def rows_of_ones(indptr: Any, values: Any, rows: Any) -> Any:
     """Whether all values of each row are one."""
     plain = np.ones(rows.size, dtype=np.bool_)
@@ -47,7 +48,7 @@ def rows_of_ones(indptr: Any, values: Any, rows: Any) -> Any:
     return plain
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def compact(
     indptr: Any,
     indices: Any,
@@ -71,7 +72,7 @@ def compact(
             to += np.uintp(1)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def leading_gram(
     starts: Any, columns: Any, values: Any, weight: Any, step: int, size: int, gram: Any, sums: Any
 ) -> float:
@@ -94,7 +95,7 @@ def leading_gram(
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scale: float, v: Any, centre: float, out: Any
 ) -> tuple[float, float]:

@@ -7,8 +7,8 @@ ones: the compiler then drops the multiplications.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.prefetch import prefetch
 
 #: Values compared before looking whether one differed.
@@ -17,7 +17,7 @@ _LOOK = 1 << 14
 _AHEAD = 32
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def inspect(data):  # type: ignore[no-untyped-def]
     """Whether all values are one, and whether all are finite.
 
@@ -37,7 +37,7 @@ def inspect(data):  # type: ignore[no-untyped-def]
     return False, bad == 0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_columns(indptr, indices, rows, counts):  # type: ignore[no-untyped-def]
     """Add to ``counts[j]`` the number of entries that the rows have in column j."""
     one = np.uintp(1)
@@ -48,7 +48,7 @@ def count_columns(indptr, indices, rows, counts):  # type: ignore[no-untyped-def
             p += one
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def fill_chunk(  # type: ignore[no-untyped-def]
     indptr, indices, data, rows, root, shift, start, cursor, lower, columns, values, runs, sums
 ):
@@ -82,7 +82,7 @@ def fill_chunk(  # type: ignore[no-untyped-def]
             p += one
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def accumulate(columns, values, offsets, runs, lower, begin, end, gram):  # type: ignore[no-untyped-def]
     """Add the products of rows ``begin`` to ``end`` of the Gram matrix, one row at a time.
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 #: Cells of an alias table, as a power of 2; 20 more bits of a number choose within a cell, 32 in a range.
 CELL_BITS = 10
@@ -86,7 +87,7 @@ class Truth(NamedTuple):
     together: float
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mix(x):  # type: ignore[no-untyped-def]
     """A random number from a counter: the finaliser of splitmix64."""
     x = (x ^ (x >> _30)) * _MIX_1
@@ -94,7 +95,7 @@ def mix(x):  # type: ignore[no-untyped-def]
     return x ^ (x >> _31)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def normal(x):  # type: ignore[no-untyped-def]
     """A number that is nearly normal (the sum of four uniform ones) from a counter."""
     x = mix(x)
@@ -102,7 +103,7 @@ def normal(x):  # type: ignore[no-untyped-def]
     return (np.float64(total) - 131070.0) * NORMAL
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def draw(start, t, keys, codes):  # type: ignore[no-untyped-def]
     """Keys and values of rows from ``start`` on."""
     for i in range(keys.size):
@@ -125,7 +126,7 @@ def draw(start, t, keys, codes):  # type: ignore[no-untyped-def]
             own[i] = np.uint32(0) if above[i] == 0 else _pick(x, alias, head, low, width)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pick(x, alias, head, low, width):  # type: ignore[no-untyped-def]
     """The value of a field that a random number stands for."""
     cell = x >> _CELL_SHIFT
@@ -137,7 +138,7 @@ def _pick(x, alias, head, low, width):  # type: ignore[no-untyped-def]
     return np.uint32(low[place] + (((x & _LOW_32) * width[place]) >> _32))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def score(t, codes, single, together, sides):  # type: ignore[no-untyped-def]
     """What single fields say about rows, and what they say together."""
     user, page = sides[0], sides[1]
@@ -160,7 +161,7 @@ def score(t, codes, single, together, sides):  # type: ignore[no-untyped-def]
             together[i] += weight * normal(x)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def labels(truth, keys, single, together, y):  # type: ignore[no-untyped-def]
     """1 with the probability that the log-odds say, else 0."""
     for i in range(keys.size):
@@ -168,7 +169,7 @@ def labels(truth, keys, single, together, y):  # type: ignore[no-untyped-def]
         y[i] = np.float64(mix(keys[i]) >> _11) * 2.0**-53 * (1.0 + np.exp(-log_odds)) < 1.0
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def scores(start, t, single, together):  # type: ignore[no-untyped-def]
     """What single fields and fields together say about rows from ``start`` on."""
     keys, codes, _, _, sides = room(t)
@@ -179,7 +180,7 @@ def scores(start, t, single, together):  # type: ignore[no-untyped-def]
         score(t, codes[:, :n], single[part], together[part], sides[:, :n])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def values(start, t, truth, found, y):  # type: ignore[no-untyped-def]
     """Values and labels of rows from ``start`` on; ``found`` has a row for each field."""
     keys, codes, single, together, sides = room(t)
@@ -192,7 +193,7 @@ def values(start, t, truth, found, y):  # type: ignore[no-untyped-def]
         found[:, part] = codes[t.hidden :, :n]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def room(t):  # type: ignore[no-untyped-def]
     """Room for a batch: keys, values, and what goes into log-odds."""
     codes = np.empty((t.key.size, BATCH), dtype=np.uint32)

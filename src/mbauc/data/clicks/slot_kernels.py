@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from mbauc.compiled import compiled
 from mbauc.data.clicks.kernels import BATCH, draw, labels, room, score
 
 #: Values of a field whose hashed column is looked up.
@@ -52,7 +53,7 @@ def _lowest(context, word):  # type: ignore[no-untyped-def]
     return types.uint64(types.uint64), generate
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def name_of(code, key):  # type: ignore[no-untyped-def]
     """The 32 bits of the name of a value; no two values of a field have the same."""
     x = (code ^ key) & _LOW_32
@@ -61,13 +62,13 @@ def name_of(code, key):  # type: ignore[no-untyped-def]
     return x ^ (x >> _16)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _hex_digit(name, place):  # type: ignore[no-untyped-def]
     digit = (name >> (_28 - np.uint64(place) * _4)) & _15
     return digit + (_LETTER if digit > _9 else _DIGIT)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def hex_texts(codes, key, text):  # type: ignore[no-untyped-def]
     """Names of values, eight digits each."""
     for i in range(codes.size):
@@ -76,7 +77,7 @@ def hex_texts(codes, key, text):  # type: ignore[no-untyped-def]
             text[8 * i + place] = np.uint8(_hex_digit(name, place))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def hex_slot(code, key, prefix, width):  # type: ignore[no-untyped-def]
     """The hashed column of a value; see :func:`mbauc.data.hashing.hash_features`."""
     name, h = name_of(code, key), prefix
@@ -87,14 +88,14 @@ def hex_slot(code, key, prefix, width):  # type: ignore[no-untyped-def]
     return ((h ^ (h >> _33)) >> _1) % width
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def hex_slots(key, prefix, width, slots):  # type: ignore[no-untyped-def]
     """The hashed columns of the first values, from 0 on."""
     for code in range(slots.size):
         slots[code] = np.int32(hex_slot(np.uint64(code), key, prefix, width))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
     """The hashed columns of rows: ``found`` has a row for each row."""
     for f in range(t.hidden, t.key.size):
@@ -106,7 +107,7 @@ def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
                 found[i, f - t.hidden] = np.int32(hex_slot(np.uint64(own[i]), name, prefix, slots.width))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _mark(found, words, groups):  # type: ignore[no-untyped-def]
     """Set the bits of columns, and those of the words that have any."""
     for column in found:
@@ -115,7 +116,7 @@ def _mark(found, words, groups):  # type: ignore[no-untyped-def]
         groups[slot >> _12] |= _1 << ((slot >> _6) & _63)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _collect(words, groups, columns):  # type: ignore[no-untyped-def]
     """The columns whose bits are set, in order, and how many; all bits are cleared."""
     count = 0
@@ -136,7 +137,7 @@ def _collect(words, groups, columns):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def rows(start, t, truth, slots, ends, columns, entries, y):  # type: ignore[no-untyped-def]
     """Rows from ``start`` on as the parts of a CSR matrix, and their labels; returns the number of entries."""
     keys, codes, single, together, sides = room(t)

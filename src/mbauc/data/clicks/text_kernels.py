@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 _BYTE = np.uint32(255)
 _PLUS, _MINUS, _ONE, _SPACE, _COLON, _LINE = (np.uint8(ord(c)) for c in "+-1 :\n")
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def four_digits(words):  # type: ignore[no-untyped-def]
     """The texts of 0000 to 9999, each in a word with the first digit in its lowest byte."""
     for number in range(10_000):
@@ -20,14 +21,14 @@ def four_digits(words):  # type: ignore[no-untyped-def]
         words[number] = word
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _put(out, size, word):  # type: ignore[no-untyped-def]
     """Four bytes at once."""
     for place in range(4):
         out[size + place] = np.uint8((word >> np.uint32(8 * place)) & _BYTE)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _put_number(out, size, number, digits):  # type: ignore[no-untyped-def]
     """Up to four digits, without zeros in front; returns the place after them."""
     length = 1 + (number > 9) + (number > 99) + (number > 999)
@@ -35,7 +36,7 @@ def _put_number(out, size, number, digits):  # type: ignore[no-untyped-def]
     return size + length
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def text(ends, columns, y, digits, out):  # type: ignore[no-untyped-def]
     """Rows as LIBSVM text, for columns of up to eight digits; returns the number of bytes.
 

@@ -10,8 +10,8 @@ alike.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.data.libsvm.halfway import compare_text, compare_word
 
 #: What became of a decimal.
@@ -53,7 +53,7 @@ _FIVE_HIGH, _FIVE_LOW, _FIVE_LEADING = _powers()
 _WHOLE = 55
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def read_decimal(text, p):  # type: ignore[no-untyped-def]
     """The decimal at place p: (float, place after it, code).
 
@@ -97,7 +97,7 @@ def read_decimal(text, p):  # type: ignore[no-untyped-def]
     return value, p, FINE if np.isfinite(value) else OVERFLOW
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _read_exponent(text, p):  # type: ignore[no-untyped-def]
     one = np.uintp(1)
     sign = text[p]
@@ -114,7 +114,7 @@ def _read_exponent(text, p):  # type: ignore[no-untyped-def]
     return -exponent if sign == _MINUS else exponent, p, p > begin
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def nearest(w, q):  # type: ignore[no-untyped-def]
     """The float nearest to w·10^q, infinity included; w is unsigned."""
     if w < _EXACT:
@@ -129,7 +129,7 @@ def nearest(w, q):  # type: ignore[no-untyped-def]
     return _nearest_by_product(w, q)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _nearest_by_product(w, q):  # type: ignore[no-untyped-def]
     """The float nearest to w·10^q from the first 192 bits of a product.
 
@@ -173,7 +173,7 @@ def _nearest_by_product(w, q):  # type: ignore[no-untyped-def]
     return bits.view(np.float64)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _nearest_of_many(text, begin, end, q):  # type: ignore[no-untyped-def]
     """The float nearest to D·10^q, D the digits from ``begin`` to ``end``, of which there are more than 19."""
     w = _NOTHING
@@ -206,7 +206,7 @@ def _nearest_of_many(text, begin, end, q):  # type: ignore[no-untyped-def]
     return high if up else low
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _multiply(a, b):  # type: ignore[no-untyped-def]
     """The 128-bit product of two 64-bit numbers: (high, low)."""
     a_high, a_low = a >> _HALF, a & _LOW
@@ -217,7 +217,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
     return a_high * b_high + (first >> _HALF) + (second >> _HALF), (second << _HALF) | (low & _LOW)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _leading_zeros(w):  # type: ignore[no-untyped-def]
     """Zero bits before the first one of a number that is not zero."""
     zeros = 0

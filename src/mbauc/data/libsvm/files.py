@@ -9,7 +9,7 @@ from typing import Any
 
 from mbauc.data.libsvm.faults import describe
 from mbauc.data.libsvm.labels import Labels
-from mbauc.data.libsvm.lines import DamagedArchiveError, Text, whole_lines
+from mbauc.data.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, stamp_of, whole_lines
 from mbauc.data.libsvm.text import REMEMBERED, Fault, Rows, Rules, parse_text
 from mbauc.progress import Advance, silent
 
@@ -39,6 +39,15 @@ class Skipped:
         return f"{self.count:,} line{'s' if self.count != 1 else ''} skipped. The first: {self.examples[0]}"
 
 
+#: Paths, and what each file is expected to be.
+Files = tuple[tuple[str, Stamp], ...]
+
+
+def stamped(paths: Any) -> Files:
+    """One path or several, with the stamps of the files as they are now."""
+    return tuple((path, stamp_of(path)) for path in as_paths(paths))
+
+
 def as_paths(paths: Any) -> tuple[str, ...]:
     """One path or several as a tuple."""
     try:
@@ -56,8 +65,8 @@ class Reading:
 
     Parameters
     ----------
-    paths : tuple of str
-        Files, in order.
+    files : tuple of (str, Stamp)
+        Paths of the files, in order, and what each is expected to be.
     rules : Rules
         What lines have to keep to.
     labels : Labels or None
@@ -79,14 +88,14 @@ class Reading:
 
     def __init__(
         self,
-        paths: tuple[str, ...],
+        files: Files,
         rules: Rules,
         labels: Labels | None,
         block_rows: int | None,
         n_threads: int,
         advance: Advance = silent,
     ) -> None:
-        self._paths, self._rules, self._labels = paths, rules, labels
+        self._files, self._rules, self._labels = files, rules, labels
         self._block_rows, self._n_threads, self._advance = block_rows, n_threads, advance
         self.n_rows, self.queries = 0, 0
         self.lowest, self.highest = 2**40, -2
@@ -95,19 +104,20 @@ class Reading:
     def __iter__(self) -> Iterator[Rows]:
         if self._labels is not None:
             self._labels.seen.clear()
-        for path in self._paths:
+        for path, stamp in self._files:
             before = self.n_rows
-            yield from self._file(path)
+            yield from self._file(path, stamp)
             if self.n_rows == before and not self._rules.skip:
                 raise ValueError(f"{path} has no rows. Check that it was written to its end, or leave it out.")
         if self.n_rows == 0:
-            raise ValueError(f"no rows in {', '.join(self._paths[:3])}; {self.skipped}.")
+            names = ", ".join(path for path, _ in self._files[:3])
+            raise ValueError(f"no rows in {names}; {self.skipped}.")
 
-    def _file(self, path: str) -> Iterator[Rows]:
+    def _file(self, path: str, stamp: Stamp) -> Iterator[Rows]:
         lines, first_row = 0, self.n_rows
         size = None if self._block_rows is None else max(_TEXT, _ROW * self._block_rows)
         try:
-            for text, taken in whole_lines(path, size):
+            for text, taken in whole_lines(path, size, stamp):
                 for part in self._parts(text):
                     rows = parse_text(part, self._rules, self._n_threads)
                     self._check(path, part, rows, lines, self.n_rows - first_row)
@@ -120,6 +130,11 @@ class Reading:
         except DamagedArchiveError as error:
             raise ValueError(
                 f"{error} {self.n_rows - first_row:,} rows read before it. Fetch or pack the file again."
+            ) from error
+        except LongLineError as error:
+            raise ValueError(
+                f"{path}, line {lines + 1:,}: {error} {self.n_rows - first_row:,} rows read before it. A line "
+                "has one row; check that the file has line ends."
             ) from error
 
     def _parts(self, text: Text) -> Iterator[Text]:

@@ -7,7 +7,8 @@ cell so that a product and its carry fit.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 #: A middle of two floats has at most 767 digits: beyond these it only matters whether a digit is not zero.
 _DIGITS = 770
@@ -21,7 +22,7 @@ _FIVES = 5 ** np.arange(14, dtype=np.uint64)
 _ZERO, _NINE = np.uint8(ord("0")), np.uint8(ord("9"))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def compare_word(w, q, mantissa, power):  # type: ignore[no-untyped-def]
     """Sign of w·10^q - (mantissa + ½)·2^power."""
     left = np.zeros(_LIMBS, np.uint64)
@@ -29,7 +30,7 @@ def compare_word(w, q, mantissa, power):  # type: ignore[no-untyped-def]
     return _compare(left, 2 if left[1] else 1, q, mantissa, power)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def compare_text(text, begin, end, q, mantissa, power):  # type: ignore[no-untyped-def]
     """Sign of D·10^q - (mantissa + ½)·2^power; D are the digits from ``begin`` to ``end``, whatever the point.
 
@@ -54,7 +55,7 @@ def compare_text(text, begin, end, q, mantissa, power):  # type: ignore[no-untyp
     return _compare(left, size, q, mantissa, power)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _compare(left, left_size, q, mantissa, power):  # type: ignore[no-untyped-def]
     right = np.zeros(_LIMBS, np.uint64)
     middle = (mantissa << _ONE) + _ONE
@@ -77,7 +78,7 @@ def _compare(left, left_size, q, mantissa, power):  # type: ignore[no-untyped-de
     return 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _scale(limbs, size, factor, carry):  # type: ignore[no-untyped-def]
     """Multiply by a factor below 2^32, add a number below 2^32; returns the new size."""
     for i in range(size):
@@ -90,7 +91,7 @@ def _scale(limbs, size, factor, carry):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _times_five(limbs, size, times):  # type: ignore[no-untyped-def]
     while times > 0:
         step = min(times, 13)
@@ -99,7 +100,7 @@ def _times_five(limbs, size, times):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _shift(limbs, size, bits):  # type: ignore[no-untyped-def]
     size = _scale(limbs, size, _ONE << np.uint64(bits % 32), _NOTHING)
     whole = bits // 32

@@ -7,8 +7,8 @@ that the compiler need not allow for negative ones.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.data.libsvm.decimals import FINE, OVERFLOW, read_decimal
 
 #: What is wrong with a line.
@@ -25,7 +25,7 @@ _TAB, _RETURN = np.uint8(ord("\t")), np.uint8(ord("\r"))
 _Q, _I, _D = (np.uint8(ord(c)) for c in "qid")
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count(text):  # type: ignore[no-untyped-def]
     """Numbers of lines and of colons: no fewer than there are rows and entries."""
     lines, colons = np.int64(0), np.int64(0)
@@ -36,7 +36,7 @@ def count(text):  # type: ignore[no-untyped-def]
     return lines, colons
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _count_some(text):  # type: ignore[no-untyped-def]
     """The same of fewer than 2^16 bytes: small counters let the compiler take more bytes at once."""
     lines, colons = np.uint16(0), np.uint16(0)
@@ -46,7 +46,7 @@ def _count_some(text):  # type: ignore[no-untyped-def]
     return lines, colons
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def after_lines(text, most):  # type: ignore[no-untyped-def]
     """Place after so many lines, or after all."""
     lines = np.int64(0)
@@ -63,7 +63,7 @@ def after_lines(text, most):  # type: ignore[no-untyped-def]
     return min(place, text.size)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def parse(  # type: ignore[no-untyped-def]
     text, base, least, most, known, words, skip, offset, ends, columns, values, labels, places, faults
 ):
@@ -146,7 +146,7 @@ def parse(  # type: ignore[no-untyped-def]
     return np.int64(row), np.int64(entry), lowest, highest, queries, wrong
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _read_label(text, p, known, words):  # type: ignore[no-untyped-def]
     """The label at place p: (number, place after it, fault)."""
     if words is not None:
@@ -168,7 +168,7 @@ def _read_label(text, p, known, words):  # type: ignore[no-untyped-def]
     return label, q, GOOD if known.size == 0 else OTHER_LABEL
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _read_entries(text, p, entry, base, least, most, columns, values):  # type: ignore[no-untyped-def]
     """The rest of a line: (fault, place, end of the entries, whether columns ascend, whether it has a query).
 
@@ -237,33 +237,33 @@ def _read_entries(text, p, entry, base, least, most, columns, values):  # type: 
         entry += one
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _is_space(c):  # type: ignore[no-untyped-def]
     """Whether a byte parts tokens: a space, or a tab and its kin, the line end apart."""
     return c == _SPACE or (c >= _TAB and c <= _RETURN and c != _LINE)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _is_end(c):  # type: ignore[no-untyped-def]
     """Whether a byte ends a token."""
     return c in (_SPACE, _HASH) or (c >= _TAB and c <= _RETURN)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _is_query(text, p):  # type: ignore[no-untyped-def]
     """Whether ``qid:`` stands at a place; a line end stops the comparison."""
     one, two, three = np.uintp(1), np.uintp(2), np.uintp(3)
     return text[p] == _Q and text[p + one] == _I and text[p + two] == _D and text[p + three] == _COLON
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _line_end(text, p):  # type: ignore[no-untyped-def]
     while text[p] != _LINE:
         p += np.uintp(1)
     return p
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _long_index(text, begin, end):  # type: ignore[no-untyped-def]
     """An index of many digits, as far as it can be told apart from one that is too large."""
     index = np.uint64(0)
@@ -274,7 +274,7 @@ def _long_index(text, begin, end):  # type: ignore[no-untyped-def]
     return index
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _sort(columns, values):  # type: ignore[no-untyped-def]
     """Sort the entries of a row by column, in place (Shell's sort)."""
     gap = columns.size
@@ -291,7 +291,7 @@ def _sort(columns, values):  # type: ignore[no-untyped-def]
             values[j] = value
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _equal_neighbours(columns, begin, end):  # type: ignore[no-untyped-def]
     """A column that stands twice in sorted entries, -2 if none does."""
     for i in range(begin + np.uintp(1), end):

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-import mmap
 import os
 import stat
-import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.data.ahead import one_ahead
+from mbauc.data.compressed import DAMAGE, is_damage, unpacked
 
 Text = NDArray[np.uint8]
+#: Size of a file and time of its last change in nanoseconds, by which a later pass sees that it is the same.
+Stamp = tuple[int, int]
 
-#: First bytes of the archives that are unpacked here. Names may lie: browsers unpack files and keep the name.
-_OPENERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
 _OTHERS = {b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf": "7z", b"\x1f\x9d": "compress"}
 _MARK = b"\xef\xbb\xbf"
 _NEWLINE = 10
+#: Bytes unpacked at a time where no size is given.
+_CHUNK = 1 << 24
+#: The longest line in bytes: a few million entries. Without a limit, a small archive could fill any memory.
+LONGEST = 1 << 26
 
 
 class Lines(NamedTuple):
@@ -49,19 +45,36 @@ class DamagedArchiveError(ValueError):
     """An archive that ends too early or does not make sense from some byte on."""
 
 
-def whole_lines(path: str | os.PathLike[str], size: int | None = None) -> Generator[Lines, None, None]:
+class LongLineError(ValueError):
+    """A line that goes on and on."""
+
+
+def stamp_of(path: str | os.PathLike[str]) -> Stamp:
+    """The stamp of a file as it is now."""
+    return _stamp(os.stat(path))
+
+
+def whole_lines(
+    path: str | os.PathLike[str], size: int | None = None, stamp: Stamp | None = None
+) -> Generator[Lines, None, None]:
     r"""The lines of a file in chunks of at most ``size`` bytes, or twice a line that is longer.
 
-    Plain files are mapped into memory, one chunk at a time or, with ``size=None``, as a whole; they must not
-    change while they are read. Archives (gzip, bzip2, xz, told by their first bytes) are unpacked in chunks
-    of ``size`` or 16 MiB, one ahead of its use in a thread of its own; their memory is used again, so that a
-    chunk is valid only until the next is asked for. ``O(bytes)`` time; memory: two chunks, or four
-    times the longest line where that is more.
+    With ``size=None`` a plain file is one chunk, and an archive several of 16 MiB. The memory of chunks is used
+    again: one is valid only until the next is asked for. Archives (gzip, bzip2, xz, told by their first bytes)
+    are unpacked one chunk ahead, in a thread of its own. ``O(bytes)`` time; memory: one chunk, two for
+    archives, or three times the longest line where that is more. A line may have 64 MiB.
+
+    The file is read, never mapped, so that one that is cut or written to meanwhile is an error and not the
+    end of the process. ``stamp`` is what the file is expected to be, by default what it is when it is opened.
 
     Raises
     ------
     DamagedArchiveError
         After the last line that could be unpacked.
+    LongLineError
+        At a line of more than 64 MiB.
+    ValueError
+        If the file changes, or has changed since its ``stamp`` was taken.
 
     Examples
     --------
@@ -72,7 +85,8 @@ def whole_lines(path: str | os.PathLike[str], size: int | None = None) -> Genera
     [b'first\nsecond\n', b'last\n']
     """
     with open(path, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError(
                 f"{os.fspath(path)} is not a regular file. It may have to be read more than once: "
                 "write it to a file first."
@@ -85,12 +99,34 @@ def whole_lines(path: str | os.PathLike[str], size: int | None = None) -> Genera
                     "Unpack it first."
                 )
         stream.seek(0)
-        for first_bytes, opener in _OPENERS.items():
-            if start.startswith(first_bytes):
-                chunks = _unpacked(os.fspath(path), stream, opener, size or 1 << 24)
-                yield from _without_mark(one_ahead(chunks))
-                return
-        yield from _without_mark(_mapped(stream, size))
+        file = _File(os.fspath(path), stream, _stamp(status) if stamp is None else stamp)
+        file.check_unchanged()
+        content = unpacked(stream)
+        if content is None:
+            yield from _without_mark(_chunks(file, stream, size or status.st_size + 1, n_buffers=1))
+            return
+        with content:
+            yield from _without_mark(one_ahead(_chunks(file, content, size or _CHUNK, n_buffers=2)))
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_size, status.st_mtime_ns
+
+
+class _File(NamedTuple):
+    """A file that is open, and what it has to stay."""
+
+    path: str
+    stream: IO[bytes]
+    stamp: Stamp
+
+    def check_unchanged(self) -> None:
+        """Raise if it is no longer the file that it was."""
+        if _stamp(os.fstat(self.stream.fileno())) != self.stamp:
+            raise ValueError(
+                f"{self.path} has changed since it was first read; expected the same rows in every pass. "
+                "Make the source again when the file is complete."
+            )
 
 
 def _without_mark(chunks: Iterator[Lines]) -> Iterator[Lines]:
@@ -100,80 +136,59 @@ def _without_mark(chunks: Iterator[Lines]) -> Iterator[Lines]:
         yield Lines(text[len(_MARK) :] if marked else text, taken)
 
 
-def _mapped(stream: IO[bytes], size: int | None) -> Iterator[Lines]:
-    total = os.fstat(stream.fileno()).st_size
-    start, length = 0, size or total
-    while start < total:
-        before = start % mmap.ALLOCATIONGRANULARITY
-        stop = min(start + length, total)
-        memory = mmap.mmap(
-            stream.fileno(), stop - start + before, access=mmap.ACCESS_READ, offset=start - before
-        )
-        end = memory.rfind(b"\n", before) + 1
-        text = np.frombuffer(memory, dtype=np.uint8)
+def _chunks(file: _File, content: IO[bytes], size: int, n_buffers: int) -> Generator[Lines, None, None]:
+    """The lines of a file; a chunk is valid until as many more are asked for as there are buffers."""
+    # buffers are used again in turn: fresh memory costs as much as unpacking
+    buffers = [np.empty(0, dtype=np.uint8)] * n_buffers
+    held: Text = buffers[0]
+    length, done, place, turn = size, 0, 0, 0
+    used = ended = False
+    damage: BaseException | None = None
+    while held.size > 0 or not ended:
+        if held.size < length and not ended:
+            if used:
+                turn, used = (turn + 1) % n_buffers, False
+            buffer = buffers[turn]
+            if buffer.size < length:
+                buffer = buffers[turn] = np.empty(length, dtype=np.uint8)
+            held, damage = _filled(buffer[:length], held, content)
+            file.check_unchanged()
+            ended = held.size < length
+        end = _after_last_line(held[:length])
         if end > 0:
-            yield Lines(text[before:end], end - before)
-            start, length = start - before + end, size or total
-        elif stop < total:
-            length *= 2
+            taken, place = file.stream.tell() - place, file.stream.tell()
+            done += end
+            yield Lines(_locked(held[:end]), taken)
+            held, length, used = held[end:], size, True
+        elif ended:
+            break
+        elif length >= LONGEST:
+            raise LongLineError(f"it is longer than {LONGEST >> 20} MiB.")
         else:
-            yield Lines(_ended(text[before:]), total - start)
-            return
+            length = min(2 * length, LONGEST)
+    if damage is not None:
+        raise DamagedArchiveError(
+            f"{file.path} is cut short or damaged after {done + held.size:,} bytes of text ({damage})."
+        ) from damage
+    if held.size > 0:
+        yield Lines(_ended(held), file.stream.tell() - place)
 
 
-def _unpacked(
-    path: str, stream: IO[bytes], opener: Callable[[IO[bytes]], Any], size: int
-) -> Generator[Lines, None, None]:
-    """The lines of an archive; a chunk is valid until the next but one is asked for."""
-    with opener(stream) as archive:
-        held: Text = np.empty(0, dtype=np.uint8)
-        # the buffer of the chunk in use, and that of the one before: fresh memory costs as much as unpacking
-        busy, free, buffer = held, held, held
-        length, done, place = size, 0, 0
-        ended = False
-        damage: Exception | None = None
-        while held.size > 0 or not ended:
-            if held.size < length and not ended:
-                buffer = free if free.size >= length else np.empty(length, dtype=np.uint8)
-                free = np.empty(0, dtype=np.uint8)
-                held, damage = _filled(buffer[:length], held, archive)
-                ended = held.size < length
-            end = _after_last_line(held[:length])
-            if end > 0:
-                if buffer is not busy:
-                    busy, free = buffer, busy
-                taken, place = stream.tell() - place, stream.tell()
-                done += end
-                yield Lines(_locked(held[:end]), taken)
-                held, length = held[end:], size
-            elif ended:
-                break
-            else:
-                length *= 2
-        if damage is not None:
-            raise DamagedArchiveError(
-                f"{path} is cut short or damaged after {done + held.size:,} bytes of text ({damage})."
-            ) from damage
-        if held.size > 0:
-            yield Lines(_ended(held), 0)
-
-
-def _filled(text: Text, held: Text, archive: Any) -> tuple[Text, Exception | None]:
-    """``text`` filled with what is held and with more from an archive, as far as that can be unpacked."""
-    text[: held.size] = held
+def _filled(text: Text, held: Text, content: Any) -> tuple[Text, BaseException | None]:
+    """``text`` filled with what is held and with more of the content, as far as that can be unpacked."""
     size = held.size
+    text[:size] = held
     while size < text.size:
         try:
             # one step at a time, so that nothing is lost where the next one fails
-            part = archive.read1(text.size - size)
-        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+            read = content.readinto1(text[size:])
+        except DAMAGE as error:
+            if not is_damage(error):
                 raise
             return text[:size], error
-        if not part:
+        if not read:
             return text[:size], None
-        text[size : size + len(part)] = np.frombuffer(part, dtype=np.uint8)
-        size += len(part)
+        size += read
     return text, None
 
 
@@ -195,6 +210,6 @@ def _ended(text: Text) -> Text:
 
 
 def _locked(text: Text) -> Text:
-    """The same, read-only as mapped memory is: compiled loops tell the two apart."""
+    """The same, read-only, which compiled loops tell apart."""
     text.flags.writeable = False
     return text

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.data.block import Block, file_stamps
-from mbauc.data.libsvm.files import Reading, Skipped, as_paths
+from mbauc.data.libsvm.files import Files, Reading, Skipped, stamped
 from mbauc.data.libsvm.labels import Labels
 from mbauc.data.libsvm.text import LARGEST, Rows, Rules
 from mbauc.errors import MbaucWarning
@@ -38,8 +38,8 @@ class LibsvmSource:
     Time: ``O(bytes)``. Memory, however long the files are: a text of 512 bytes for each of ``block_rows``, at
     least 1 MiB (three such texts for compressed files), and two blocks, the one that the caller has and the
     next. That is about 130 MB at the default for rows of 39 entries, and at most 300 MB for rows of any kind.
-    Only a line that is longer than the text is held as a whole. A plain file is mapped into memory: do not
-    change it while it is read.
+    Only a line that is longer than the text is held as a whole, and none may be longer than 64 MiB. A file that
+    changes after the source was made, between passes or while it is read, is an error.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class LibsvmSource:
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self._paths = as_paths(paths)
+        self._files = stamped(paths)
         check_whole("block_rows", block_rows)
         self._block_rows = int(block_rows)
         self._n_threads = thread_count(n_jobs)
@@ -133,8 +133,8 @@ class LibsvmSource:
 
     def _scan(self, rules: Rules, verbose: bool) -> Rules:
         """Read all rows for what is not given, and for their faults."""
-        with progress(_bytes(self._paths), "first pass", unit="B", show=verbose) as advance:
-            reading = Reading(self._paths, rules, self._labels, self._block_rows, self._n_threads, advance)
+        with progress(_bytes(self._files), "first pass", unit="B", show=verbose) as advance:
+            reading = Reading(self._files, rules, self._labels, self._block_rows, self._n_threads, advance)
             for _ in reading:
                 pass
         settled = _settled(rules, reading)
@@ -145,7 +145,7 @@ class LibsvmSource:
         return settled._replace(known=self._labels.two)
 
     def __iter__(self) -> Iterator[Block]:
-        reading = Reading(self._paths, self._rules, None, self._block_rows, self._n_threads)
+        reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             self._note_queries(reading)
@@ -170,7 +170,7 @@ class LibsvmSource:
         return {
             "source": "LibsvmSource",
             "version": 1,
-            "files": file_stamps(self._paths),
+            "files": file_stamps(path for path, _ in self._files),
             "n_features": self.n_features,
             "zero_based": self.zero_based,
             "known": rules.known.tolist(),
@@ -190,14 +190,14 @@ class LibsvmSource:
         """About how many rows there are."""
         if self.n_rows is not None:
             return self.n_rows
-        with open(self._paths[0], "rb") as stream:
+        with open(self._files[0][0], "rb") as stream:
             start = stream.read(_FIRST_BYTES)
         lines = start.count(b"\n")
         # archives are hardly ever text
-        return int(_bytes(self._paths) * lines / len(start)) if lines and start.isascii() else None
+        return int(_bytes(self._files) * lines / len(start)) if lines and start.isascii() else None
 
     def __repr__(self) -> str:
-        files = self._paths[0] if len(self._paths) == 1 else f"{len(self._paths)} files"
+        files = self._files[0][0] if len(self._files) == 1 else f"{len(self._files)} files"
         rows = "" if self.n_rows is None else f", {self.n_rows:,} rows"
         return f"LibsvmSource({files}{rows}, n_features={self.n_features}, classes={self.classes})"
 
@@ -216,8 +216,8 @@ def read_libsvm(
 ) -> tuple[sp.csr_array, NDArray[Any]]:
     r"""All rows of LIBSVM files at once.
 
-    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row; twice that for compressed files and
-    for several. A plain file is mapped into memory meanwhile: do not change it.
+    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row, and the text of a plain file
+    meanwhile; twice as much for compressed files and for several.
 
     Parameters
     ----------
@@ -250,13 +250,13 @@ def read_libsvm(
     raw = labels == "raw"
     if raw and not (classes is None and positive is None):
         raise ValueError("labels='raw' returns labels as they are; leave out classes and positive.")
-    names = as_paths(paths)
+    files = stamped(paths)
     seen = Labels(classes, positive)
     rules = _rules(n_features, zero_based, seen, on_error)
     n_threads = thread_count(n_jobs)
     while True:
-        with progress(_bytes(names), "reading", unit="B", show=verbose) as advance:
-            reading = Reading(names, rules, None if raw else seen, None, n_threads, advance)
+        with progress(_bytes(files), "reading", unit="B", show=verbose) as advance:
+            reading = Reading(files, rules, None if raw else seen, None, n_threads, advance)
             parts = list(reading)
         settled = _settled(rules, reading)
         if settled is not None:
@@ -331,5 +331,5 @@ def _warn_of_queries(stacklevel: int) -> None:
     )
 
 
-def _bytes(paths: tuple[str, ...]) -> int:
-    return sum(os.path.getsize(path) for path in paths)
+def _bytes(files: Files) -> int:
+    return sum(size for _, (size, _) in files)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
-import lzma
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal
+from typing import IO, Literal
 
-from mbauc.data.sets.entry import File
+from mbauc.data.compressed import DAMAGE, is_damage, unpacked
+from mbauc.data.sets.entry import ENDINGS, File
 
 Content = Literal["original", "copy", "changed", "damaged", "not on record"]
 
-_OPENERS: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _CHUNK = 1 << 20
 
 
@@ -44,11 +39,17 @@ def opened(path: Path, file: File, name: str | None = None) -> Iterator[IO[bytes
                 with stream:
                     yield stream
         else:
-            with _OPENERS.get(Path(name).suffix, open)(path, "rb") as stream:
-                yield stream
-    except _DAMAGE as error:
-        # what the system refuses has a number; what a decompressor finds has none
-        if isinstance(error, OSError) and error.errno is not None:
+            with open(path, "rb") as stream:
+                if Path(name).suffix not in ENDINGS[1:]:
+                    yield stream
+                    return
+                inside = unpacked(stream)
+                if inside is None:
+                    raise EOFError("it is not compressed, as its name says")
+                with inside:
+                    yield inside
+    except (*DAMAGE, zipfile.BadZipFile) as error:
+        if not isinstance(error, zipfile.BadZipFile) and not is_damage(error):
             raise
         raise DamagedError(
             f"{path}: cannot be read to its end ({error}). Download it again: mbauc data download --force."

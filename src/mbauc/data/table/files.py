@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import bz2
 import glob
-import gzip
-import lzma
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 from urllib.parse import unquote
+
+from mbauc.data.compressed import DAMAGE, is_damage, unpacked
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _PARQUET = (".parquet", ".pq")
 _COMPRESSED = (".gz", ".bz2", ".xz")
-#: First bytes tell the compression; names may lie.
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 #: How Hive and Spark write a missing value into the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-
-
-def _opener(stream: IO[bytes]) -> Any:
-    """What decompresses a file from its first byte on; None if it is not compressed."""
-    start = stream.read(6)
-    stream.seek(0)
-    return next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
 
 
 @dataclass(frozen=True)
@@ -95,12 +84,12 @@ class TableFile:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     yield inner
                 return
-            opener = _opener(stream)
-            if opener is None:
+            inside = unpacked(stream)
+            if inside is None:
                 yield stream
                 return
-            with opener(stream) as inner:
-                yield inner
+            with inside:
+                yield inside
 
     def sample(self, most: int) -> tuple[bytes, int]:
         """Its first bytes, decompressed, and about how many there are in all."""
@@ -108,11 +97,11 @@ class TableFile:
             if self.member:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     return inner.read(most), archive.getinfo(self.member).file_size
-            opener = _opener(stream)
-            if opener is None:
+            inside = unpacked(stream)
+            if inside is None:
                 return stream.read(most), os.fstat(stream.fileno()).st_size
-            with opener(stream) as inner:
-                start: bytes = inner.read(most)
+            with inside:
+                start = inside.read(most)
             size = os.fstat(stream.fileno()).st_size
             return start, int(size * len(start) / max(stream.tell(), 1)) if len(start) == most else len(start)
 
@@ -120,15 +109,13 @@ class TableFile:
     def _named_damage(self) -> Iterator[None]:
         try:
             yield
-        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
+        except (*DAMAGE, zipfile.BadZipFile) as error:
+            if not isinstance(error, zipfile.BadZipFile) and not is_damage(error):
+                raise  # what the system says is clear enough
             raise ValueError(
                 f"{self}: the compressed file is cut short or damaged ({error}); not all of its rows can be "
                 "read. Fetch it again."
             ) from None
-        except OSError as error:
-            if error.errno is not None:  # what the system says is clear enough
-                raise
-            raise ValueError(f"{self}: the compressed file is damaged ({error}). Fetch it again.") from None
 
 
 def find_tables(paths: Paths) -> list[TableFile]:

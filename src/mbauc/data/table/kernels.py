@@ -6,7 +6,8 @@ An entry ±1 is a *key*: twice its column, plus one if it is -1; a negative key 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 #: Rows turned at a time, so that each line of the cache is called once.
 _TURNED = 16
@@ -16,7 +17,7 @@ _COUNTED = 128
 _ABREAST = 8
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def fill_codes(places, valid, offset, first, codes):  # type: ignore[no-untyped-def]
     """Places in a dictionary plus ``first``; -1 where the bit ``offset`` + row of ``valid`` is not set."""
     for row in range(codes.size):
@@ -25,7 +26,7 @@ def fill_codes(places, valid, offset, first, codes):  # type: ignore[no-untyped-
         codes[row] = places[row] + first if present else -1
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def gather(codes, table, keys):  # type: ignore[no-untyped-def]
     """The key of each row from that of its code; the code -1 has the last one."""
     last = table.size - 1
@@ -34,7 +35,7 @@ def gather(codes, table, keys):  # type: ignore[no-untyped-def]
         keys[row] = table[code if code >= 0 else last]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_gathered(codes, table, total):  # type: ignore[no-untyped-def]
     """Add to each row the number of its code; the code -1 has the last one."""
     last = table.size - 1
@@ -43,7 +44,7 @@ def add_gathered(codes, table, total):  # type: ignore[no-untyped-def]
         total[row] += table[code if code >= 0 else last]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def write_rows(  # type: ignore[no-untyped-def]
     keys, numbers, number_columns, sort, begin, stop, columns, values, sizes
 ):
@@ -94,7 +95,7 @@ def write_rows(  # type: ignore[no-untyped-def]
     return np.int64(entry)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _sort(keys, m, ordered):  # type: ignore[no-untyped-def]
     """Sort the first m keys. Of equal keys all but the first may be left out; then -1 stands in their place."""
     if m > _COUNTED:
@@ -111,7 +112,7 @@ def _sort(keys, m, ordered):  # type: ignore[no-untyped-def]
         ordered[rank] = key
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _write(keys, m, numbers, number_columns, columns, values, entry, repeats):  # type: ignore[no-untyped-def]
     """Write one row from ``entry`` on; returns its end. ``repeats``: -1 after another key stands for that."""
     one = np.uintp(1)  # places are unsigned, so that the compiler need not allow for negative ones
@@ -142,7 +143,7 @@ def _write(keys, m, numbers, number_columns, columns, values, entry, repeats):  
     return entry
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _write_number(value, column, columns, values, entry):  # type: ignore[no-untyped-def]
     if value == 0.0:
         return entry

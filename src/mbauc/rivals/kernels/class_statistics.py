@@ -6,12 +6,13 @@ All vectors here are dense, so that sums may be taken in any order: dense and sp
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 _ANY_ORDER = {"reassoc", "contract"}
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath=_ANY_ORDER)
+@compiled(error_model="numpy", fastmath=_ANY_ORDER)
 def dot(a, b):  # type: ignore[no-untyped-def]
     """The product a'b."""
     total = 0.0
@@ -20,7 +21,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def include(x, own, draw, counts, means, spreads, scatters, sketches, projected):  # type: ignore[no-untyped-def]
     """Add a row to the statistics of its class.
 
@@ -54,7 +55,7 @@ def include(x, own, draw, counts, means, spreads, scatters, sketches, projected)
             h[j] += (draw[j] - h[j]) / n
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def times_covariance(w, other, counts, means, scatters, sketches, projected, centred, out):  # type: ignore[no-untyped-def]
     """``out`` = S w, S the covariance of a class, exact or from its sketch."""
     n = counts[other]
@@ -69,7 +70,7 @@ def times_covariance(w, other, counts, means, scatters, sketches, projected, cen
         _times_sketch(w, n, means[other], sketches[other], projected[other], centred, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _times_sketch(w, n, mean, sketch, h, centred, out):  # type: ignore[no-untyped-def]
     at_mean = dot(mean, w)
     u = np.zeros(h.size)
@@ -90,7 +91,7 @@ def _times_sketch(w, n, mean, sketch, h, centred, out):  # type: ignore[no-untyp
             out[i] = dot(sketch[i], u) / n - mean[i] * length * at_mean
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def gradient(  # type: ignore[no-untyped-def]
     x, sign, w, l2, other, counts, means, scatters, sketches, projected, centred, out
 ):
@@ -111,7 +112,7 @@ def gradient(  # type: ignore[no-untyped-def]
     return 0.5 * ((1.0 - sign * margin) ** 2 + spread)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def curvature(x, l2, other, counts, means, spreads, sketches, projected, centred):  # type: ignore[no-untyped-def]
     """A bound on the largest eigenvalue of that gradient's derivative: its trace, or more.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.rivals.kernels.rows import call_ahead, column, value
 from mbauc.rivals.kernels.surrogates import logistic_pull
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
     indptr,
     columns,

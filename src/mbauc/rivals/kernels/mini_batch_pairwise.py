@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.rivals.kernels.rows import add, call_ahead, measure
 from mbauc.rivals.kernels.surrogates import derivative, surrogate
 
 _SMALL = 1e-9
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
     indptr,
     columns,
@@ -81,7 +81,7 @@ def learn(  # type: ignore[no-untyped-def]
     return steps
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _pulls(high, low, code, complete, pull_high, pull_low):  # type: ignore[no-untyped-def]
     """Mean surrogate of the pairs of a batch, and its derivative by each score."""
     size = high.size

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.rivals.kernels.rows import add, call_ahead, column, score, value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
     indptr,
     columns,
@@ -98,7 +98,7 @@ def learn(  # type: ignore[no-untyped-def]
     return order.size
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _distance(columns, values, start, stop, there_columns, there_values, size, apart):  # type: ignore[no-untyped-def]
     """‖x - b‖² of a row and a held row; ``apart`` is zero before and after."""
     zero = np.uintp(0)
@@ -107,7 +107,7 @@ def _distance(columns, values, start, stop, there_columns, there_values, size, a
     return _taken_squares(columns, start, stop, apart) + _taken_squares(there_columns, zero, size, apart)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _taken_squares(columns, start, stop, apart):  # type: ignore[no-untyped-def]
     """Sum of squares over the columns of a row, which are zero afterwards."""
     total = 0.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.rivals.kernels.rows import add, call_ahead, measure
 from mbauc.rivals.kernels.surrogates import logistic_pull
 
@@ -12,7 +12,7 @@ from mbauc.rivals.kernels.surrogates import logistic_pull
 _SMALL = 1e-9
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
     indptr, columns, values, order, positive, w, clock, eta0, intercept_step, auto, l2, loss
 ):

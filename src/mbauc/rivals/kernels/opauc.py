@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.rivals.kernels.class_statistics import curvature, gradient, include
 from mbauc.rivals.kernels.rows import spread_out
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def learn(  # type: ignore[no-untyped-def]
     indptr,
     columns,

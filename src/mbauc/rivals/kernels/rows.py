@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mbauc.compiled import compiled
 from mbauc.prefetch import prefetch
 
 #: How many rows ahead of its use a row is called into cache; its place in the table is read twice as early.
@@ -12,7 +12,7 @@ _AHEAD = 6
 _LINE = 64
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def column(columns, place, start):  # type: ignore[no-untyped-def]
     """Column of the entry at a place of a row that starts at ``start``."""
     if columns is None:
@@ -20,7 +20,7 @@ def column(columns, place, start):  # type: ignore[no-untyped-def]
     return np.uintp(columns[place])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def value(values, place):  # type: ignore[no-untyped-def]
     """The entry at a place."""
     if values is None:
@@ -28,7 +28,7 @@ def value(values, place):  # type: ignore[no-untyped-def]
     return np.float64(values[place])
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def call_ahead(indptr, columns, values, order, k):  # type: ignore[no-untyped-def]
     """Call into cache what the rows after place k of the order need; dense rows lie in a row anyway."""
     if columns is not None:
@@ -53,7 +53,7 @@ def call_ahead(indptr, columns, values, order, k):  # type: ignore[no-untyped-de
                     address += line
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def score(columns, values, start, stop, w):  # type: ignore[no-untyped-def]
     """The score w'x of one row."""
     total = 0.0
@@ -64,7 +64,7 @@ def score(columns, values, start, stop, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add(columns, values, start, stop, factor, w):  # type: ignore[no-untyped-def]
     """Add a multiple of one row to w."""
     place = start
@@ -73,7 +73,7 @@ def add(columns, values, start, stop, factor, w):  # type: ignore[no-untyped-def
         place += np.uintp(1)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def measure(columns, values, start, stop, w):  # type: ignore[no-untyped-def]
     """The score w'x and ‖x‖² of one row."""
     if values is None:
@@ -88,7 +88,7 @@ def measure(columns, values, start, stop, w):  # type: ignore[no-untyped-def]
     return total, norm
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def spread_out(columns, values, start, stop, x):  # type: ignore[no-untyped-def]
     """One row as a dense vector x."""
     x[:] = 0.0

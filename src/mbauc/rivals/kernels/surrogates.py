@@ -6,7 +6,8 @@ The squared loss is halved, as in Eq. (14), so that l2 means the same beside it 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from mbauc.compiled import compiled
 
 #: What the kernels call them.
 CODES = {"squared": 0, "hinge": 1, "logistic": 2, "exponential": 3}
@@ -14,7 +15,7 @@ CODES = {"squared": 0, "hinge": 1, "logistic": 2, "exponential": 3}
 _LARGE = 1e150
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def surrogate(code, t):  # type: ignore[no-untyped-def]
     """φ(t); what is not a number stays so."""
     if code == 0:
@@ -26,7 +27,7 @@ def surrogate(code, t):  # type: ignore[no-untyped-def]
     return np.exp(-t)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def derivative(code, t):  # type: ignore[no-untyped-def]
     """φ'(t); at the kink of the hinge, where any number in [-1, 0] would do, -1."""
     if code == 0:
@@ -38,20 +39,20 @@ def derivative(code, t):  # type: ignore[no-untyped-def]
     return -np.exp(-t)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def logistic_loss(t):  # type: ignore[no-untyped-def]
     """log(1 + exp(-t)), without overflow."""
     return np.log1p(np.exp(-abs(t))) + max(0.0, -t)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def chance(t):  # type: ignore[no-untyped-def]
     """1 / (1 + exp(-t)), without overflow."""
     e = np.exp(-abs(t))
     return (1.0 if t > 0 else e) / (1.0 + e)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def logistic_pull(t, total, product):  # type: ignore[no-untyped-def]
     """-φ'(t) of the logistic loss, and ``total`` and ``product`` after adding φ(t), from one exponential.
 

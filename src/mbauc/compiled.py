@@ -1,0 +1,103 @@
+"""Functions that numba compiles, and where the result is kept; importing this module imports numba."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config, njit
+from numba.core import event
+
+from mbauc.errors import MbaucWarning
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator: compiled at the first call, without Python's lock, and kept on disk for later processes.
+
+    It is kept in ``NUMBA_CACHE_DIR`` if that is set, else beside the source or in the user's cache folder. If
+    none of them can be written to, as in a container with a read-only root, a folder of the user's own in the
+    directory for temporary files takes their place, or nothing is kept; a warning says which.
+
+    Parameters
+    ----------
+    options
+        Further ones of ``numba.njit``, such as ``error_model="numpy"``.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        loop = njit(nogil=True, **options)(function)
+        try:
+            loop.enable_caching()
+        except RuntimeError:  # no folder can be written to
+            _enable_caching_elsewhere(loop)
+        return loop
+
+    return decorate
+
+
+def _enable_caching_elsewhere(loop: Any) -> None:
+    folder = _private_folder()
+    if folder is None:
+        return
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(folder)  # for this function alone
+    try:
+        loop.enable_caching()
+    finally:
+        config.CACHE_DIR = before
+
+
+@cache
+def _private_folder() -> Path | None:
+    """A folder for compiled code that nobody else can write to, since it is run; None if there is none."""
+    folder = _made(Path(tempfile.gettempdir(), "mbauc-numba"))
+    kept = "each process compiles it again" if folder is None else f"it is kept in {folder}"
+    warnings.warn(
+        "compiled code can be kept neither beside the installation nor in the user's cache folder, since none "
+        f"can be written to: {kept}. Set NUMBA_CACHE_DIR to a folder of your own to choose another place.",
+        MbaucWarning,
+        stacklevel=5,
+    )
+    return folder
+
+
+def _made(start: Path) -> Path | None:
+    """A folder with the user's number behind its name, theirs alone; None if it cannot be had."""
+    if not hasattr(os, "getuid"):
+        return None
+    folder = start.with_name(f"{start.name}-{os.getuid()}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return folder if own and os.access(folder, os.W_OK | os.X_OK) else None
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Says on a terminal, once, what the first call in a new place is waiting for."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        """Something is being compiled: it was not found on disk."""
+        loop = event.data["dispatcher"].py_func
+        if not self.said and loop.__module__.startswith("mbauc."):
+            self.said = True
+            sys.stderr.write("compiling for this machine, once; this takes some seconds\n")
+            sys.stderr.flush()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is said at the end."""
+
+
+if sys.stderr is not None and sys.stderr.isatty():
+    event.register("numba:compile", _Announcement())

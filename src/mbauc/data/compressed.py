@@ -1,0 +1,98 @@
+"""What is in a compressed file: gzip, bzip2 or xz, told by its first bytes, and read to the very end."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from typing import IO, Any, cast
+
+#: Errors of unpacking; an ``OSError`` is one only if it has no number (see :func:`is_damage`).
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+_CHUNK = 1 << 16
+
+
+def unpacked(stream: IO[bytes]) -> IO[bytes] | None:
+    """The content of a file that is open at its beginning; None if it is not compressed.
+
+    A file may hold several streams one after the other, as parallel packers and ``cat`` write them, and zeros
+    between and after them. Anything else after the end of a stream is damage: taking it for the end would
+    lose the rows that follow. A file that was cut off exactly between two streams looks whole.
+
+    Examples
+    --------
+    >>> import bz2, io
+    >>> packed = bz2.compress(b"first ") + bz2.compress(b"second")
+    >>> unpacked(io.BytesIO(packed)).read()
+    b'first second'
+    >>> unpacked(io.BytesIO(b"plain")) is None
+    True
+    """
+    start = stream.read(len(_XZ))
+    stream.seek(0)
+    if start.startswith(_GZIP):  # the reader of the standard library is strict
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+    if start.startswith(_BZIP2):
+        return io.BufferedReader(_Streams(stream, _BZIP2), _CHUNK)
+    if start.startswith(_XZ):
+        return io.BufferedReader(_Streams(stream, _XZ), _CHUNK)
+    return None
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error comes from unpacking: what the system refuses has a number, other damage has none."""
+    return isinstance(error, DAMAGE) and getattr(error, "errno", None) is None
+
+
+class _Streams(io.RawIOBase):
+    """bzip2 or xz streams, one after the other.
+
+    The readers of the standard library take a stream whose first bytes are damaged for rubbish that may be
+    left out, and end there without a word.
+    """
+
+    def __init__(self, stream: IO[bytes], magic: bytes) -> None:
+        self._stream, self._magic = stream, magic
+        self._unpacker = self._new()
+        self._ended = False
+
+    def _new(self) -> Any:
+        return bz2.BZ2Decompressor() if self._magic == _BZIP2 else lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = b""
+        while not part and not self._ended:
+            if self._unpacker.eof:
+                rest = self._next_stream()
+                if not rest:
+                    self._ended = True
+                    break
+                self._unpacker = self._new()
+                part = self._unpacker.decompress(rest, len(buffer))
+            elif not self._unpacker.needs_input:
+                part = self._unpacker.decompress(b"", len(buffer))
+            else:
+                packed = self._stream.read(_CHUNK)
+                if not packed:
+                    raise EOFError("the file ends before its last stream does")
+                part = self._unpacker.decompress(packed, len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+    def _next_stream(self) -> bytes:
+        """Bytes from the beginning of the next stream on; none at the end of the file."""
+        rest = self._unpacker.unused_data.lstrip(b"\0")
+        while len(rest) < len(self._magic):
+            more = self._stream.read(_CHUNK)
+            if not more:
+                break
+            rest = (rest + more).lstrip(b"\0")
+        if rest and not rest.startswith(self._magic):
+            raise EOFError("what follows the end of a stream does not begin another one")
+        return bytes(rest)
