@@ -103,6 +103,23 @@ def clustered_covariance(y, table, clusters):
     return auc, s10 / m + s01 / n + (s11 + s11.T) / (m * n)
 
 
+def holm(p_values):
+    """Holm 1979: for each hypothesis the smallest level at which the procedure, step by step, rejects it."""
+    m = len(p_values)
+
+    def rejected(level):
+        done = set()
+        for step, k in enumerate(sorted(range(m), key=lambda k: p_values[k])):
+            # the level is a multiple of a p-value: a hair's breadth keeps it on the right side
+            if p_values[k] * (m - step) > level * (1 + 1e-12):
+                break
+            done.add(k)
+        return done
+
+    levels = sorted({min(1.0, p * times) for p in p_values for times in range(1, m + 1)} | {1.0})
+    return [next((level for level in levels if k in rejected(level)), 1.0) for k in range(m)]
+
+
 def objective(sigma, mu, w, l1, l2, factors=None):
     """Eq. (14)."""
     factors = np.ones(len(mu)) if factors is None else factors

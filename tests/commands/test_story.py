@@ -206,6 +206,7 @@ def test_compare_sees_that_a_model_without_its_best_column_is_worse(story, capsy
     told = json.loads(run(capsys, "compare", model, poor, test, "--json"))
     assert told["auc"][0] > told["auc"][1]
     assert told["p_value"][0][1] < 0.01
+    assert told["holm_p_value"] == told["p_value"]
     assert "model - poor" in run(capsys, "compare", model, poor, test)
 
 

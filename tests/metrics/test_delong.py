@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 import reference
 from mbauc.errors import FewRowsWarning
-from mbauc.metrics import compare_roc_auc, roc_auc_interval
+from mbauc.metrics import compare_roc_auc, holm, roc_auc_interval
 
 few_rows = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 
@@ -196,6 +196,17 @@ class TestComparison:
         assert found.low[2, 0] < found.difference[2, 0] < found.high[2, 0]
         np.testing.assert_allclose(found.p_value, found.p_value.T)
         assert found.p_value_all < 0.05
+        np.testing.assert_array_equal(found.holm_p_value, holm(found.p_value))
+
+    def test_p_values_of_pairs_say_that_they_are_not_adjusted(self, rng):
+        y = rng.random(300) < 0.5
+        table = rng.standard_normal((3, 300)) + y
+        three, two = compare_roc_auc(y, table), compare_roc_auc(y, table[:2])
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            told = f"p = {three.p_value[i, j]:.3g} not adjusted, {three.holm_p_value[i, j]:.3g} Holm)"
+            assert told in str(three)
+        assert "adjusted" not in str(two)
+        assert repr(two) == str(two)
 
     def test_no_difference_is_found_where_there_is_none(self, rng):
         y = rng.random(300) < 0.5

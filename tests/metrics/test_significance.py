@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mbauc.metrics import paired_t_test, rank_tests, win_tie_loss
+from mbauc.metrics import paired_t_test, win_tie_loss
 
 
 def test_the_plain_test_is_students(rng):
@@ -50,19 +50,6 @@ def test_outcomes_are_counted(rng):
     assert win_tie_loss(ours, theirs, confidence=1 - 1e-30).ties == 3
 
 
-def test_ranks_over_data_sets(rng):
-    base = rng.random(15)
-    table = {"best": base + 0.2, "middle": base + 0.1, "worst": base}
-    found = rank_tests(table)
-    assert found.names == ["best", "middle", "worst"]
-    np.testing.assert_array_equal(found.mean_rank, [1, 2, 3])
-    assert found.friedman_p_value == pytest.approx(stats.friedmanchisquare(*table.values()).pvalue)
-    assert found.wilcoxon_p_value[0, 2] == pytest.approx(stats.wilcoxon(base + 0.2, base).pvalue)
-    np.testing.assert_array_equal(found.wilcoxon_p_value, found.wilcoxon_p_value.T)
-    equal = rank_tests({"a": base, "b": base, "c": base})
-    assert (equal.friedman_p_value, equal.wilcoxon_p_value.min()) == (1.0, 1.0)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -74,8 +61,6 @@ def test_ranks_over_data_sets(rng):
         (lambda: win_tie_loss({"a": [1, 2]}, {"b": [1, 2]}), "same data sets"),
         (lambda: win_tie_loss({"a": [1, 2]}, {"a": [1]}), "data set 'a': a and b must have"),
         (lambda: win_tie_loss({"a": [1, 2]}, {"a": [1, 2]}, confidence=95), "confidence must be"),
-        (lambda: rank_tests({"a": [1.0, 2.0]}), "at least two methods"),
-        (lambda: rank_tests({"a": [1.0, 2.0], "b": [1.0]}), "a: 2, b: 1"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -93,6 +93,7 @@ def run(options: argparse.Namespace) -> int:
             "low": found.low,
             "high": found.high,
             "p_value": found.p_value,
+            "holm_p_value": found.holm_p_value,
             "p_value_all": found.p_value_all,
             "confidence": found.confidence,
         }

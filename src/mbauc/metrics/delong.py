@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
 from mbauc.metrics.design import Weights, check_confidence, checked_design
+from mbauc.metrics.holm import holm
 from mbauc.metrics.placements import Scores, checked_scores, mean_of_positives, placements, spread
 from mbauc.metrics.variance import covariance_of_means, interval_ends
 
@@ -116,7 +117,7 @@ def roc_auc_interval(
     return AucInterval(auc, low, high, stderr, confidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AucComparison:
     """AUCs of several scorers on the same rows, and whether they differ.
 
@@ -129,9 +130,10 @@ class AucComparison:
     covariance : ndarray of shape (k, k)
         Covariance of the estimates.
     difference, stderr, p_value : ndarray of shape (k, k)
-        Row minus column, its standard error, and the two-sided p-value of no difference.
+        Row minus column, its standard error, and the two-sided p-value of no difference. Each p-value is that
+        of one pair looked at alone: **not adjusted** for the number of pairs. See ``holm_p_value``.
     low, high : ndarray of shape (k, k)
-        Confidence interval of the difference.
+        Confidence interval of the difference, of one pair looked at alone.
     statistic, p_value_all : float
         χ² of all being equal, and its p-value.
     confidence : float
@@ -150,16 +152,24 @@ class AucComparison:
     p_value_all: float
     confidence: float
 
+    @property
+    def holm_p_value(self) -> Array:
+        """The p-values with Holm's adjustment for the number of pairs, shape (k, k): see :func:`holm`."""
+        return holm(self.p_value)
+
     def __str__(self) -> str:
+        adjusted, alone = self.holm_p_value, len(self.names) == 2
         width = max(len(name) for name in self.names)
         lines = [f"{name:{width}}  {auc:.4f}" for name, auc in zip(self.names, self.auc, strict=True)]
         lines += [
             f"{self.names[i]} - {self.names[j]}: {self.difference[i, j]:+.4f} "
             f"({100 * self.confidence:g}% interval {self.low[i, j]:+.4f} to {self.high[i, j]:+.4f}, "
-            f"p = {self.p_value[i, j]:.3g})"
+            f"p = {self.p_value[i, j]:.3g}{'' if alone else f' not adjusted, {adjusted[i, j]:.3g} Holm'})"
             for i, j in combinations(range(len(self.names)), 2)
         ]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def compare_roc_auc(

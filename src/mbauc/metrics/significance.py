@@ -1,4 +1,4 @@
-"""Whether one method beats another over repeated splits of a data set, and over many data sets."""
+"""Whether one method beats another over repeated splits of data sets."""
 
 from __future__ import annotations
 
@@ -144,69 +144,8 @@ def win_tie_loss(
     return WinTieLoss(wins, ties, losses, outcome, tests)
 
 
-@dataclass(frozen=True)
-class RankTests:
-    """Tests of methods over data sets, by ranks.
-
-    Attributes
-    ----------
-    names : list of str
-        The methods.
-    mean_rank : ndarray of shape (k,)
-        Mean rank of each over the data sets, 1 the best.
-    friedman_p_value : float
-        Of all methods being equal; NaN for two methods, which Wilcoxon compares.
-    wilcoxon_p_value : ndarray of shape (k, k)
-        Of two methods being equal, two-sided.
-    """
-
-    names: list[str]
-    mean_rank: Array
-    friedman_p_value: float
-    wilcoxon_p_value: Array
-
-
-def rank_tests(scores: Mapping[str, ArrayLike]) -> RankTests:
-    """Friedman's and Wilcoxon's tests of methods across data sets (Demšar 2006).
-
-    One number for each data set and method, such as the mean AUC over splits: data sets are independent
-    where splits of one are not.
-
-    Parameters
-    ----------
-    scores : mapping of method to array-like of shape (n,)
-        Score of each method on each of n data sets, in the same order; higher is better.
-
-    Returns
-    -------
-    RankTests
-
-    Examples
-    --------
-    >>> tests = rank_tests({"a": [0.9, 0.8, 0.7, 0.95, 0.6, 0.85], "b": [0.88, 0.79, 0.66, 0.9, 0.59, 0.8]})
-    >>> tests.mean_rank.tolist(), round(float(tests.wilcoxon_p_value[0, 1]), 4)
-    ([1.0, 2.0], 0.0312)
-    """
-    names = [str(name) for name in scores]
-    if len(names) < 2:
-        raise ValueError("scores must hold at least two methods to compare.")
-    columns = [_vector(f"scores[{name!r}]", values) for name, values in scores.items()]
-    if len({column.size for column in columns}) > 1 or columns[0].size < 2:
-        sizes = ", ".join(f"{name}: {column.size}" for name, column in zip(names, columns, strict=True))
-        raise ValueError(f"scores must cover the same data sets, at least 2; got {sizes}.")
-    table = np.array(columns)
-    ranks = stats.rankdata(-table, axis=0)
-    p_values = np.ones((len(names), len(names)))
-    for i in range(len(names)):
-        for j in range(i):
-            if (table[i] != table[j]).any():
-                p_values[i, j] = p_values[j, i] = float(stats.wilcoxon(table[i], table[j]).pvalue)
-    constant = bool((table == table[0]).all())
-    friedman = np.nan if len(names) < 3 else 1.0 if constant else float(stats.friedmanchisquare(*table).pvalue)
-    return RankTests(names, ranks.mean(axis=1), friedman, p_values)
-
-
-def _vector(name: str, values: Any) -> Array:
+def finite_vector(name: str, values: Any) -> Array:
+    """Finite numbers in one dimension, or an error that names the argument."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -220,7 +159,7 @@ def _vector(name: str, values: Any) -> Array:
 
 
 def _gaps(a: Any, b: Any) -> Array:
-    first, second = _vector("a", a), _vector("b", b)
+    first, second = finite_vector("a", a), finite_vector("b", b)
     if first.size != second.size or first.size < 2:
         raise ValueError(
             f"a and b must have scores of the same splits, at least 2; got {first.size} and {second.size}."

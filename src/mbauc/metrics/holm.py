@@ -1,0 +1,61 @@
+"""Holm's adjustment: p-values that may be looked at together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def holm(p_values: ArrayLike) -> Array:
+    """P-values adjusted for their number: below 5% there is a false one in at most one of twenty analyses.
+
+    Where nothing is different, one p-value in twenty is below 5%, and the smallest of many usually is. Holm's
+    procedure multiplies the smallest of m by m, the next by m - 1 and so on. The tests need not be independent,
+    and it never finds less than Bonferroni's.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,) or (k, k)
+        P-values of m tests, or the symmetric matrix of those of all pairs of k, in which each pair counts once.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape; ones on the diagonal of a matrix.
+
+    References
+    ----------
+    Holm 1979, A simple sequentially rejective multiple test procedure.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03, 0.005])
+    array([0.03, 0.06, 0.06, 0.02])
+    """
+    try:
+        p = np.asarray(p_values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("p_values must hold numbers.") from None
+    if p.ndim == 2 and p.shape[0] == p.shape[1] and np.array_equal(p, p.T, equal_nan=True):
+        result, pairs = np.ones_like(p), np.triu_indices(len(p), 1)
+        result[pairs] = result.T[pairs] = _stepped_down(p[pairs])
+        return result
+    if p.ndim != 1:
+        raise ValueError(
+            f"p_values must be a list of p-values or a symmetric matrix of those of pairs, got shape {p.shape}."
+        )
+    return _stepped_down(p)
+
+
+def _stepped_down(p: Array) -> Array:
+    if p.size == 0:
+        raise ValueError("p_values must hold at least one p-value.")
+    outside = ~((p >= 0.0) & (p <= 1.0))
+    if outside.any():
+        raise ValueError(f"p_values must lie between 0 and 1, got {p[outside][0]:g}.")
+    order = np.argsort(p, kind="stable")
+    result = np.empty_like(p)
+    result[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)))
+    return result
