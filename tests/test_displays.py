@@ -17,8 +17,9 @@ from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.metrics import calibration_error, roc_auc, roc_auc_interval
 from mbauc.neyman_pearson import np_roc_band
 from mbauc.report import figures
+from mbauc.report.positions import start
 from mbauc.report.tally import Tally
-from mbauc.report.thresholds import start, threshold_table
+from mbauc.report.thresholds import threshold_table
 
 pytest.importorskip("matplotlib", reason="displays are drawn with matplotlib")
 

@@ -15,6 +15,11 @@ HOSTILE = [
     "zero \x00 byte\nand line",
     "",
     "long " * 2000,
+    "</style><style>body { display: none }</style>",
+    "javascript:window.hacked=1",
+    "</title></bdi></code></svg><iframe srcdoc='<script>parent.hacked = 1</script>'>",
+    "\u2067\u202dturned\u2066 round",
+    "line\r\nand\u2028another",
 ]
 
 
@@ -26,6 +31,9 @@ class NamedColumns:
 
     def feature_names(self):
         return self.names
+
+    def scales(self):
+        return np.ones(self.n_features), False
 
 
 def make_model(names=None, *, d=6, coef=None, slope=1.0, classes=("no", "yes"), **rest):

@@ -1,6 +1,10 @@
 """The page in a real browser: Debian's packages chromium and chromium-driver, driven by selenium."""
 
 import base64
+import csv
+import json
+import re
+import shlex
 import struct
 from pathlib import Path
 
@@ -8,10 +12,13 @@ import numpy as np
 import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
+from mbauc.cli import main
+from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.report import report_html
+from mbauc.report.positions import InUse, explore
 from mbauc.report.tally import Tally
 from mbauc.report.text import count, percent, score_text
-from mbauc.report.thresholds import explore, threshold_table
+from mbauc.report.thresholds import threshold_table
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
@@ -24,6 +31,8 @@ FLAGS = (
 )
 PHONE, DESKTOP = 390, 1200
 LIMITS = ("0", "0.0001", "0.001", "0.0123", "1%", "0.05", "0.1", "0.5", "0.999", "1")
+ALARMS = ("0", "1", "7", "99", "100.5", "400", "12345", "1e9")
+IN_USE = (("", ""), ("", "0.5%"), ("100000", "0.001"), ("5e6", ""), ("1000", "0"), ("", "1"))
 RATIOS = ("0", "0.02", "0.5", "1", "3.7", "10", "50", "1000", "1e5", "1e9")
 
 
@@ -35,7 +44,7 @@ def browser(tmp_path_factory):
     options.binary_location = str(CHROMIUM)
     for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
         options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
     yield driver
     driver.quit()
@@ -51,6 +60,7 @@ def folder(tmp_path_factory):
     small, scores = make_rows(60, 0.3)
     hostile = make_model(HOSTILE, trained_on={HOSTILE[1]: HOSTILE}, classes=(HOSTILE[0], HOSTILE[1]), slope=1.8)
     words = {"title": HOSTILE[0], "data_name": HOSTILE[1], "warnings": HOSTILE, "generated": HOSTILE[2]}
+    words["model_name"] = HOSTILE[1]
     pages = {
         "typical": report_html(model, y, s, title="Churn", data_name="march.csv", generated="2026-03-01"),
         "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3),
@@ -95,13 +105,15 @@ return Object.fromEntries(all.map(place => [place.id, [place.value, place.textCo
 def check_position(browser, at):
     """All numbers that are shown, their exact values and their texts, are those of Python."""
     wanted = {
-        "threshold": (at.threshold, score_text),
+        "threshold": (at.cut, score_text),
         "found": (at.found, count),
         "missed": (at.missed, count),
         "false-alarms": (at.false_alarms, count),
         "quiet": (at.quiet, count),
         "promise": (at.promise, percent),
         "cost": (at.cost, count),
+        "alarms": (at.alarms, count),
+        "alarms-precision": (at.alarms_precision, percent),
     }
     for name in ("detection", "false_alarm", "precision"):
         for end, value in zip(("", "-low", "-high"), getattr(at, name), strict=True):
@@ -144,9 +156,76 @@ def test_the_explorer_shows_the_numbers_of_python(browser, folder, name):
     for text in RATIOS:
         set_number(browser, "cost-number", text)
         check_position(browser, explore(table, cost_ratio=float(text)))
+    element(browser, "mode-alarms").click()
+    for text in ALARMS:
+        set_number(browser, "alarms-number", text)
+        check_position(browser, explore(table, alarms=float(text)))
+    element(browser, "rows-number").find_element("xpath", "..").find_element("css selector", "summary").click()
+    for rows, share in IN_USE:
+        set_number(browser, "rows-number", rows)
+        set_number(browser, "share-number", share)
+        part = float(share.removesuffix("%")) / (100 if share.endswith("%") else 1) if share else None
+        in_use = InUse.of(table, float(rows) if rows else None, part)
+        check_position(browser, explore(table, alarms=float(ALARMS[-1]), in_use=in_use))
+        assert element(browser, "at-alarms").is_displayed() == bool(rows or share)
+    element(browser, "mode-cost").click()
+    check_position(browser, explore(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
+    set_number(browser, "share-number", "2")  # no share: it is marked, and what was shown stays
+    assert element(browser, "share-number").get_attribute("aria-invalid") == "true"
+    check_position(browser, explore(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
+    set_number(browser, "share-number", "")
+    assert element(browser, "share-number").get_attribute("aria-invalid") is None
     if own:
         element(browser, "mode-own").click()
         check_position(browser, explore(table))
+
+
+def test_the_command_that_is_copied_sets_the_threshold(browser, tmp_path, monkeypatch):
+    _, y, s = typical()
+    model = RankerModel(LibsvmLayout(1, zero_based=False), (0, 1), np.array([1.0]), 0.0, 1.0, 0.0, 0.1)
+    save_model(model, tmp_path / "my model.mbauc")
+    page = report_html(model, y, s, model_name="my model.mbauc")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.execute_cdp_cmd("Browser.grantPermissions", permissions)
+    load(browser, tmp_path, "page")
+    monkeypatch.chdir(tmp_path)
+    for limit in ("0.001", "0.05"):
+        set_number(browser, "limit-number", limit)
+        element(browser, "copy").click()
+        copied = browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert copied == element(browser, "command").text.replace("\n", " ")
+        assert len(copied) < 75
+        assert main([*shlex.split(copied)[1:], "--force"]) == 0
+        cut = load_model(tmp_path / "my model-alarm.mbauc").threshold.value
+        at = explore(threshold_table(Tally.of(y == 1, s, None)), false_alarm=float(limit))
+        assert ((s > cut) == (s > at.threshold)).all()
+    assert element(browser, "copy").text == "Copied"
+    # without the right to write, the command is selected
+    browser.execute_script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
+    element(browser, "copy").click()
+    assert browser.execute_script("return getSelection().toString()").split() == copied.split()
+    set_number(browser, "limit-number", "1")  # below all scores: nothing to set
+    assert not element(browser, "command").is_displayed()
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_the_slider_stays_in_sight_with_the_plots_that_it_moves(browser, folder, width):
+    load(browser, folder, "typical", width)
+    element(browser, "mode-limit").click()
+    places = """
+    document.getElementById(arguments[0]).scrollIntoView();
+    const box = (element) => element.getBoundingClientRect();
+    const bar = box(document.querySelector(".bar"));
+    return [bar.top, bar.bottom, box(document.getElementById(arguments[0])).bottom, innerHeight];
+    """
+    for name in ("roc", "precision"):
+        top, bottom, heading, window = browser.execute_script(places, name)
+        assert top == 0
+        assert bottom < 0.2 * window
+        assert bottom < heading < window
+        assert element(browser, "saying").is_displayed()
+    assert browser.execute_script(places, "weights")[1] <= 0  # below, there is nothing to move
 
 
 def test_sliders_and_radios_follow_the_keyboard(browser, folder):
@@ -216,10 +295,60 @@ def test_marks_move_with_the_threshold(browser, folder):
     assert all(before != after for before, after in zip(*places, strict=True))
 
 
+def requested(browser):
+    """What the browser asked for since it was asked last."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [one["params"]["request"]["url"] for one in messages if one["method"] == "Network.requestWillBeSent"]
+
+
+def check_nothing_ran(browser, page):
+    """Nothing from the data runs, also where no policy bars it, and nothing is loaded."""
+    html = page.read_text(encoding="utf-8")
+    policy = re.search("<meta http-equiv.*?>", html)[0]
+    open_page = page.with_name("open.html")
+    open_page.write_text(html.replace(policy, ""), encoding="utf-8")
+    for path in (open_page, page):
+        requested(browser)
+        load(browser, path.parent, path.stem)
+        assert len(browser.find_elements("css selector", "meta[http-equiv]")) == int(path == page)
+        browser.execute_script("document.querySelectorAll('details').forEach(part => { part.open = true })")
+        for mode in ("limit", "alarms", "cost"):
+            element(browser, f"mode-{mode}").click()
+        assert browser.execute_script("return [window.hacked, document.body.offsetHeight > 0]") == [None, True]
+        kinds = (
+            "return ['script', 'style', 'iframe', 'img'].map(name => document.querySelectorAll(name).length)"
+        )
+        assert browser.execute_script(kinds) == [2, 1, 0, 0]
+        assert requested(browser) == [path.as_uri()]
+        assert [entry["message"] for entry in browser.get_log("browser")] == []
+    open_page.unlink()
+
+
+def test_nothing_from_files_and_their_names_runs(browser, tmp_path, monkeypatch):
+    """Names of columns, labels, values and files by way of the commands."""
+    pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
+    monkeypatch.chdir(tmp_path)
+    rows, model, words = "<img src=x onerror=hacked=1>.csv", "'\"><svg onload=hacked=1>.mbauc", HOSTILE
+    rng = np.random.default_rng(0)
+    with open(rows, "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([words[0], words[1], words[2], words[10]])
+        for k in range(400):
+            yes = k % 5 == 0
+            number = f"{rng.standard_normal() + yes:.3f}"
+            writer.writerow([words[11 if yes else 12], words[k % 3], words[10 + k % 4], number])
+    fit = ["--label", words[0], "--positive", words[11], "--encode", "onehot", "--cv", "2", "-o", model]
+    assert main(["fit", rows, *fit, "--hold-out", "0"]) == 0
+    assert main(["evaluate", model, rows, "--report", "page.html", "--title", words[12]]) == 0
+    check_nothing_ran(browser, tmp_path / "page.html")
+    shown = element(browser, "weights").find_element("xpath", "..").text
+    assert words[10] in shown
+    assert f"{words[2]}={words[11]}" in shown
+    assert shlex.split(element(browser, "command").text)[2] == model
+
+
 def test_nothing_from_the_data_runs_and_nothing_is_loaded(browser, folder):
-    load(browser, folder, "hostile")
-    assert browser.execute_script("return window.hacked") is None
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    check_nothing_ran(browser, folder / "hostile.html")
     assert browser.title == HOSTILE[0]
     # the policy holds even if a script gets in
     browser.execute_script(

@@ -10,8 +10,9 @@ from mbauc.metrics import calibration_error, partial_roc_auc
 from mbauc.neyman_pearson import np_roc_band
 from mbauc.report.curves import average_precision, histogram, lift_at, partial_auc, reliability, tied_pairs
 from mbauc.report.evaluation import evaluate
+from mbauc.report.positions import InUse, explore
 from mbauc.report.tally import Tally
-from mbauc.report.thresholds import MOST, explore, slider_limits, threshold_table
+from mbauc.report.thresholds import MOST, slider_alarms, slider_limits, threshold_table
 
 
 @st.composite
@@ -143,11 +144,80 @@ def test_the_cost_is_the_least_one(case, ratio):
     assert at.quiet == weight[~y].sum() - at.false_alarms
 
 
+@given(scored(), st.integers(0, 60), st.sampled_from([None, 0.0, 0.01, 0.5]), st.sampled_from([None, 1000.0]))
+def test_alarms_in_use_are_no_more_than_can_be_looked_at(case, most, share, rows):
+    y, s, w = case
+    weight = ones(y, w)
+    table = threshold_table(Tally.of(y, s, w))
+    at = explore(table, alarms=float(most), in_use=InUse.of(table, rows, share))
+    total = weight.sum() if rows is None else rows
+    positive = weight[y].sum() / weight.sum() if share is None else share
+
+    def alarms(threshold):
+        rates = [(weight[part & (s > threshold)].sum() / weight[part].sum()) for part in (y, ~y)]
+        return total * (positive * rates[0] + (1 - positive) * rates[1])
+
+    assert at.alarms == pytest.approx(alarms(at.threshold))
+    assert at.alarms <= most
+    lower = [-np.inf, *s[weight > 0]]  # any lower threshold with other alarms raises too many
+    assert all(alarms(t) > most - 1e-6 or alarms(t) == alarms(at.threshold) for t in lower if t < at.threshold)
+    if at.alarms:
+        assert at.alarms_precision == pytest.approx(total * positive * at.detection.value / at.alarms, abs=1e-9)
+    else:
+        assert np.isnan(at.alarms_precision)
+
+
+def test_rarer_positives_make_alarms_dearer():
+    y, s = make_rows(2000, 0.3)
+    table = threshold_table(Tally.of(y == 1, s, None))
+    here = explore(table, cost_ratio=5.0)
+    rare = explore(table, cost_ratio=5.0, in_use=InUse.of(table, share=0.01))
+    assert rare.threshold > here.threshold
+    assert rare.alarms_precision < rare.precision.value
+    same = InUse.of(table, 2000.0, y.mean())
+    assert explore(table, cost_ratio=5.0, in_use=same).cost == pytest.approx(here.cost)
+
+
+def test_numbers_of_alarms_on_the_slider_are_kept_exactly():
+    y, s = make_rows(30_000, 0.02)
+    table = threshold_table(Tally.of(y == 1, s, None))
+    assert table.threshold.size < 2500
+    for most in slider_alarms(y.size):
+        assert explore(table, alarms=most).alarms == most
+
+
+# -- thresholds in few digits ---------------------------------------------------------------------------------
+
+
+@given(scored(), st.one_of(st.none(), st.floats(-4, 4)))
+def test_few_digits_part_the_same_rows(case, own):
+    y, s, w = case
+    table = threshold_table(Tally.of(y, s, w), own)
+    weight = ones(y, w)
+    for cut, found, false_alarms in zip(table.cut, table.found, table.false_alarms, strict=True):
+        assert weight[y & (s > cut)].sum() == pytest.approx(found)
+        assert weight[~y & (s > cut)].sum() == pytest.approx(false_alarms)
+
+
+def test_thresholds_have_as_few_digits_as_they_need():
+    y, s = np.array([0, 1, 0, 1]), np.array([-1.2345678, -0.00012345678, 0.12345678, 2.3456789])
+    assert threshold_table(Tally.of(y == 1, s, None)).cut.tolist() == [2.4, 1.0, 0.06, -0.6, -np.inf]
+    y, s = make_rows(20_000, 0.02)
+    table = threshold_table(Tally.of(y == 1, s, None), float(s[0]) + 1e-9)
+    assert np.median([len(repr(cut).lstrip("-0.").replace(".", "")) for cut in table.cut[:-1].tolist()]) <= 5
+    # programs that sum in another order must see the same rows
+    every = np.unique(s)
+    for cut in table.cut[:-1]:
+        k = np.searchsorted(every, cut)
+        if 0 < k < every.size:
+            assert min(cut - every[k - 1], every[k] - cut) >= 0.09 * (every[k] - every[k - 1])
+
+
 def test_a_position_needs_one_rule():
     y, s = make_rows(50, 0.3)
     table = threshold_table(Tally.of(y == 1, s, None))
-    for rules in ({}, {"false_alarm": 0.1, "cost_ratio": 2.0}):
-        with pytest.raises(ValueError, match="false_alarm or cost_ratio"):
+    for rules in ({}, {"false_alarm": 0.1, "cost_ratio": 2.0}, {"false_alarm": 0.1, "alarms": 2.0}):
+        with pytest.raises(ValueError, match="false_alarm, cost_ratio or alarms"):
             explore(table, **rules)
     with pytest.raises(ValueError, match="false_alarm must be"):
         explore(table, false_alarm=1.5)

@@ -2,6 +2,7 @@ import base64
 import hashlib
 import json
 import re
+import shlex
 from datetime import datetime
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -14,9 +15,10 @@ from report_cases import HOSTILE, make_model, make_rows, typical
 from mbauc.metrics import roc_auc_interval
 from mbauc.model import Threshold
 from mbauc.report import report_html
+from mbauc.report.positions import explore
 from mbauc.report.tally import Tally
-from mbauc.report.text import count, embedded_json, escaped, percent
-from mbauc.report.thresholds import explore, threshold_table
+from mbauc.report.text import between, count, embedded_json, escaped, percent
+from mbauc.report.thresholds import threshold_table
 
 VOID = {"meta", "input", "br", "link", "img"}
 
@@ -205,12 +207,66 @@ def test_the_page_shows_what_was_measured(pages):
     assert page.by_id("at-found") == count(((s > model.threshold.value) & (y == 1)).sum())
     assert page.by_id("at-false-alarms") == count(((s > model.threshold.value) & (y == 0)).sum())
     assert page.by_id("at-detection") == percent(at.detection.value)
-    assert page.by_id("at-threshold") == repr(model.threshold.value)
+    cut = float(page.by_id("at-threshold"))
+    assert ((s > cut) == (s > model.threshold.value)).all()
+    assert len(page.by_id("at-threshold")) <= 8
 
     rows = {attributes["class"]: text for attributes, text in page.find("table") if "class" in attributes}
     largest = int(np.abs(model.coef).argmax())
     assert rows["weights"].startswith(f"ColumnWeightcolumn {largest}")
     assert "Training: rows100,000" in rows["facts"]
+
+
+def test_what_only_experts_understand_is_folded_away():
+    record = {
+        "solver": "gram: its moments are small",
+        "positives": 7,
+        "finished": "2026-03-01",
+        "notes": ["odd"],
+    }
+    model, y, s = typical()
+    html = report_html(make_model(slope=7.241, path=model.path, trained_on=record), y, s)
+    before, _, details = html.partition("<summary>Technical details</summary>")
+    details = details.partition("</details></section>")[0]
+    for words in ("gram:", "Log-odds", "7.241", "l2 =", "penalty"):
+        assert words in details, words
+        shown = re.sub(r"<(style|script)\b.*?</\1>", "", before, flags=re.S)
+        assert words not in shown, words
+    assert "Training positives" in before
+    assert "2026-03-01" in before
+    assert "odd" in before
+
+
+def test_the_command_names_the_model_in_words_that_a_shell_takes():
+    y, s = PAGES["small"][1:]
+    for name, model, out in (
+        ("", "MODEL", "alarm.mbauc"),
+        ("model.mbauc", "model.mbauc", "model-alarm.mbauc"),
+        ("my model.mbauc", "my model.mbauc", "my model-alarm.mbauc"),
+        ("it's <b>&amp;.mbauc", "it's <b>&amp;.mbauc", "it's <b>&amp;-alarm.mbauc"),
+        ("$(rm -r x)`x`;.mbauc", "$(rm -r x)`x`;.mbauc", "$(rm -r x)`x`;-alarm.mbauc"),
+        ("-rf.mbauc", "./-rf.mbauc", "-rf-alarm.mbauc"),
+        ("new\nline.mbauc", "MODEL", "alarm.mbauc"),
+        ("\x1b[2J.mbauc", "MODEL", "alarm.mbauc"),
+        ("\u202eabc.mbauc", "MODEL", "alarm.mbauc"),
+    ):
+        page = Page(report_html(make_model(), y, s, model_name=name))
+        cut = page.by_id("at-threshold")
+        words = ["mbauc", "threshold", model, f"--at={cut}", "-o", out]
+        assert shlex.split(page.by_id("command")) == words
+
+
+def test_a_model_with_a_threshold_needs_no_command(pages):
+    page = Page(pages["typical"])
+    assert "hidden" in page.find("div", id="command-part")[0][0]
+    assert "hidden" not in Page(pages["small"]).find("div", id="command-part")[0][0]
+
+
+def test_intervals_have_as_many_digits_as_they_bear():
+    ends = [(0.0000369, 0.00809), (0.0126, 0.0368), (0.518, 0.594), (0.0, 1.0), (0.99971, 0.99999), (0.0, 0.0)]
+    assert [between(*pair) for pair in ends] == [
+        "0.00–0.81%", "1.3–3.7%", "51.8–59.4%", "0–100%", "99.971–99.999%", "0–0%",
+    ]  # fmt: skip
 
 
 def test_without_a_threshold_the_explorer_starts_at_a_limit(pages):

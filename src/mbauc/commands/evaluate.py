@@ -13,7 +13,7 @@ from mbauc.commands.terminal import Output, add_command, may_write, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.report.evaluation import Evaluation, Ranking
-    from mbauc.report.thresholds import Position
+    from mbauc.report.positions import Position
 
 _DESCRIPTION = """\
 Scores labelled rows that the model was not trained on and says how well it ranks them: AUC with DeLong's
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.model import load_model
     from mbauc.model.training import score_source
     from mbauc.report.evaluation import evaluate
-    from mbauc.report.thresholds import explore
+    from mbauc.report.positions import explore
 
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
@@ -65,8 +65,14 @@ def run(options: argparse.Namespace) -> int:
 
         data_name = ", ".join(entry["name"] for entry in names[:3]) + (", …" if len(names) > 3 else "")
         now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-        about = f"{options.model.name}, {now}"
-        page = page_html(found, model, title=options.title, data_name=data_name, generated=about)
+        page = page_html(
+            found,
+            model,
+            title=options.title,
+            data_name=data_name,
+            model_name=options.model.name,
+            generated=f"{options.model.name}, {now}",
+        )
         with atomic_write(options.report) as stream:
             stream.write(page.encode())
         output.say(f"wrote         {options.report}")

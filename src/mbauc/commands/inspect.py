@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from itertools import islice
 
     from mbauc.model import load_model
-    from mbauc.report.record import training_facts
+    from mbauc.report.record import training_facts, weight_meaning
 
     model, output = load_model(options.model), Output(options.json)
     record = model.trained_on
@@ -55,11 +55,13 @@ def run(options: argparse.Namespace) -> int:
     facts.append(("moments", "kept: mbauc update and merge work" if model.moments else "not in the file"))
     for name, value in [*facts, *training_facts(record)]:
         output.say(f"{name.lower():18}  {value}")
-    output.say()
+    output.say(f"\n{weight_meaning(model)}:\n")
     shown = [_short(name, 80) for _, name, _ in top]
     width = max(map(len, shown), default=0)
-    for name, (_, _, weight) in zip(shown, top, strict=True):
-        output.say(f"{name:{width}}  {weight:+.6g}")
+    scales, _ = model.layout.scales()
+    for name, (column, _, weight) in zip(shown, top, strict=True):
+        one = f"  ({weight / scales[column]:+.4g} for one unit)" if scales[column] != 1 else ""
+        output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
     if used > len(top):
         output.say(f"… and {used - len(top):,} more")
     return output.done(
@@ -72,7 +74,10 @@ def run(options: argparse.Namespace) -> int:
             "intercept": model.intercept,
             "threshold": None if model.threshold is None else vars(model.threshold),
             "moments": model.moments is not None,
-            "weights": [{"column": column, "name": name, "weight": weight} for column, name, weight in top],
+            "weights": [
+                {"column": column, "name": name, "weight": weight, "per_unit": weight / scales[column]}
+                for column, name, weight in top
+            ],
             "trained_on": record,
             "path": model.path,
         }

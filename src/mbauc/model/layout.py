@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mbauc.data.known_columns import KnownColumns, UnlabelledLibsvm
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.source import TableSource
@@ -68,6 +71,10 @@ class TableLayout:
         """Names of the columns."""
         return self.encoding.feature_names
 
+    def scales(self) -> tuple[NDArray[np.float64], bool]:
+        """By what the numbers of each column were divided, and whether by standard deviations."""
+        return self.encoding.scales, self.encoding.standardised
+
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; ``names`` and ``delimiter`` only where the user said them."""
         told = {
@@ -106,6 +113,10 @@ class LibsvmLayout:
         """The numbers of the columns, as they stand in the files."""
         first = 0 if self.zero_based else 1
         return [str(column) for column in range(first, first + self.n_features)]
+
+    def scales(self) -> tuple[NDArray[np.float64], bool]:
+        """Columns come as they are."""
+        return np.ones(self.n_features), False
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""

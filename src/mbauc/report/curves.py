@@ -75,8 +75,7 @@ class Lift(NamedTuple):
 def lift_at(tally: Tally, share: float) -> Lift:
     """Positives in a share of the rows, the highest scores first; of rows in a tie an equal part counts."""
     wanted = share * tally.total
-    # the lowest score with no more than that many rows above it
-    edge = tally.lowest(lambda score: sum(part.above(score) for part in tally) <= wanted)
+    edge = tally.lowest_with(wanted)
     above = [float(part.above(edge)) for part in tally]
     tied = [part.total - float(part.below(edge)) - count for part, count in zip(tally, above, strict=True)]
     part_of_tie = (wanted - sum(above)) / sum(tied)

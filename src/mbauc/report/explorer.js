@@ -4,7 +4,20 @@
   const table = JSON.parse(element("thresholds").textContent);
   const STEPS = 50; // of a slider, for a factor of ten
 
-  // -- which row of the table: the rules of mbauc.report.thresholds.explore ------------------------------------
+  // -- which row of the table: the rules of mbauc.report.positions.explore -------------------------------------
+
+  // rows in use that one positive and one negative row stand for
+  let inUse = [1, 1];
+
+  function alarmsOf(row) {
+    return inUse[0] * table.found[row] + inUse[1] * table.false_alarms[row];
+  }
+
+  function rowWithAlarms(most) {
+    let row = table.threshold.length - 1;
+    while (alarmsOf(row) > most) row -= 1;
+    return row;
+  }
 
   function rowWithin(limit) {
     let row = table.threshold.length - 1;
@@ -13,7 +26,7 @@
   }
 
   function costOf(row, ratio) {
-    return ratio * (table.positives - table.found[row]) + table.false_alarms[row];
+    return ratio * (inUse[0] * (table.positives - table.found[row])) + inUse[1] * table.false_alarms[row];
   }
 
   function rowOfLeastCost(ratio) {
@@ -90,6 +103,12 @@
     const precision = putRate("precision", found, found + alarms, row);
     put("promise", table.promise[row], percent(table.promise[row]));
     put("cost", cost, cost === null ? "–" : count(cost));
+    const raised = alarmsOf(row);
+    put("alarms", raised, count(raised));
+    const right = raised ? (inUse[0] * found) / raised : null;
+    put("alarms-precision", right, percent(right));
+    element("command-at").textContent = String(threshold);
+    element("command-part").hidden = threshold === null || chosen() === "own";
     element("saying").textContent =
       `Finds ${count(found)} of ${count(table.positives)} positives, ` +
       `with ${count(alarms)} false alarm${alarms === 1 ? "" : "s"} among ${count(table.negatives)} negatives.`;
@@ -98,7 +117,7 @@
 
   // -- controls -------------------------------------------------------------------------------------------------
 
-  const settings = { limit: Number(element("limit-number").value), cost: Number(element("cost-number").value) };
+  const settings = {};
   const chosen = () => document.querySelector("input[name=mode]:checked").value;
 
   function update() {
@@ -106,32 +125,39 @@
     for (const part of document.querySelectorAll("[data-mode]")) part.hidden = part.dataset.mode !== mode;
     if (mode === "own") show(table.chosen, null);
     if (mode === "limit") show(rowWithin(settings.limit), null);
+    if (mode === "alarms") show(rowWithAlarms(settings.alarms), null);
     if (mode === "cost") {
       const row = rowOfLeastCost(settings.cost);
       show(row, costOf(row, settings.cost));
     }
   }
 
-  function connect(mode, says, most, zeroAtLeft) {
+  // A number or a percentage that somebody typed, null if it is neither or too large; the entry is marked then.
+  function read(entry, most, whenEmpty) {
+    const text = entry.value.trim();
+    const value = text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
+    const number = text === "" ? whenEmpty : value >= 0 && value <= most ? value : null;
+    if (number === null) entry.setAttribute("aria-invalid", "true");
+    else entry.removeAttribute("aria-invalid");
+    return number;
+  }
+
+  function connect(mode, says, most, atLeft, rounded) {
     const slider = element(`${mode}-slider`);
     const entry = element(`${mode}-number`);
+    settings[mode] = Number(entry.value);
     const say = () => slider.setAttribute("aria-valuetext", says(settings[mode]));
     slider.addEventListener("input", () => {
       const power = Number((10 ** (Number(slider.value) / STEPS)).toPrecision(3));
-      settings[mode] = zeroAtLeft && slider.value === slider.min ? 0 : power;
+      settings[mode] = atLeft !== null && slider.value === slider.min ? atLeft : rounded(power);
       entry.value = String(settings[mode]);
       entry.removeAttribute("aria-invalid");
       say();
       update();
     });
     entry.addEventListener("input", () => {
-      const text = entry.value.trim();
-      const value = text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
-      if (text === "" || !(value >= 0 && value <= most)) {
-        entry.setAttribute("aria-invalid", "true");
-        return;
-      }
-      entry.removeAttribute("aria-invalid");
+      const value = read(entry, most, null);
+      if (value === null) return;
       settings[mode] = value;
       slider.value = value === 0 ? slider.min : String(Math.round(STEPS * Math.log10(value)));
       say();
@@ -140,8 +166,43 @@
     say();
   }
 
-  connect("limit", (value) => `${percent(value)} of the negatives`, 1, true);
-  connect("cost", (value) => `${value} false alarms for a missed positive`, Number.MAX_VALUE, false);
+  connect("limit", (value) => `${percent(value)} of the negatives`, 1, 0, (value) => value);
+  connect("alarms", (value) => `${value} alarm${value === 1 ? "" : "s"}`, Number.MAX_VALUE, null, Math.floor);
+  connect("cost", (value) => `${value} false alarms for a missed positive`, Number.MAX_VALUE, null, (value) => value);
+
+  function changeUse() {
+    const total = table.positives + table.negatives;
+    const rows = read(element("rows-number"), Number.MAX_VALUE, total);
+    const share = read(element("share-number"), 1, -1);
+    if (rows === null || share === null) return;
+    inUse =
+      share < 0
+        ? [rows / total, rows / total]
+        : [(rows * share) / table.positives, (rows * (1 - share)) / table.negatives];
+    const same = inUse[0] === 1 && inUse[1] === 1;
+    for (const part of document.querySelectorAll("[data-in-use]")) part.hidden = same;
+    update();
+  }
+  for (const name of ["rows-number", "share-number"]) element(name).addEventListener("input", changeUse);
+
+  // -- the command ----------------------------------------------------------------------------------------------
+
+  const button = element("copy");
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const code = element("command");
+    getSelection().selectAllChildren(code);
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      done = true;
+    } catch {
+      done = document.execCommand("copy"); // where the page may not write; what is selected can be copied by hand
+    }
+    button.textContent = done ? "Copied" : "Selected";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+
   for (const choice of document.querySelectorAll("input[name=mode]")) choice.addEventListener("change", update);
   update();
 })();

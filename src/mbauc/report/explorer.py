@@ -3,59 +3,65 @@
 from __future__ import annotations
 
 import math
+import shlex
+from html import escape
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from mbauc.report.positions import START, Position, start
 from mbauc.report.text import count, embedded_json, percent, score_text, short_percent
-from mbauc.report.thresholds import SLIDER_STEPS, START, Position, ThresholdTable, slider_decades, start
+from mbauc.report.thresholds import SLIDER_STEPS, ThresholdTable, slider_decades
 
 if TYPE_CHECKING:
     from mbauc.model import Threshold
 
-#: Cost ratio that the page starts with; exponents of ten at the ends of its slider.
+#: Cost ratio that the page starts with; exponents of ten at the ends of its slider. Number of alarms at first.
 _COST, _COST_ENDS = 10, (-2, 6)
+_ALARMS = 100
+#: What each way to choose asks for.
+_ABOUT = {
+    "limit": "A share such as 0.01 or 1%. It is kept on these rows; for a promise about rows to come, "
+    "<code>mbauc threshold --false-alarm</code> cuts higher.",
+    "alarms": "As many as can be looked at, those with the highest scores. These are {rows} rows; if a day has "
+    "more or less, say so below under “Rows in use”.",
+    "cost": "How many false alarms are as bad as one missed positive. The threshold of least cost is taken.",
+}
 
 
-def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str) -> str:
+def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, model_name: str = "") -> str:
     """Controls, the result with something beside it, and the table of thresholds that the script reads."""
+    at = start(table)
     return (
-        f'<div class="controls">{_controls(table, own)}</div>{_result(start(table), beside)}'
+        f'<div class="controls">{_modes(table, own)}</div>'
+        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_saying(at)}</div>'
+        f'<div class="plots"><div>{_rates(at)}{_confusion(at)}{_command(at, own, model_name)}{_in_use(table)}'
+        f"</div>{beside}</div>"
         f'<script type="application/json" id="thresholds">{embedded_json(table.to_dict())}</script>'
     )
 
 
-def _controls(table: ThresholdTable, own: Threshold | None) -> str:
-    modes = [("limit", "Limit of false alarms"), ("cost", "Costs")]
-    about = ""
+# -- controls -------------------------------------------------------------------------------------------------
+
+
+def _modes(table: ThresholdTable, own: Threshold | None) -> str:
+    modes = [("limit", "Share of false alarms"), ("alarms", "Number of alarms"), ("cost", "Costs")]
+    about = dict(_ABOUT)
     if own is not None and table.chosen is not None:
         modes.insert(0, ("own", "The model’s threshold"))
-        about = f'<p data-mode="own">{_promise(own)}</p>'
+        about["own"] = _promise(own)
+    first = modes[0][0]
     radios = "".join(
         f'<label for="mode-{mode}"><input type="radio" name="mode" id="mode-{mode}" value="{mode}" '
-        f'autocomplete="off"{" checked" if k == 0 else ""}>{text}</label>'
-        for k, (mode, text) in enumerate(modes)
+        f'autocomplete="off"{" checked" if mode == first else ""}>{text}</label>'
+        for mode, text in modes
     )
-    limit = _slider(
-        "limit",
-        "Largest share of these negatives that may raise an alarm",
-        (-SLIDER_STEPS * slider_decades(table.negatives), 0),
-        START,
-        "Share, such as 0.01 or 1%",
+    rows = count(table.positives + table.negatives)
+    notes = "".join(
+        f'<p class="soft" data-mode="{mode}"{"" if mode == first else " hidden"}>{text.format(rows=rows)}</p>'
+        for mode, text in about.items()
     )
-    cost = _slider(
-        "cost",
-        "Cost of a missed positive, in false alarms",
-        (SLIDER_STEPS * _COST_ENDS[0], SLIDER_STEPS * _COST_ENDS[1]),
-        _COST,
-        "Ratio, such as 10",
-    )
-    first = modes[0][0]
     return (
-        f"<fieldset><legend>Set the threshold by</legend>{radios}{about}"
-        f'<div data-mode="limit"{"" if first == "limit" else " hidden"}>{limit}'
-        '<p class="soft">The limit is for these rows. For a promise about rows to come, '
-        "<code>mbauc threshold</code> cuts higher. The lowest of the thresholds in this page that keeps the "
-        "limit is taken; of many rows not every score is among them.</p></div>"
-        f'<div data-mode="cost" hidden>{cost}</div>'
+        f"<fieldset><legend>Choose the threshold by</legend>{radios}{notes}"
         "<noscript><p>Moving the threshold needs JavaScript. The numbers below are those of the first choice."
         "</p></noscript></fieldset>"
     )
@@ -70,23 +76,73 @@ def _promise(own: Threshold) -> str:
     )
 
 
-def _slider(name: str, label: str, ends: tuple[int, int], value: float, hint: str) -> str:
-    at = round(SLIDER_STEPS * math.log10(value))
+def _sliders(table: ThresholdTable, own: Threshold | None) -> str:
+    rows = table.positives + table.negatives
+    limits = (-SLIDER_STEPS * slider_decades(table.negatives), 0)
+    alarms = (0, SLIDER_STEPS * slider_decades(rows))
+    costs = (SLIDER_STEPS * _COST_ENDS[0], SLIDER_STEPS * _COST_ENDS[1])
+    shown = "limit" if own is None or table.chosen is None else "own"
+    return "".join(
+        f'<div data-mode="{mode}"{"" if mode == shown else " hidden"}>'
+        f'<label for="{mode}-slider">{label}</label><div class="dial">'
+        f'<input type="range" id="{mode}-slider" min="{ends[0]}" max="{ends[1]}" step="1" '
+        f'value="{round(SLIDER_STEPS * math.log10(value))}" autocomplete="off">'
+        f'<label class="unseen" for="{mode}-number">{label}, as a number</label>'
+        f'<input type="text" inputmode="decimal" id="{mode}-number" value="{value:g}" autocomplete="off"></div>'
+        "</div>"
+        for mode, label, ends, value in (
+            ("limit", "Largest share of negatives with an alarm", limits, START),
+            ("alarms", "Largest number of alarms", alarms, min(_ALARMS, max(1, math.floor(rows / 10)))),
+            ("cost", "Cost of a missed positive, in false alarms", costs, _COST),
+        )
+    )
+
+
+def _in_use(table: ThresholdTable) -> str:
+    rows = table.positives + table.negatives
     return (
-        f'<label for="{name}-slider">{label}</label>'
-        f'<input type="range" id="{name}-slider" min="{ends[0]}" max="{ends[1]}" step="1" value="{at}" '
-        'autocomplete="off">'
-        f'<label for="{name}-number">{hint}</label>'
-        f'<input type="text" inputmode="decimal" id="{name}-number" value="{value:g}" autocomplete="off">'
+        '<details class="controls"><summary>Rows in use: another number, or rarer positives</summary>'
+        '<p class="soft">Test files often hold more positives than there will be. With the share that is '
+        "expected in use, precision, alarms and costs are told for it.</p>"
+        '<label for="share-number">Share of positives in use</label>'
+        '<input type="text" inputmode="decimal" id="share-number" autocomplete="off" '
+        f'placeholder="{percent(table.positives / rows)}">'
+        '<label for="rows-number">Rows in use, such as those of a day</label>'
+        '<input type="text" inputmode="decimal" id="rows-number" autocomplete="off" '
+        f'placeholder="{count(rows)}"></details>'
     )
 
 
-def _result(at: Position, beside: str) -> str:
+def _command(at: Position, own: Threshold | None, model_name: str) -> str:
+    """What sets this threshold; the script changes the number in it."""
+    # a name with signs that cannot be seen must not get into a terminal with the rest
+    name = PurePath(model_name).name if model_name.isprintable() else ""
+    name = f"./{name}" if name.startswith("-") else name
+    model = escape(shlex.quote(name)) if name else "MODEL"
+    out = escape(shlex.quote(f"{PurePath(name).stem}-alarm.mbauc")) if name else "alarm.mbauc"
+    hidden = " hidden" if own is not None or not math.isfinite(at.cut) else ""
+    return (
+        f'<div id="command-part"{hidden}><p>To raise alarms with this threshold:</p>'
+        f'<div class="command"><code id="command" dir="ltr"><span>mbauc threshold {model}</span> '
+        f'<span>--at=<span id="command-at">{at.cut!r}</span></span> <span>-o {out}</span></code>'
+        '<button type="button" id="copy" class="controls" hidden>Copy</button></div></div>'
+    )
+
+
+# -- what stands there ----------------------------------------------------------------------------------------
+
+
+def _saying(at: Position) -> str:
     positives, negatives = at.found + at.missed, at.false_alarms + at.quiet
-    saying = (
+    inputs = " ".join(f"{mode}-{kind}" for mode in _ABOUT for kind in ("slider", "number"))
+    return (
+        f'<output class="saying" id="saying" for="{inputs}">'
         f"Finds {count(at.found)} of {count(positives)} positives, with {count(at.false_alarms)} false "
-        f"alarm{'' if at.false_alarms == 1 else 's'} among {count(negatives)} negatives."
+        f"alarm{'' if at.false_alarms == 1 else 's'} among {count(negatives)} negatives.</output>"
     )
+
+
+def _rates(at: Position) -> str:
     rates = "".join(
         f'<tr><th scope="row">{words}</th><td>{_data(name, rate.value)}</td>'
         f"<td>{_data(name + '-low', rate.low)} to {_data(name + '-high', rate.high)}</td></tr>"
@@ -97,23 +153,30 @@ def _result(at: Position, beside: str) -> str:
         )
     )
     return (
-        '<output class="saying" id="saying" for="limit-slider limit-number cost-slider cost-number">'
-        f"{saying}</output>"
-        '<div class="plots"><div><div class="scroll"><table><caption>Rates at this threshold</caption>'
+        '<div class="scroll"><table class="wide"><caption>Rates at this threshold</caption>'
         '<thead><tr><th scope="col">Rate</th><th scope="col">Here</th><th scope="col">95% interval</th></tr>'
         f"</thead><tbody>{rates}"
         f'<tr><th scope="row">False alarms, at most</th><td>{_data("promise", at.promise)}</td>'
         "<td>95% confidence</td></tr>"
+        f'<tr data-in-use hidden><th scope="row">Alarms in use</th><td>{_data("alarms", at.alarms, count)}</td>'
+        "<td>expected</td></tr>"
+        '<tr data-in-use hidden><th scope="row">Precision in use</th>'
+        f"<td>{_data('alarms-precision', at.alarms_precision)}</td><td>expected</td></tr>"
         f'<tr data-mode="cost" hidden><th scope="row">Cost, in false alarms</th>'
         f"<td>{_data('cost', at.cost, count)}</td><td></td></tr>"
-        '<tr><th scope="row">Alarm for scores above</th><td colspan="2">'
-        f"{_data('threshold', at.threshold, score_text)}</td></tr></tbody></table></div>"
-        '<div class="scroll"><table><caption>Confusion table</caption><thead><tr><th scope="col">Row is</th>'
-        '<th scope="col">Alarm</th><th scope="col">No alarm</th></tr></thead><tbody>'
+        '<tr><th scope="row">Alarm for scores above</th>'
+        f"<td>{_data('threshold', at.cut, score_text)}</td><td></td></tr></tbody></table></div>"
+    )
+
+
+def _confusion(at: Position) -> str:
+    return (
+        '<div class="scroll"><table class="wide"><caption>Confusion table</caption><thead><tr>'
+        '<th scope="col">Row is</th><th scope="col">Alarm</th><th scope="col">No alarm</th></tr></thead><tbody>'
         f'<tr><th scope="row">positive</th><td>{_data("found", at.found, count)}</td>'
         f"<td>{_data('missed', at.missed, count)}</td></tr>"
         f'<tr><th scope="row">negative</th><td>{_data("false-alarms", at.false_alarms, count)}</td>'
-        f"<td>{_data('quiet', at.quiet, count)}</td></tr></tbody></table></div></div>{beside}</div>"
+        f"<td>{_data('quiet', at.quiet, count)}</td></tr></tbody></table></div>"
     )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.report.curves import Histogram, Reliability
+from mbauc.report.positions import Position
 from mbauc.report.svg import Axis, Plot
-from mbauc.report.thresholds import Position, ThresholdTable
+from mbauc.report.thresholds import ThresholdTable
 
 Array = NDArray[np.float64]
 

@@ -11,9 +11,10 @@ from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import FEW_ROWS
 from mbauc.report.curves import Reliability
 from mbauc.report.path import PenaltyPath
+from mbauc.report.positions import explore
 from mbauc.report.tally import Tally
 from mbauc.report.text import count, number, percent, short_percent
-from mbauc.report.thresholds import ThresholdTable, exact_limits, explore
+from mbauc.report.thresholds import ThresholdTable, exact_limits
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel

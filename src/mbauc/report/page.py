@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from mbauc.report.evaluation import Evaluation, evaluate
-from mbauc.report.sections import sections
+from mbauc.report.sections import Section, sections
 from mbauc.report.text import count, escaped, named, percent, short_percent
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def report_html(
     *,
     title: str = "",
     data_name: str = "",
+    model_name: str = "",
     warnings: Iterable[str] = (),
     generated: Any = None,
 ) -> str:
@@ -41,8 +42,8 @@ def report_html(
         Their scores.
     weight : array-like of shape (n,), optional
         How many equal rows each stands for.
-    title, data_name : str
-        Heading, and what the rows are.
+    title, data_name, model_name : str
+        Heading, what the rows are, and the file of the model, for the command that sets a threshold.
     warnings : iterable of str
         To be shown with those that the report finds itself.
     generated : optional
@@ -69,26 +70,37 @@ def report_html(
     ('<!DOCTYPE html>', True, True)
     """
     found = evaluate(model, y, s, weight)
-    return page_html(found, model, title, data_name, warnings, generated)
+    return page_html(
+        found,
+        model,
+        title=title,
+        data_name=data_name,
+        model_name=model_name,
+        warnings=warnings,
+        generated=generated,
+    )
 
 
 def page_html(
     found: Evaluation,
     model: RankerModel,
+    *,
     title: str = "",
     data_name: str = "",
+    model_name: str = "",
     warnings: Iterable[str] = (),
     generated: Any = None,
 ) -> str:
     """The page of an evaluation that was made already; see :func:`report_html`."""
     heading = title or "Evaluation report"
     style, script = _part("style.css"), _part("explorer.js") if found.ranking else ""
-    parts = list(sections(found, model, data_name))
-    links = "".join(f'<li><a href="#{name}">{text}</a></li>' for name, text, _ in parts)
-    body = "".join(
-        f'<section aria-labelledby="{name}"><h2 id="{name}">{text}</h2>{content}</section>'
-        for name, text, content in parts
+    parts = list(sections(found, model, data_name, model_name))
+    links = "".join(
+        f'<li><a href="#{part.name}">{part.heading}</a></li>'
+        for outer in parts
+        for part in (outer, *outer.inner)
     )
+    body = "".join(map(_section, parts))
     about = " · ".join(
         [f"Rows: {named(data_name)}"] * bool(data_name) + [f"{escaped(generated)}"] * (generated is not None)
     )
@@ -102,6 +114,13 @@ def page_html(
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>{body}</main>\n'
         '<footer class="soft"><p>Made by mbauc. This file loads nothing from anywhere.</p></footer>\n'
         f"{f'<script>{script}</script>' if script else ''}\n</body>\n</html>\n"
+    )
+
+
+def _section(part: Section) -> str:
+    return (
+        f'<section aria-labelledby="{part.name}"><h2 id="{part.name}">{part.heading}</h2>{part.content}'
+        f"{''.join(map(_section, part.inner))}</section>"
     )
 
 

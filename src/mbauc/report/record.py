@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mbauc.report.text import count
+
+if TYPE_CHECKING:
+    from mbauc.model import RankerModel
 
 #: Entries that have places of their own in a report, or mean nothing to people.
 _ELSEWHERE = ("columns", "hashed_columns")
@@ -33,6 +36,8 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "Trained on", ", ".join(names[:10]) + more
             case (("positives" | "negatives"), int() | float()):
                 yield f"Training {key}", count(value)
+            case "finished", str():
+                yield "Training finished", value
             case "seconds", int() | float():
                 yield "Training took", f"{value:,.1f} s"
             case "tested", {"auc": float(auc), "low": float(low), "high": float(high), **rest}:
@@ -50,3 +55,15 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield f"Training: {key}", f"{value:,}"
             case _:
                 yield f"Training: {key}", str(value)
+
+
+def weight_meaning(model: RankerModel) -> str:
+    """What a weight says, which depends on how numbers were scaled before the training."""
+    scales, standardised = model.layout.scales()
+    if not (scales != 1).any():
+        return "A weight is the change of the score for one unit of its column"
+    unit = "one standard deviation" if standardised else "a step from 0 to the largest value"
+    return (
+        f"The weight of a number is the change of the score for {unit} of its column, and that of a category "
+        "for rows with its value"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
 from mbauc.report.path import PenaltyPath
-from mbauc.report.record import training_facts
+from mbauc.report.positions import Position, explore, start
+from mbauc.report.record import training_facts, weight_meaning
 from mbauc.report.svg import Plot
 from mbauc.report.text import between, count, named, number, percent, score_text, short_percent
-from mbauc.report.thresholds import Position, explore, start
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
@@ -23,33 +23,60 @@ if TYPE_CHECKING:
 #: Weights that are shown, and false-alarm limits of the table beside the ROC curve.
 _WEIGHTS = 25
 _LIMITS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2)
+#: Facts of the training that mean something to everybody.
+_FOR_ALL = (
+    "Trained on",
+    "Training finished",
+    "Training positives",
+    "Training negatives",
+    "Tested",
+    "Training: notes",
+)
 
 
-def sections(found: Evaluation, model: RankerModel, data_name: str) -> Iterator[tuple[str, str, str]]:
-    """Id, heading and content of each."""
+class Section(NamedTuple):
+    """A part of the page.
+
+    Attributes
+    ----------
+    name, heading, content : str
+        Id, heading and what stands below it.
+    inner : tuple of Section
+        Sections within it, after the content.
+    """
+
+    name: str
+    heading: str
+    content: str
+    inner: tuple[Section, ...] = ()
+
+
+def sections(
+    found: Evaluation, model: RankerModel, data_name: str = "", model_name: str = ""
+) -> Iterator[Section]:
+    """The sections of the page; those that the threshold moves marks in are within the one it is chosen in."""
     ranking = found.ranking
     if ranking:
         at = start(ranking.table)
-        yield "threshold", "Choose a threshold", _explorer(found, ranking, at, model)
-        yield "roc", "Detection and false alarms", _side_by_side(_roc(ranking, at), _promise(ranking, at))
-        yield "precision", "Precision and gains", _side_by_side(_precision(ranking, at), _gains(ranking))
+        roc = _side_by_side(_roc(ranking, at), _promise(ranking, at))
+        precision = _side_by_side(_precision(ranking, at), _gains(ranking))
+        yield Section(
+            "threshold",
+            "Choose a threshold",
+            "<p>An alarm is raised for rows with a score above the threshold. Move it, and see what it finds "
+            "and what that costs on these rows. Intervals are for a threshold that was fixed before; one that "
+            "is chosen here looks a little better than it is.</p>"
+            + explorer_html(ranking.table, model.threshold, _scores(found, at), model_name),
+            (
+                Section("roc", "Detection and false alarms", roc),
+                Section("precision", "Precision and gains", precision),
+            ),
+        )
     else:
-        yield "scores", "Scores", _side_by_side(_scores(found, None))
-    yield "calibration", "Probabilities", _side_by_side(*_calibration(found))
-    if found.path:
-        yield "weights", "Weights and penalty", _side_by_side(_weights(model), _path(found.path, model))
-    else:
-        yield "weights", "Weights", _weights(model)
-    yield "summary", "Data and model", _summary(found, model, data_name)
-
-
-def _explorer(found: Evaluation, ranking: Ranking, at: Position, model: RankerModel) -> str:
-    return (
-        "<p>An alarm is raised for rows with a score above the threshold. Move it, and see what it finds and "
-        "what that costs on these rows. Intervals are for a threshold that was fixed before; one that is "
-        "chosen here looks a little better than it is.</p>"
-        + explorer_html(ranking.table, model.threshold, _scores(found, at))
-    )
+        yield Section("scores", "Scores", _side_by_side(_scores(found, None)))
+    yield Section("calibration", "Probabilities", _side_by_side(*_calibration(found)))
+    yield Section("weights", "Weights", _weights(model))
+    yield Section("summary", "Data and model", _summary(found, model, data_name))
 
 
 def _scores(found: Evaluation, at: Position | None) -> str:
@@ -72,7 +99,7 @@ def _roc(ranking: Ranking, at: Position) -> str:
         if limit * ranking.table.negatives >= 1:
             here = explore(ranking.table, false_alarm=limit)
             ends = between(here.detection.low, here.detection.high)
-            rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.threshold)))
+            rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.cut)))
     heads = ("False alarms", "Detection", "95% interval", "Threshold")
     return _figure(
         "roc-plot",
@@ -137,18 +164,29 @@ def _weights(model: RankerModel) -> str:
         return f"<p>All {columns:,} weights are zero.</p>"
     text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
     text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
-    largest = float(np.abs(model.coef).max())
-    rows = "".join(
-        f'<tr><th scope="row">{named(name, 80)}</th><td>{_bar(weight / largest)}</td>'
-        f"<td>{'+' if weight > 0 else ''}{number(weight)}</td></tr>"
-        for _, name, weight in islice(model.largest_weights(), _WEIGHTS)
-    )
+    largest, (scales, _) = float(np.abs(model.coef).max()), model.layout.scales()
+    shown = list(islice(model.largest_weights(), _WEIGHTS))
+    scaled = any(scales[column] != 1 for column, *_ in shown)
+    more = "; the last column has it for one unit." if scaled else "; compare only columns of like units."
+    rows = ""
+    for column, name, weight in shown:
+        rows += (
+            f'<tr><th scope="row">{named(name, 80)}</th><td>{_bar(weight / largest)}</td>'
+            f"<td>{_signed(weight)}</td>"
+        )
+        if scaled:
+            rows += f"<td>{_signed(weight / scales[column]) if scales[column] != 1 else ''}</td>"
+        rows += "</tr>"
+    last = '<th scope="col">For one unit</th>' if scaled else ""
     return (
-        f"<div><p>{text} Bars to the right raise the score. A weight is the change of the score for one unit "
-        "of its column; compare sizes only between columns of like units.</p>"
-        '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></div>"
+        f"<p>{text} Bars to the right raise the score. {weight_meaning(model)}{more}</p>"
+        '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th>'
+        f"{last}</tr></thead><tbody>{rows}</tbody></table>"
     )
+
+
+def _signed(value: float) -> str:
+    return f"{'+' if value > 0 else ''}{number(value)}"
 
 
 def _bar(share: float) -> str:
@@ -186,16 +224,22 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     ]
     if found.weighted:
         facts.append(("Weights", "each row counts for as many equal rows as its weight says"))
-    if found.ranking:
-        facts.append(("Pairs with equal scores", percent(found.ranking.tied)))
-    facts += [
-        ("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"),
+    facts.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
+    technical = [
         ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
         ("Log-odds for one unit of score", number(model.slope)),
     ]
     if model.threshold:
-        facts.append(("Threshold", score_text(model.threshold.value)))
-    facts += [(named(name), named(value, 500)) for name, value in training_facts(model.trained_on)]
+        technical.append(("Threshold of the model", score_text(model.threshold.value)))
+    if found.ranking:
+        technical.append(("Pairs with equal scores", percent(found.ranking.tied)))
+    for name, value in training_facts(model.trained_on):
+        (facts if name in _FOR_ALL else technical).append((named(name), named(value, 500)))
+    path = _path(found.path, model) if found.path else ""
+    return f"{_facts(facts)}<details><summary>Technical details</summary>{_facts(technical)}{path}</details>"
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> str:
     rows = "".join(f'<tr><th scope="row">{key}</th><td class="words">{value}</td></tr>' for key, value in facts)
     return f'<table class="facts"><tbody>{rows}</tbody></table>'
 

@@ -158,7 +158,7 @@ class Plot:
         label = f'role="img" aria-label="{escaped(self._label)}" aria-describedby="{described_by}"'
         return (
             f'<svg viewBox="0 0 {WIDTH} {self._bottom + _BOTTOM}" {label}>'
-            f'<text x="4" y="13" class="label">{escaped(self._y.label)}</text>'
+            f'<text x="4" y="13" class="label">↑ {escaped(self._y.label)}</text>'
             f"{self._key}{self._grid()}{''.join(self._pieces)}</svg>"
         )
 
@@ -178,7 +178,7 @@ class Plot:
             lines += f"M{self._left},{at:.1f}H{WIDTH - _RIGHT}"
             texts += f'<text x="{self._left - 6}" y="{at + 4:.1f}" class="end">{escaped(text)}</text>'
         place = f'x="{(self._left + WIDTH - _RIGHT) / 2:g}" y="{self._bottom + 34}"'
-        label = f'<text {place} class="middle label">{escaped(self._x.label)}</text>'
+        label = f'<text {place} class="middle label">{escaped(self._x.label)} →</text>'
         return f'<path class="grid" d="{lines}"/>{texts}{label}'
 
 

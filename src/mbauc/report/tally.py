@@ -112,6 +112,18 @@ class Tally(NamedTuple):
         places = [(part.values, bisect_left(part.values, True, key=reached)) for part in self]
         return min((float(values[k]) for values, k in places if k < values.size), default=np.inf)
 
+    def lowest_with(self, alarms: float) -> float:
+        """The lowest score above which no more than so many rows lie."""
+        return self.lowest(lambda score: bool(sum(part.above(score) for part in self) <= alarms))
+
+    def around(self, at: Array) -> tuple[Array, Array]:
+        """The highest score that is not above, and the lowest above; infinite where there is none."""
+        lower, higher = np.full(at.shape, -np.inf), np.full(at.shape, np.inf)
+        for values, _ in self:
+            k, ends = np.searchsorted(values, at, side="right"), np.concatenate([[-np.inf], values, [np.inf]])
+            lower, higher = np.maximum(lower, ends[k]), np.minimum(higher, ends[k + 1])
+        return lower, higher
+
     def preceding(self, at: Array) -> Array:
         """The next lower score of any row; minus infinity below all of them."""
         found = np.full(at.shape, -np.inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -58,14 +59,17 @@ def percent(value: float) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """An interval of a share.
+    """An interval of a share, in as many digits as its width can bear.
 
     Examples
     --------
-    >>> between(0.012, 0.25)
-    '1.20–25.0%'
+    >>> between(0.012, 0.25), between(0.0126, 0.0368), between(0.0000369, 0.00809), between(0.3, 0.3)
+    ('1–25%', '1.3–3.7%', '0.00–0.81%', '30.0–30.0%')
     """
-    return f"{percent(low).removesuffix('%')}–{percent(high)}"
+    if not high > low:
+        return f"{percent(low).removesuffix('%')}–{percent(high)}"
+    digits = max(0, 1 - math.floor(math.log10(100 * (high - low))))
+    return f"{_half_up(100 * low, digits)}–{_half_up(100 * high, digits)}%"
 
 
 def short_percent(value: float) -> str:
@@ -85,7 +89,7 @@ def number(value: float) -> str:
 
 
 def score_text(value: float) -> str:
-    """A threshold with all its digits."""
+    """A threshold that can be copied."""
     return "below all scores" if value == float("-inf") else repr(float(value))
 
 

@@ -1,21 +1,20 @@
-"""A table of thresholds with exact counts, and what the threshold explorer of a report reads from it.
+"""A table of thresholds with exact counts, from which the threshold explorer of a report reads.
 
-The page holds this table as JSON and its script looks positions up by the rules of :func:`explore`, so that
-both show the same numbers.
+The page holds this table as JSON and its script looks positions up by the rules of
+:func:`mbauc.report.positions.explore`, so that both show the same numbers.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.neyman_pearson import clopper_pearson
 from mbauc.report.tally import Tally
-from mbauc.settings import check_number
 
 Array = NDArray[np.float64]
 
@@ -26,16 +25,6 @@ CONFIDENCE = 0.95
 #: Positions of a slider for a factor of ten, as in explorer.js; numbers between its positions that people like.
 SLIDER_STEPS = 50
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 7.5, 8, 9)
-#: False-alarm limit that a page without a threshold of its own starts with.
-START = 0.05
-
-
-class Rate(NamedTuple):
-    """A share with its interval; NaN where there is nothing to take a share of."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -46,6 +35,8 @@ class ThresholdTable:
     ----------
     threshold : ndarray of shape (m,)
         Falling; the last is minus infinity, above which all rows lie.
+    cut : ndarray of shape (m,)
+        Numbers of few digits that the same rows lie above, for people.
     found, false_alarms : ndarrays of shape (m,)
         Weight of the positive and of the negative rows with a score above.
     positives, negatives : float
@@ -59,6 +50,7 @@ class ThresholdTable:
     """
 
     threshold: Array
+    cut: Array
     found: Array
     false_alarms: Array
     positives: float
@@ -70,9 +62,9 @@ class ThresholdTable:
     chosen: int | None
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON."""
+        """What the script of the page needs; thresholds in few digits."""
         return {
-            "threshold": [*(float(t) for t in self.threshold[:-1]), None],
+            "threshold": [*(float(cut) for cut in self.cut[:-1]), None],
             "found": _plain(self.found),
             "false_alarms": _plain(self.false_alarms),
             "positives": _plain(self.positives),
@@ -108,6 +100,7 @@ def threshold_table(tally: Tally, own: float | None = None) -> ThresholdTable:
     positives, negatives = tally.plus.total, tally.minus.total
     return ThresholdTable(
         threshold,
+        _few_digits(threshold, *tally.around(threshold)),
         found,
         false_alarms,
         positives,
@@ -138,7 +131,25 @@ def _some_scores(tally: Tally) -> Array:
     jumps = np.concatenate([positives, minus[-100:]])
     lower = tally.preceding(jumps)
     limits = [tally.minus.lowest_within(limit) for limit in slider_limits(tally.minus.total)]
+    limits += [tally.lowest_with(alarms) for alarms in slider_alarms(tally.total)]
     return np.unique(np.concatenate([jumps, lower[np.isfinite(lower)], minus[_evenly(minus.size)], limits]))
+
+
+def _few_digits(threshold: Array, lower: Array, higher: Array) -> Array:
+    """Numbers that the same rows lie above as above thresholds, with as few digits as that takes.
+
+    They lie well between the neighbouring scores, so that programs that sum in another order see the same rows.
+    """
+    ends = threshold[np.isfinite(threshold)]
+    room = float(np.ptp(ends)) / 50 or max(1.0, float(np.abs(ends).max())) / 50
+    found = threshold.copy()
+    for k in np.flatnonzero(np.isfinite(threshold)):
+        low = lower[k] if np.isfinite(lower[k]) else min(threshold[k], higher[k] - room)
+        high = higher[k] if np.isfinite(higher[k]) else max(threshold[k], low) + room
+        middle, margin = low + (high - low) / 2, (high - low) / 10
+        rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+        found[k] = next((cut for cut in rounded if low + margin <= cut <= high - margin), threshold[k])
+    return found
 
 
 def _towards_first(n: int) -> NDArray[np.intp]:
@@ -157,104 +168,17 @@ def slider_limits(negatives: float) -> list[float]:
     return sorted(limit for limit in limits if limit * negatives >= 1)
 
 
-def slider_decades(negatives: float) -> int:
-    """Powers of ten that the slider for false-alarm limits goes down from 1."""
-    return math.ceil(math.log10(max(negatives, 10.0)))
+def slider_alarms(rows: float) -> list[float]:
+    """Numbers of alarms that get a threshold of their own: those of the slider, and round ones."""
+    decades = range(slider_decades(rows))
+    alarms = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in range(SLIDER_STEPS * len(decades))}
+    alarms |= {float(f"{k}e{decade}") for decade in decades for k in _ROUND}
+    return sorted({float(math.floor(number)) for number in alarms if number <= rows})
 
 
-# -- one position ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Position:
-    """What one threshold does.
-
-    Attributes
-    ----------
-    row : int
-        Its row in the table.
-    threshold : float
-        Scores above it raise an alarm.
-    found, missed, false_alarms, quiet : float
-        The confusion table: positives above and not above, negatives above and not above.
-    detection, false_alarm, precision : Rate
-        Share of the positives found, of the negatives that raise an alarm, of the alarms that are right.
-    promise : float
-        What the false-alarm rate exceeds with a probability of 5% at most.
-    cost : float
-        Cost of all errors in false alarms; NaN unless a cost ratio was asked for.
-    """
-
-    row: int
-    threshold: float
-    found: float
-    missed: float
-    false_alarms: float
-    quiet: float
-    detection: Rate
-    false_alarm: Rate
-    precision: Rate
-    promise: float
-    cost: float
-
-
-def explore(
-    table: ThresholdTable, *, false_alarm: float | None = None, cost_ratio: float | None = None
-) -> Position:
-    """The best threshold of the table under a false-alarm limit or for a ratio of costs.
-
-    Parameters
-    ----------
-    table : ThresholdTable
-        Where to look.
-    false_alarm : float
-        Largest share of the negatives that may raise an alarm. The lowest threshold that keeps it is taken.
-    cost_ratio : float
-        Cost of a missed positive in false alarms. The threshold of least cost is taken, of equal ones the
-        highest.
-
-    Returns
-    -------
-    Position
-        Without a limit and a ratio that of the model's own threshold.
-    """
-    cost = np.nan
-    if false_alarm is not None and cost_ratio is None:
-        check_number("false_alarm", false_alarm, low=0.0, high=1.0)
-        row = int(np.flatnonzero(table.false_alarms / table.negatives <= false_alarm)[-1])
-    elif cost_ratio is not None and false_alarm is None:
-        check_number("cost_ratio", cost_ratio, low=0.0)
-        costs = cost_ratio * (table.positives - table.found) + table.false_alarms
-        row = int(costs.argmin())
-        cost = float(costs[row])
-    elif table.chosen is not None and false_alarm is None:
-        row = table.chosen
-    else:
-        raise ValueError("explore needs false_alarm or cost_ratio, one of them; this table has no other start.")
-    found, alarms = float(table.found[row]), float(table.false_alarms[row])
-    return Position(
-        row,
-        float(table.threshold[row]),
-        found,
-        table.positives - found,
-        alarms,
-        table.negatives - alarms,
-        _rate(found, table.positives, table.detection, row),
-        _rate(alarms, table.negatives, table.false_alarm, row),
-        _rate(found, found + alarms, table.precision, row),
-        float(table.promise[row]),
-        cost,
-    )
-
-
-def start(table: ThresholdTable) -> Position:
-    """Where the explorer of a page stands at first."""
-    return explore(table) if table.chosen is not None else explore(table, false_alarm=START)
-
-
-def _rate(hits: float, trials: float, limits: tuple[Array, Array], row: int) -> Rate:
-    low, high = limits
-    return Rate(hits / trials if trials else np.nan, float(low[row]), float(high[row]))
+def slider_decades(rows: float) -> int:
+    """Powers of ten between one row and all of them, which sliders go through."""
+    return math.ceil(math.log10(max(rows, 10.0)))
 
 
 def _rounded(values: Array) -> Array:

@@ -115,6 +115,20 @@ class TableEncoding:
         return names + [f"hash#{slot}" for slot in range(self.hash_dim or 0)]
 
     @property
+    def scales(self) -> NDArray[np.float64]:
+        """By what numbers were divided, for each column of the matrix; 1 for categories. ``O(d)``."""
+        scales = np.ones(self.n_features)
+        for feature, start in zip(self.features, self.starts, strict=False):
+            if isinstance(feature, NumericFeature):
+                scales[start] = feature.scale
+        return scales
+
+    @property
+    def standardised(self) -> bool:
+        """Whether numbers were centred, which goes with their standard deviations as scales."""
+        return any(isinstance(feature, NumericFeature) and feature.center != 0 for feature in self.features)
+
+    @property
     def first_hashed(self) -> int:
         """Column of the matrix from which on they are hashed; ``n_features`` if none are."""
         return self.starts[-1]
