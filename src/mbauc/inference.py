@@ -53,16 +53,27 @@ def coefficient_standard_errors(moments: PairMoments, w: Array, ridge: Array) ->
     if moments.is_closed:
         joint = _gradient_covariance(moments.difference_covariance[chosen], v, mu)
         spread += (joint - classes[0] - classes[1]) / moments.n_pairs
+    solved = inverse(system)
+    errors[support] = np.sqrt(np.maximum(np.diagonal(solved @ spread @ solved), 0.0))
+    return errors
+
+
+def drawing_covariance(moments: PairMoments, w: Array, system: Array) -> Array:
+    """What matched pairs add to the covariance of the weights, times their number, if rows are normal."""
+    mu = moments.mean_difference
+    plus, minus = moments.class_covariance(True), moments.class_covariance(False)
+    joint, *single = (_gradient_covariance(C, w, mu) for C in (plus + minus, plus, minus))
+    solved = inverse(system)
+    return np.asarray(solved @ (joint - single[0] - single[1]) @ solved)
+
+
+def inverse(system: Array) -> Array:
+    """Inverse of a positive definite matrix; the pseudo-inverse of a singular one."""
     try:
         factor = cho_factor(system, check_finite=False)
     except LinAlgError:
-        inverse = pinvh(system, check_finite=False)
-        covariance = inverse @ spread @ inverse
-    else:
-        half = cho_solve(factor, spread, check_finite=False)
-        covariance = cho_solve(factor, half.T, check_finite=False)
-    errors[support] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    return errors
+        return np.asarray(pinvh(system, check_finite=False))
+    return np.asarray(cho_solve(factor, np.eye(system.shape[0]), check_finite=False))
 
 
 def _gradient_covariance(C: Array, w: Array, mu: Array) -> Array:

@@ -130,6 +130,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 @pytest.mark.parametrize(
     ("settings", "weighted"), [(SETTINGS[0], False), *((settings, True) for settings in SETTINGS)], ids=str
 )

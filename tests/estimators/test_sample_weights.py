@@ -44,6 +44,7 @@ WAYS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("factor", [100.0, 0.001])
 def test_the_unit_of_the_weights_changes_nothing(weighted, way, factor):

@@ -81,7 +81,8 @@ class ClusterClassifier(MBAClassifier):
         else:
             self.solver_ = choose_cluster_solver(self.solver, n_features, rows.parts)
             if self.solver_.name == "gram":
-                [moments], self.classes_ = cluster_moments(rows, self._task_threads(), self._has_frequencies)
+                found = cluster_moments(rows, self._task_threads(), frequencies=self._has_frequencies)
+                [moments], self.classes_ = found
                 self._solve(moments)
             else:
                 sums, self.classes_ = column_sums(rows)
@@ -156,7 +157,7 @@ def remember_columns(ranker: MomentRanker, layout: Layout) -> None:
 
 
 def cluster_moments(
-    rows: ClusterRows, n_threads: int, frequencies: bool, folds: FoldRule | None = None
+    rows: ClusterRows, n_threads: int, folds: FoldRule | None = None, *, frequencies: bool = False
 ) -> tuple[list[PairMoments], NDArray[Any]]:
     """Moments of all pairs, of each fold if there are folds, and the classes; one job."""
 

@@ -71,7 +71,8 @@ class ClusterClassifierCV(MBAClassifierCV):
         self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds, len(rules))
         truth = ClusterTruth()
         if self.solver_.name == "gram":
-            found = [cluster_moments(rows, 1, self._has_frequencies, rule) for rule in rules]
+            frequencies = self._has_frequencies
+            found = [cluster_moments(rows, 1, rule, frequencies=frequencies) for rule in rules]
             self.classes_ = found[0][1]
             search: Any = _moment_search([folds for folds, _ in found], factors, bool(self.scale))
             truth.job = BlockScores(rows, self.classes_, rules)

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.product_problem import ProductProblem
 from mbauc.estimators.solver_choice import SolverChoice
-from mbauc.inference import coefficient_standard_errors
+from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
 from mbauc.moments import PairMoments
 from mbauc.pair_rows.from_pairs import sampled_pair_rows
 from mbauc.pair_rows.from_rows import pair_rows
@@ -48,25 +48,61 @@ class MomentRanker(ProbabilisticRanker):
         """
         return super().predict_proba(X)
 
-    def coef_standard_errors(self) -> Array:
-        """Standard error of each weight, shape (1, d), from the moments alone.
+    def coef_standard_errors(
+        self, X: Any = None, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Standard error of each weight, shape (1, d): how much it would vary over data sets like this one.
 
-        How much the weights would vary over data sets like this one, assuming independent rows and
-        class-conditionally normal features; the penalty's bias is not included, and weights that are
-        exactly zero get zero.
+        With the rows of the fit, by leaving out each of them once (jackknife), in closed form: for independent
+        rows of any distribution, weights, ``within_block``, ``scale`` and any penalty. Without them, from the
+        moments alone, as if the columns were normal in each class.
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            The rows that the fit was to, as they were given to it. A source of blocks is given alone; for a
+            stream that decays or has pairs within blocks give the list of its blocks (X, y) or
+            (X, y, sample_weight), alone and in order. Without the held-out rows after ``pairs="enough"``.
+
+        Returns
+        -------
+        ndarray of shape (1, d)
+            Zero for weights that are exactly zero: errors hold given the selected support. The bias of the
+            penalty is not included, nor that ``l2="auto"`` is chosen anew for other data.
+
+        Warns
+        -----
+        FewRowsWarning
+            From moments, if a class counts for few rows.
 
         Notes
         -----
-        Delta method on the stationarity condition of Eq. (14); the formula is in
-        :mod:`mbauc.inference`. ``O(d³)``.
+        Stated over true error, from simulations (1 is right), with 5 columns and l2=0:
+
+        ==============================  ============  ============
+        data                            from rows     from moments
+        ==============================  ============  ============
+        normal, 400 of 2,000 positive   0.94 to 1.02  0.94 to 1.02
+        Student's t₅                    0.95 to 1.06  0.88 to 1.00
+        log-normal                      0.99 to 1.04  0.83 to 1.06
+        binary                          0.96 to 1.07  0.89 to 1.09
+        one-hot, 1% in the rarest       1.00 to 1.11  0.87 to 1.13
+        normal, 10 of 1,000 positive    0.97 to 1.10  0.74 to 0.83
+        log-normal, 10 of 1,000         0.95 to 1.10  0.70 to 0.85
+        ==============================  ============  ============
+
+        With ``l2="auto"`` and 10 positives both are lower by up to a third. Of heavier tails (t₃) moments give
+        half the error, of rare categories up to twice. With a number of ``pairs`` the errors cover the draw as
+        well; what matched pairs add to that is reckoned as for normal columns. Errors of pairs within blocks
+        that have a handful of rows of a class are too wide.
+
+        The formulas are in :mod:`mbauc.jackknife`, ``O(n d²)`` time, two passes, sparse rows dense a few at a
+        time; and in :mod:`mbauc.inference`, ``O(d³)``.
         """
         check_is_fitted(self)
-        if not hasattr(self, "moments_"):
-            raise ValueError(
-                "standard errors come from the moments, and this fit had none "
-                f"(solver_ is {self.solver_.name!r}); fit with solver='gram'."
-            )
-        return coefficient_standard_errors(self.moments_, self.coef_[0], self._ridge)[None, :]
+        if X is None:
+            return errors_from_moments(self)
+        return errors_from_rows(self, X, y, sample_weight)
 
     # -- shared by the ways to fit ---------------------------------------------------------------------
 

@@ -1,0 +1,119 @@
+"""Standard errors of a fitted ranker, from its moments or from the rows of the fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.errors import FewRowsWarning
+from mbauc.estimators.source_fit import is_source
+from mbauc.estimators.validation import columns_named, validated_training_data
+from mbauc.inference import coefficient_standard_errors
+from mbauc.jackknife import Fit, jackknife_standard_errors
+from mbauc.metrics.design import FEW_ROWS
+from mbauc.moments import PairMoments
+from mbauc.pair_rows.checked_blocks import read_blocks
+from mbauc.rows import Rows
+from mbauc.threads import thread_count
+
+if TYPE_CHECKING:
+    from mbauc.estimators.moment_ranker import MomentRanker
+
+Array = NDArray[np.float64]
+
+
+def errors_from_moments(ranker: MomentRanker) -> Array:
+    """As if columns were normal; refused where moments do not tell, with a warning where they tell little."""
+    if not hasattr(ranker, "moments_"):
+        raise ValueError(
+            f"this fit kept no moments to take standard errors from (solver_ is {ranker.solver_.name!r}); pass "
+            "its rows, coef_standard_errors(X, y), or fit with solver='gram'."
+        )
+    if _holds_levels(ranker.moments_):
+        raise ValueError(
+            "these moments are of pairs within blocks, and do not tell how rows vary within a block; pass "
+            "the blocks: coef_standard_errors([(X, y), …])."
+        )
+    smaller, used = min(ranker.moments_.effective_sizes), int(np.count_nonzero(ranker.coef_))
+    if smaller < max(FEW_ROWS, used):
+        warnings.warn(
+            f"a class counts for {smaller:,.0f} rows, beside {used:,} weights: standard errors from moments "
+            "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
+            FewRowsWarning,
+            stacklevel=3,
+        )
+    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ranker._ridge)[None, :]
+
+
+def _holds_levels(moments: PairMoments) -> bool:
+    """Whether pairs are those within several blocks, whose levels are in the class covariances."""
+    plus, minus = moments.counts
+    matched = moments.n_pairs == plus == minus
+    return moments.is_closed and not matched and moments.n_pairs != plus * minus
+
+
+def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Array:
+    """By leaving out each row of the fit."""
+    if not hasattr(ranker, "_ridge"):
+        raise ValueError(
+            "this estimator came from a model without moments and does not know its penalty in the columns' "
+            "units; take standard errors of the estimator that was fitted."
+        )
+    if not ranker.coef_.any():
+        return np.zeros_like(ranker.coef_)
+    in_blocks = y is None
+    fit = Fit(
+        ranker.coef_[0],
+        ranker._ridge,
+        scaled=bool(ranker.scale),
+        within_block=in_blocks and bool(getattr(ranker, "within_block", False)),
+        decay=float(getattr(ranker, "decay", 1.0)) if in_blocks else 1.0,
+        drawn=_drawn_pairs(ranker),
+        matched=ranker.pairing == "matched",
+    )
+    found = jackknife_standard_errors(
+        lambda: _given_rows(ranker, X, y, sample_weight), fit, thread_count(ranker.n_jobs)
+    )
+    known = getattr(ranker, "effective_sample_size_", found.effective_sizes)
+    if fit.drawn is None and not np.allclose(known, found.effective_sizes, rtol=1e-6):
+        (plus, minus), (fit_plus, fit_minus) = found.effective_sizes, known
+        raise ValueError(
+            f"these rows count for {plus:,.6g} positives and {minus:,.6g} negatives, those of the fit for "
+            f"{fit_plus:,.6g} and {fit_minus:,.6g}; pass the same rows and weights, and a stream that decays "
+            "as the list of its blocks."
+        )
+    return found.errors[None, :]
+
+
+def _drawn_pairs(ranker: MomentRanker) -> int | None:
+    """How many pairs were drawn; None for all."""
+    if hasattr(ranker, "moments_"):
+        return ranker.moments_.counts[0] if ranker.moments_.is_sampled else None
+    pairs: Any = getattr(ranker, "pairs_", ranker.pairs)
+    return None if isinstance(pairs, str) else int(pairs)
+
+
+def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Rows]:
+    """Rows of a table, of a source, or of a list of blocks."""
+    if y is not None:
+        yield _checked_rows(ranker, X, y, sample_weight)
+    elif is_source(X):
+        for block in read_blocks(X):
+            yield Rows(block.X, block.positive, block.weight, ranker._has_frequencies)
+    elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
+        for block in X:
+            yield _checked_rows(ranker, *block)
+    else:
+        raise ValueError(
+            "rows need their labels: coef_standard_errors(X, y), or a list of blocks (X, y) or "
+            "(X, y, sample_weight)."
+        )
+
+
+def _checked_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+    with columns_named(X):
+        return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]
