@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from mbauc.atomic import atomic_write
+from mbauc.atomic import atomic_write, remove_parts
 from mbauc.changed_input import differences
 from mbauc.errors import CheckpointError, DiskFullError
 from mbauc.folder_lock import FolderLock
@@ -91,8 +91,7 @@ class Checkpoint:
         except OSError as error:
             raise self._unusable(error) from error
         try:
-            for torn in self.folder.glob(".mbauc-*.part"):
-                torn.unlink(missing_ok=True)  # of a run that was killed while saving
+            remove_parts(self.folder)  # of a run that was killed while saving
             if self.load(_IDENTITY) is None:
                 self.save(_IDENTITY, {})
         except BaseException as error:

@@ -9,7 +9,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -44,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = bool(getattr(options, "debug", False))
     with _terminated_cleanly(), _warnings_in_one_line():
         try:
+            from mbauc.commands.inputs import spare_inputs
+
+            spare_inputs(options)
             return int(options.run(options))
         except Usage as error:
             sys.stderr.write(harmless(f"mbauc {options.command}: {error}") + "\n")
@@ -69,9 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise
             sys.stderr.write("\nmbauc: interrupted; nothing was left half-written.\n")
             return 130
-        except _Terminated:
-            sys.stderr.write("\nmbauc: terminated; nothing was left half-written.\n")
-            return 143
+        except _Terminated as error:
+            with suppress(OSError):  # the terminal may be gone
+                sys.stderr.write("\nmbauc: terminated; nothing was left half-written.\n")
+            return 128 + error.number
 
 
 def _told(error: BaseException) -> str:
@@ -98,24 +102,29 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def _terminated_cleanly() -> Iterator[None]:
-    """Within this block SIGTERM is an exception, so that temporary files are removed."""
+    """Within this block SIGTERM, and SIGHUP of a lost terminal, are exceptions: temporary files are removed."""
 
     def stop(number: int, frame: Any) -> None:
-        raise _Terminated
+        raise _Terminated(number)
 
+    before = {}
     try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            # who started us with nohup wants to go on
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Terminated(BaseException):
-    """The process was asked to end."""
+    """The process was asked to end, by the signal of this number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
 
 
 def whole_parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> argparse.ArgumentParser:

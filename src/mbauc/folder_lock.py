@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from pathlib import Path
 
 from mbauc.errors import CheckpointError
@@ -13,7 +14,7 @@ if sys.platform != "win32":
 
 
 class FolderLock:
-    """Holds a folder until released, or until the process ends in whatever way.
+    """Holds a folder until released, or until the process ends in whatever way; its children do not hold it.
 
     Parameters
     ----------
@@ -43,11 +44,12 @@ class FolderLock:
             holder = self._stream.read(20).strip()
             self._stream.close()
             raise CheckpointError(
-                f"{folder} is in use by another call (process {holder or 'unknown'}). "
+                f"{folder} is in use by another call{f' (process {holder})' if _lives(holder) else ''}. "
                 "Wait until it has ended, or choose another folder."
             ) from None
         except OSError:  # a file system without locks
             return
+        _held.add(self)
         self._stream.truncate(0)
         self._stream.write(str(os.getpid()))
         self._stream.flush()
@@ -55,3 +57,28 @@ class FolderLock:
     def release(self) -> None:
         """Let others in; a second time does nothing."""
         self._stream.close()
+
+
+#: Locks of this process.
+_held: weakref.WeakSet[FolderLock] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """In a child after a fork: a lock belongs to the open file, which would outlive the parent in the child."""
+    for lock in list(_held):
+        lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def _lives(holder: str) -> bool:
+    """Whether a number is that of a process; one of another machine may only look so."""
+    try:
+        os.kill(int(holder), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True

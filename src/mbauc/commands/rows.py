@@ -12,9 +12,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from mbauc.atomic import naming
 from mbauc.commands.terminal import Usage, listed, whole
+from mbauc.leftovers import hold, remove_leftovers
 
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -37,6 +39,8 @@ _OF_TABLES: dict[str, Any] = {
 COLUMN_OPTIONS = ("label", "positive", *_OF_TABLES)
 #: What a column may be.
 _KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+#: Names of folders for copies of standard input.
+_STDIN = "mbauc-stdin-{}"
 FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 
 
@@ -138,24 +142,37 @@ def _types(text: str) -> dict[str, str]:
 @contextmanager
 def files(options: argparse.Namespace) -> Iterator[list[str]]:
     """The paths of DATA; standard input becomes a temporary file, since rows are read more than once."""
+    remove_leftovers(Path(tempfile.gettempdir()), _STDIN.format("*"), "stdin.*")
     if "-" not in options.data:
-        yield [path for given in options.data for path in _matches(given)]
+        yield [path for given in options.data for path in matches(given)]
         return
     if options.data != ["-"]:
         raise Usage("- (standard input) cannot be combined with files.")
     if sys.stdin is None:
         raise Usage("standard input is closed; give files, or pipe rows in.")
     ending = {"parquet": ".parquet", "libsvm": ".libsvm", "tsv": ".tsv"}.get(options.format, ".csv")
-    with tempfile.TemporaryDirectory(prefix="mbauc-") as folder:
+    with tempfile.TemporaryDirectory(prefix=_STDIN.format("")) as folder:
         path = Path(folder, "stdin" + ending)
-        with open(path, "wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
-        if not path.stat().st_size:
-            raise Usage("standard input is empty; give files, or pipe rows in.")
-        yield [str(path)]
+        with _held(path) as stream:
+            with naming(f"copy of standard input in {folder}"):
+                shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
+                stream.flush()
+            if not path.stat().st_size:
+                raise Usage("standard input is empty; give files, or pipe rows in.")
+            yield [str(path)]
 
 
-def _matches(path: str) -> list[str]:
+def _held(path: Path) -> IO[bytes]:
+    """A new file that others leave alone as long as this process lives."""
+    stream = open(path, "wb")  # noqa: SIM115
+    while not hold(stream):  # it was taken for one that somebody had left
+        stream.close()
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        stream = open(path, "wb")  # noqa: SIM115
+    return stream
+
+
+def matches(path: str) -> list[str]:
     """The files that a pattern stands for, sorted, where the shell left it alone; other paths as they are."""
     if os.path.exists(path):
         return [path]

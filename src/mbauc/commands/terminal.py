@@ -14,6 +14,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from mbauc.atomic import real_path
+
 #: Words before an option that is advised, and options; in a file's name, label=1 means something else.
 _BEFORE = r"\b([Pp]ass|with|[Uu]se|[Ss]et|or|and)"
 _NAMES = "(positive|label|weight|encode|solver|delimiter|names)"
@@ -114,6 +116,10 @@ def may_write(path: Path, force: bool, option: str = "-o") -> None:
         raise Usage(f"{option} {path}: the folder {path.parent} does not exist.")
     if not os.access(path.parent, os.W_OK):
         raise Usage(f"{option} {path}: the folder {path.parent} cannot be written to.")
+    try:
+        real_path(path)
+    except OSError as error:
+        raise Usage(f"{option} {path}: {error.strerror}; name another file.") from None
     if path.exists() and not path.is_file():
         raise Usage(f"{option} {path} is no ordinary file, which would have to be replaced; name another one.")
     if force or not path.exists():
