@@ -510,7 +510,7 @@ def test_a_broken_column_matrix_is_refused():
 def test_dates_are_no_numbers(holes):
     dates = np.full((4, 2), np.datetime64("2020-01-01"))
     for model in (FTRLProximal(), MBAClassifier()):
-        with pytest.raises(ValueError, match="X must hold real numbers, got dtype datetime64"):
+        with pytest.raises(ValueError, match="holds dates or times"):
             model.fit(dates, [0, 1, 0, 1])
 
 

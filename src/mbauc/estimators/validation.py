@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from mbauc.errors import NonFiniteError
+from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
 from mbauc.labels import check_classes, find_classes, positive_rows
-from mbauc.matrix import as_matrix, check_structure, check_weights, is_sparse
+from mbauc.matrix import check_structure, check_weights, is_sparse
 from mbauc.rows import Rows
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -42,14 +43,15 @@ def columns_named(X: Any) -> Iterator[None]:
     try:
         yield
     except NonFiniteError as error:
-        names = getattr(X, "column_names", getattr(X, "columns", None))
+        names = column_names(X)
         if names is None:
             raise
-        raise NonFiniteError(error.row, error.column, error.value, str(list(names)[error.column])) from None
+        raise NonFiniteError(error.row, error.column, error.value, names[error.column]) from None
 
 
 def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a dense or CSR/CSC matrix of real numbers; finiteness is checked where X is read anyway."""
+    check_columns(X)
     try:
         matrix = validate_data(
             estimator,
@@ -59,13 +61,15 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
             dtype="numeric",
             ensure_all_finite=False,
         )
-    except ValueError as error:
-        if not is_sparse(X) and "could not convert" in str(error):
-            as_matrix(np.asarray(X, dtype=object))  # names the row and column
+    except (TypeError, ValueError) as error:
+        text = "could not convert" in str(error) or "dtype='numeric'" in str(error)
+        if text or (isinstance(error, TypeError) and column_names(X) is not None):
+            explain_columns(X)
         raise
     if is_sparse(matrix):
         check_structure(matrix)
     if matrix.dtype.kind not in "biuf":
+        explain_columns(X)
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}; encode its columns first.")
     return matrix
 
