@@ -20,6 +20,7 @@ from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
 from mbauc.dask.blocks import given_rows  # noqa: E402
+from mbauc.errors import PartError  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 
@@ -114,6 +115,20 @@ def test_dataframes(lazy, table, frame):
     with pytest.raises(ValueError, match="feature names should match"):
         ranker.decision_function(lazy[FEATURES[::-1]]).compute()
     assert_same(MBAClassifier().fit(X, lazy[["y"]], lazy[["weight"]]), table, frame["weight"])
+
+
+@pytest.mark.parametrize("solver", ["gram", "matrix-free"])
+def test_columns_in_another_order_in_one_partition(frame, table, solver):
+    X, y = frame[FEATURES], dd.from_pandas(frame["y"].reset_index(drop=True), npartitions=2)
+    first = y.partitions[0].compute().size
+    parts = [delayed(X[:first]), delayed(X[first:][FEATURES[::-1]])]
+    lazy = dd.from_delayed(parts, meta=X[:0], verify_meta=False)
+    ranker = MBAClassifier(solver=solver, tol=1e-13).fit(lazy, y)
+    assert_same(ranker, table, solver=solver, tol=1e-13)
+    renamed = X[first:].rename(columns={"b": "β"})
+    lazy = dd.from_delayed([parts[0], delayed(renamed)], meta=X[:0], verify_meta=False)
+    with pytest.raises(PartError, match=r"partition 1 .*X has no column 'b', which other parts have"):
+        MBAClassifier(solver=solver).fit(lazy, y)
 
 
 @pytest.mark.parametrize("kind", ["str", "category", "string[pyarrow]", "object"])

@@ -2,19 +2,22 @@ import bz2
 import dataclasses
 import errno
 import hashlib
+import io
 import subprocess
 import sys
 import threading
 import time
+import urllib.request
 import zipfile
 from collections import namedtuple
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from mbauc.data import find
 from mbauc.data.sets import part_file as part_files
-from mbauc.data.sets.download import Patience, download, fetch
+from mbauc.data.sets.download import Patience, _NoWeakerProtocol, download, fetch
 from mbauc.data.sets.entry import File
 from mbauc.data.sets.part_file import PartFile, part_of
 from mbauc.errors import DownloadError, NotAvailableError
@@ -67,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
         kind="application/octet-stream",
         retry_after=None,
         paths=None,
+        words=None,
+        location=None,
     ):
         if paths is not None and self.path not in paths:
             status = 404
@@ -77,7 +82,9 @@ class Handler(BaseHTTPRequestHandler):
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             status = 206 if start < len(content) else 416
         body = content[start:] if status in (200, 206) else b""
-        self.send_response(status)
+        self.send_response(status, words)
+        if location:
+            self.send_header("Location", location)
         self.send_header("Content-Type", kind)
         if tag:
             self.send_header("ETag", tag)
@@ -533,3 +540,34 @@ def test_what_is_not_offered_and_where_nothing_can_be_written(tmp_path, server):
     (tmp_path / "blocker").touch()
     with pytest.raises(DownloadError, match="cannot make the folder"):
         fetch(made_up(server, "x"), tmp_path / "blocker" / "data", patience=QUICK)
+
+
+# -- servers that mean no good -----------------------------------------------------------------------------
+
+
+def test_words_of_a_server_do_not_reach_the_terminal_as_they_are(server, tmp_path):
+    server.answers = [{"status": 403, "words": "\x1b[31mred\x07" + 1000 * "!"}]
+    with pytest.raises(DownloadError, match=r"the server refused \(403 \?\[31mred\?!+\)") as told:
+        download(server.url, tmp_path / "x", patience=QUICK)
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize("place", ["ftp://127.0.0.1/file", "file:///etc/passwd"])
+def test_no_other_protocol_is_followed(server, tmp_path, place):
+    server.answers = [{"status": 302, "location": place}]
+    with pytest.raises(DownloadError, match=r"not as safe\. Not followed|refused"):
+        download(server.url, tmp_path / "x", patience=QUICK)
+    assert len(server.requests) == 1
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "followed"),
+    [("https", "https", True), ("http", "https", True), ("http", "http", True), ("https", "http", False)],
+)
+def test_https_is_never_left(old, new, followed):
+    request = urllib.request.Request(f"{old}://127.0.0.1/file")
+    arguments = request, io.BytesIO(), 302, "Found", {}, f"{new}://127.0.0.1/other"
+    with nullcontext() if followed else pytest.raises(DownloadError, match=r"https://127.* not as safe"):
+        assert _NoWeakerProtocol().redirect_request(*arguments).full_url == arguments[-1]

@@ -82,11 +82,24 @@ def visit_rows(
         first += rows.y.size
 
 
+def _in_order(X: Any, layout: Layout) -> Any:
+    """A table with its columns in the order that all parts have to have; anything without names as it is."""
+    names = getattr(X, "columns", None)
+    if layout.names is None or names is None or len(names) != layout.n_features:
+        return X
+    if tuple(names) == layout.names or layout.n_features == 1:
+        return X
+    if set(names) != set(layout.names):
+        missing = next(name for name in layout.names if name not in set(names))
+        raise ValueError(f"X has no column {missing!r}, which other parts have; all must have the same.")
+    return X[list(layout.names)]
+
+
 def _checked(first: int, block: PartBlock, layout: Layout) -> PartRows:
     X, y, weight, ids = block
     y = _column(y)
     if X is not None:
-        X = _matrix(X, first, layout)
+        X = _matrix(_in_order(X, layout), first, layout)
         if X.shape[1] != layout.n_features:
             raise ValueError(
                 f"X has {X.shape[1]:,} columns, but other parts have {layout.n_features:,}; all must have the "

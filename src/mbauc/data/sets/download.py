@@ -247,13 +247,16 @@ class _Transfer:
             request.add_header("Range", f"bytes={self._part.size}-")
             request.add_header("If-Range", version)
         try:
-            response = urllib.request.urlopen(request, timeout=self._patience.timeout)
+            opener = urllib.request.build_opener(_NoWeakerProtocol)
+            response = opener.open(request, timeout=self._patience.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 416 or version is None:
                     raise _refusal(self._url, error) from None
                 self._nothing_after(error.headers)
                 return
+        except DownloadError:
+            raise
         except (OSError, http.client.HTTPException) as error:
             raise _loss(self._url, error) from error
         with response:
@@ -308,14 +311,34 @@ class _Transfer:
             raise _loss(self._url, error) from error
 
 
+class _NoWeakerProtocol(urllib.request.HTTPRedirectHandler):
+    """Follows a server to another address, but never out of https, and never to anything but http(s)."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        """The request for the other address."""
+        scheme = newurl.partition(":")[0].lower()
+        if scheme != "https" and (scheme != "http" or req.type == "https"):
+            raise DownloadError(
+                f"{req.full_url}: the server points to {_shown(newurl)}, which is not as safe. Not followed."
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _shown(words: object) -> str:
+    """Words of a server as a terminal may show them: nothing that moves the cursor, and not too many."""
+    return "".join(c if c.isprintable() else "?" for c in str(words))[:200]
+
+
 def _refusal(url: str, error: urllib.error.HTTPError) -> Exception:
     if error.code in _PASSING:
         wait = error.headers.get("Retry-After", "")
         return _LostError(
-            f"the server answered {error.code} {error.reason}", float(wait) if wait.isdecimal() else 0.0
+            f"the server answered {error.code} {_shown(error.reason)}", float(wait) if wait.isdecimal() else 0.0
         )
     what = "the server has no such file" if error.code in _ABSENT else "the server refused"
-    refusal = DownloadError(f"{url}: {what} ({error.code} {error.reason}).")
+    refusal = DownloadError(f"{url}: {what} ({error.code} {_shown(error.reason)}).")
     refusal.status = error.code
     return refusal
 
@@ -330,7 +353,7 @@ def _loss(url: str, error: Exception) -> Exception:
         return _LostError("the server stopped answering")
     if isinstance(reason, ConnectionRefusedError):
         return _LostError("the server refused the connection")
-    return _LostError(f"the connection failed ({reason})")
+    return _LostError(f"the connection failed ({_shown(reason)})")
 
 
 def _version(headers: email.message.Message) -> str | None:
