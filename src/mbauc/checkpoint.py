@@ -220,7 +220,7 @@ class Checkpoint:
 
 @contextmanager
 def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Ctrl-C saves the next state that is offered, says how to go on, and raises KeyboardInterrupt.
+    """Ctrl-C saves the next state that is offered, and raises a KeyboardInterrupt that says how to go on.
 
     States are views into memory that goes on being used, so that only at an offer are they whole: it is waited
     for, which takes a sweep over the rows at most. A second Ctrl-C stops at once; the latest save stays. Before
@@ -249,8 +249,7 @@ def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
         if checkpoint._stopping:
             raise KeyboardInterrupt
     except KeyboardInterrupt:
-        _say(checkpoint._way_on())
-        raise
+        raise KeyboardInterrupt(checkpoint._way_on()) from None
     finally:
         checkpoint._stopping = checkpoint._offered = False
         if ours:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import signal
 import sys
@@ -11,10 +12,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from mbauc.commands import COMMANDS
-from mbauc.commands.terminal import Usage, as_options, harmless
+from mbauc.commands.advice import as_options
+from mbauc.commands.terminal import Usage, harmless
 
 _EPILOG = """\
 from a file to a model that raises alarms, in three commands:
@@ -23,7 +25,7 @@ from a file to a model that raises alarms, in three commands:
   mbauc score model.mbauc today.csv -o scores.parquet
 
 Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
-Exit codes: 0 done, 1 the data says no, 2 wrong usage.
+Exit codes: 0 done; 1 data, file or package that it cannot go on with; 2 wrong usage.
 """
 
 
@@ -36,21 +38,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(next((word for word in given if not word.startswith("-")), None))
-    options = parser.parse_args(given)
-    if options.command is None:
-        parser.print_help()
-        return 2
-    debug = bool(getattr(options, "debug", False))
-    with _terminated_cleanly(), _warnings_in_one_line():
+    debug, as_json = "--debug" in given, "--json" in given
+
+    def failed(code: int, why: str, before: str = "mbauc: ") -> int:
+        sys.stderr.write(harmless(before + why) + "\n")
+        if as_json:
+            sys.stdout.write(json.dumps({"error": why, "exit_code": code}, ensure_ascii=False) + "\n")
+        return code
+
+    options = argparse.Namespace(command=None)
+    with _terminated_cleanly(), _warnings_in_one_line(options):
         try:
+            parser = _parser(next((word for word in given if not word.startswith("-")), None))
+            parser.parse_args(given, options)
+            if options.command is None:
+                parser.print_help()
+                return 2
             from mbauc.commands.inputs import spare_inputs
 
             spare_inputs(options)
             return int(options.run(options))
+        except _WrongWords as error:
+            raise SystemExit(failed(2, error.why, error.usage)) from None
         except Usage as error:
-            sys.stderr.write(harmless(f"mbauc {options.command}: {error}") + "\n")
-            return 2
+            return failed(2, str(error), f"mbauc {options.command}: ")
         except BrokenPipeError:
             # whoever read our output has seen enough; leave nothing for the interpreter to flush
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -58,23 +69,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if debug:
                 raise
-            sys.stderr.write(harmless(f"mbauc: {as_options(_told(error)) or type(error).__name__}") + "\n")
-            return 1
+            return failed(1, as_options(_told(error), vars(options)) or type(error).__name__)
         except Exception as error:
             if debug:
                 raise
             told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             advice = "The same command with --debug says where."
-            sys.stderr.write(harmless(f"mbauc: this should not happen ({told[:300]}). {advice}") + "\n")
-            return 1
-        except KeyboardInterrupt:
+            return failed(1, f"this should not happen ({told[:300]}). {advice}")
+        except KeyboardInterrupt as error:
             if debug:
                 raise
-            sys.stderr.write("\nmbauc: interrupted; nothing was left half-written.\n")
-            return 130
+            told = as_options(str(error), vars(options)) or "interrupted; nothing was left half-written"
+            return failed(130, f"{told}.", "\nmbauc: ")
         except _Terminated as error:
             with suppress(OSError):  # the terminal may be gone
-                sys.stderr.write("\nmbauc: terminated; nothing was left half-written.\n")
+                failed(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
             return 128 + error.number
 
 
@@ -86,12 +95,12 @@ def _told(error: BaseException) -> str:
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
+def _warnings_in_one_line(options: argparse.Namespace) -> Iterator[None]:
     """Within this block warnings are for the user of a command, not of Python."""
     before = warnings.showwarning
 
     def show(message: Any, *rest: Any, **more: Any) -> None:
-        sys.stderr.write(harmless(f"mbauc: note: {as_options(str(message))}") + "\n")
+        sys.stderr.write(harmless(f"mbauc: note: {as_options(str(message), vars(options))}") + "\n")
 
     warnings.showwarning = show
     try:
@@ -127,13 +136,28 @@ class _Terminated(BaseException):
         self.number = number
 
 
-def whole_parser(kind: type[argparse.ArgumentParser] = argparse.ArgumentParser) -> argparse.ArgumentParser:
+class _WrongWords(Exception):
+    """Words that no command takes; ``usage`` says which it does."""
+
+    def __init__(self, why: str, usage: str) -> None:
+        self.why, self.usage = why, usage
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that leaves it to others to say what is wrong, and to end."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise it."""
+        raise _WrongWords(message, f"{self.format_usage()}{self.prog}: error: ")
+
+
+def whole_parser(kind: type[argparse.ArgumentParser] = _Parser) -> argparse.ArgumentParser:
     """The parser with all commands in full, of a class of its own if that is wanted."""
     return _parser(None, whole=True, kind=kind)
 
 
 def _parser(
-    chosen: str | None, *, whole: bool = False, kind: type[argparse.ArgumentParser] = argparse.ArgumentParser
+    chosen: str | None, *, whole: bool = False, kind: type[argparse.ArgumentParser] = _Parser
 ) -> argparse.ArgumentParser:
     """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
     parser = kind(

@@ -72,9 +72,14 @@ def test_rows_that_would_count_twice_are_noted(east, west, tmp_path, capsys):
 
 def test_fit_says_whether_the_model_can_go_on_learning(east, tmp_path, capsys):
     out = tmp_path / "m.mbauc"
-    assert "moments     kept" in told(capsys, "fit", east, "--label", "click", "--hash-dim", 500, "-o", out).out
+    assert (
+        "updates     possible"
+        in told(capsys, "fit", east, "--label", "click", "--hash-dim", 500, "-o", out).out
+    )
     shown = told(capsys, "fit", east, "--label", "click", "-o", out, "--force").out
-    assert "moments     not kept (800 MB): 'mbauc update' and 'mbauc merge' need them; --solver gram" in shown
+    assert "updates     not possible; --solver gram, or fewer columns, keeps what they need (800 MB)" in shown
+    many = told(capsys, "fit", east, "--label", "click", "--hash-dim", 2**20, "-o", out, "--force").out
+    assert "updates     not possible: too many columns to keep what they need" in many
     assert "no moments" in told(capsys, "update", out, east, "-o", tmp_path / "n.mbauc", code=1).err
     found = answer(
         capsys, "fit", east, "--label", "click", "--hash-dim", 30, "--no-moments", "-o", out, "--force"
@@ -121,7 +126,9 @@ def test_alarms_are_the_same_in_all_programs_where_scores_tie(tmp_path, capsys):
         )
         path.write_text(f"{names}\n{text}")
         told(capsys, "fit", path, "--label", "y", "--encode", "onehot", "-o", model, "--force")
-        told(capsys, "threshold", model, path, "--false-alarm", 0.1, "-o", armed, "--force")
+        told(
+            capsys, "threshold", model, path, "--on-training-rows", "--false-alarm", 0.1, "-o", armed, "--force"
+        )
         scored = answer(capsys, "score", armed, path, "-o", tmp_path / "s.csv", "--force")
         told(capsys, "export", armed, "-o", tmp_path / "p.joblib", "--force")
         pipeline = joblib.load(tmp_path / "p.joblib")
@@ -156,8 +163,8 @@ def test_skipped_rows_are_always_told(east, tmp_path, capsys):
     skip, new = ("--on-error", "skip"), ("fit", "--label", "click", "--hash-dim", 30)
     for words in (
         ("evaluate", out, bad),
-        ("threshold", out, bad),
-        ("update", out, bad, "-o", tmp_path / "n.mbauc"),
+        ("threshold", out, bad, "--on-training-rows"),
+        ("update", out, bad, "--again", "-o", tmp_path / "n.mbauc"),
         (*new, bad, "--types", "bid=numeric", "-o", tmp_path / "f.mbauc"),
         (*new, east, "--test", bad, "-o", tmp_path / "g.mbauc"),
     ):

@@ -142,9 +142,9 @@ def story(tmp_path, capsys):
 
 
 def test_threshold_score_and_evaluate_agree_about_alarms(story, capsys):
-    folder, train, test, model = story
+    folder, _train, test, model = story
     armed = folder / "armed.mbauc"
-    told = json.loads(run(capsys, "threshold", model, train, "--false-alarm", 0.1, "-o", armed, "--json"))
+    told = json.loads(run(capsys, "threshold", model, test, "--false-alarm", 0.1, "-o", armed, "--json"))
     assert told["confidence"] == 0.95
     assert told["detected"] > 0
     summary = json.loads(run(capsys, "score", armed, test, "--id", "id,site", "-o", folder / "s.csv", "--json"))
@@ -379,7 +379,7 @@ def test_lines_that_were_left_out_are_told(story, capsys):
     words = ["score", model, folder / "some.csv", "--on-error", "skip", "-o"]
     for out in (folder / "s.csv", "-"):
         assert main([str(word) for word in (*words, out)]) == 0
-        assert "left out 1 row skipped" in capsys.readouterr().err
+        assert "left out 1 row: 1 with" in capsys.readouterr().err
     told = json.loads(run(capsys, *words, folder / "j.csv", "--json"))
     assert (told["rows"], told["skipped"]) == (18, 1)
     rows = libsvm(folder / "a.libsvm")
@@ -387,7 +387,7 @@ def test_lines_that_were_left_out_are_told(story, capsys):
     rows.write_text("0 1:1\n0 1;1\n0 2:1\n")
     words = ["score", folder / "svm.mbauc", rows, "--on-error", "skip", "-o", folder / "t.csv"]
     assert main([str(word) for word in words]) == 0
-    assert "left out 1 line skipped" in capsys.readouterr().err
+    assert "left out 1 line." in capsys.readouterr().err
     assert [line.split(",")[0] for line in (folder / "t.csv").read_text().splitlines()] == ['"row"', "0", "2"]
 
 

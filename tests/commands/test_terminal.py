@@ -12,7 +12,7 @@ import pytest
 
 from mbauc.cli import main
 from mbauc.commands import COMMANDS
-from mbauc.commands.terminal import as_options
+from mbauc.commands.advice import as_options
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -118,7 +118,7 @@ def test_json_is_one_object_and_nothing_else(rows, tmp_path, capsys):
         ["fit", rows, "--label", "y", "-o", model],
         ["inspect", model],
         ["evaluate", model, rows],
-        ["threshold", model, rows, "--false-alarm", "0.2"],
+        ["threshold", model, rows, "--false-alarm", "0.2", "--on-training-rows"],
         ["score", model, rows, "-o", tmp_path / "s.csv"],
     ):
         assert main([*map(str, words), "--json"]) == 0

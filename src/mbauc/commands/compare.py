@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,14 @@ def run(options: argparse.Namespace) -> int:
             f"two or more models (.mbauc) and rows are needed, got {len(models)} models and "
             f"{len(options.data)} other files."
         )
+    twice = next((name for place, name in enumerate(models) if _same(name, models[:place])), None)
+    if twice is not None:
+        raise Usage(f"{twice} is given twice; a model ranks rows exactly as it does itself. Name another one.")
     import numpy as np
 
     from mbauc.metrics import compare_roc_auc
     from mbauc.model import load_model
+    from mbauc.model.seen_files import named, seen_files
     from mbauc.model.training import score_source
 
     output = Output(options.json)
@@ -60,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
     with files(options) as paths:
         tested: list[Any] = []
         kinds: list[tuple[Any, Any]] = []
-        for name in models:
+        notes: list[str] = []
+        for name, short in zip(models, names, strict=True):
             model = load_model(name, moments=False)
             kinds.append((type(model.layout), getattr(model.layout, "weight", None)))
             if kinds[-1][0] is not kinds[0][0]:
@@ -72,6 +78,12 @@ def run(options: argparse.Namespace) -> int:
                     "same weights."
                 )
             source = opened_like(model, paths, options)
+            seen = seen_files(model.trained_on.get("files"), source)
+            if seen:
+                notes.append(
+                    f"{short} was trained on {named(seen)}: it looks better on these rows than it will on new "
+                    "ones. Compare on rows that none of the models has seen."
+                )
             tested.append(score_source(model, source, show=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
@@ -84,6 +96,8 @@ def run(options: argparse.Namespace) -> int:
         confidence=options.confidence,
     )
     output.say(str(found))
+    for note in notes:
+        output.say(f"note: {note}")
     return output.done(
         {
             "models": models,
@@ -96,5 +110,11 @@ def run(options: argparse.Namespace) -> int:
             "holm_p_value": found.holm_p_value,
             "p_value_all": found.p_value_all,
             "confidence": found.confidence,
+            "notes": notes,
         }
     )
+
+
+def _same(name: str, others: list[str]) -> bool:
+    """Whether a file is one of several others."""
+    return any(os.path.realpath(name) == os.path.realpath(other) for other in others)

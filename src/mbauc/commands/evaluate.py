@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.commands.rows import add_data, described, files, opened_like
+from mbauc.commands.rows import add_data, files, opened_like
 from mbauc.commands.terminal import Output, add_command, may_write, note_skipped
 
 if TYPE_CHECKING:
+    from mbauc.model import RankerModel
     from mbauc.report.evaluation import Evaluation, Ranking
     from mbauc.report.positions import Position
 
@@ -45,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.report is not None:
         may_write(options.report, options.force, "--report")
     from mbauc.model import load_model
+    from mbauc.model.seen_files import file_marks, named
     from mbauc.model.training import score_source
     from mbauc.report.evaluation import evaluate
     from mbauc.report.positions import explore
@@ -53,9 +55,10 @@ def run(options: argparse.Namespace) -> int:
     with files(options) as paths:
         source = opened_like(model, paths, options)
         tested = score_source(model, source, show=not options.json)
-        names, left_out = described(paths), note_skipped(source)
+        marks, left_out = file_marks(source), note_skipped(source)
+        seen = list(_seen_before(model, source))
     found = evaluate(model, tested.y, tested.s, tested.weight)
-    found.warnings.extend(_seen_before(model.trained_on, names))
+    found.warnings.extend(seen)
     own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
     for line in _lines(found, own):
         output.say(line)
@@ -63,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         from mbauc.atomic import atomic_write
         from mbauc.report.page import page_html
 
-        data_name = ", ".join(entry["name"] for entry in names[:3]) + (", …" if len(names) > 3 else "")
+        data_name = named([entry["name"] for entry in marks])
         now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         page = page_html(
             found,
@@ -77,18 +80,22 @@ def run(options: argparse.Namespace) -> int:
             stream.write(page.encode())
         output.say(f"wrote         {options.report}")
     return output.done(
-        {"model": options.model, "data": names, "report": options.report, **left_out, **_numbers(found, own)}
+        {"model": options.model, "data": marks, "report": options.report, **left_out, **_numbers(found, own)}
     )
 
 
-def _seen_before(record: dict[str, Any], files: list[dict[str, Any]]) -> Iterator[str]:
-    """A word of warning where rows may be those of the training."""
-    known = [file for file in record.get("files", []) if isinstance(file, dict)]
-    both = [str(file["name"]) for file in files if "bytes" in file and file in known]
-    if both:
+def _seen_before(model: RankerModel, source: Any) -> Iterator[str]:
+    """Words of warning where rows may be those that the model, or its threshold, came from."""
+    from mbauc.model.seen_files import named, seen_files
+
+    seen = seen_files(model.trained_on.get("files"), source)
+    if seen:
+        yield (f"The model was trained on {named(seen)}: rows that it has seen look better than new ones will.")
+    seen = seen_files(model.trained_on.get("threshold_files"), source)
+    if seen:
         yield (
-            f"The model was trained on {', '.join(both[:3])}{', …' if len(both) > 3 else ''}: rows that it has "
-            "seen look better than new ones will."
+            f"The threshold was set on {named(seen)}: its false alarms here are those it was chosen for, which "
+            "is no check of its promise. Check it on other rows."
         )
 
 

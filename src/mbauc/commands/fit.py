@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import COLUMN_OPTIONS, add_columns, add_data, described, files, opened, opened_like
+from mbauc.commands.column_table import column_table
+from mbauc.commands.positive import majority_hint
+from mbauc.commands.rows import COLUMN_OPTIONS, add_columns, add_data, files, opened, opened_like
 from mbauc.commands.terminal import (
     Output,
     Usage,
     add_command,
     add_out,
-    harmless,
     jobs,
     may_write,
     memory,
@@ -31,8 +32,8 @@ pass over the files. Some rows are held out: their AUC, with its interval, is th
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by generalised cross-validation unless it is given, or by K-fold cross-validation (--cv).
-The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept its
-moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept what
+that needs, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
 """
 _EXAMPLES = """\
 examples:
@@ -42,6 +43,8 @@ examples:
   mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
   zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
 """
+#: Bytes up to which what updates need is worth keeping.
+_MOST_KEPT = 4 << 30
 
 
 def add(commands: Any) -> None:
@@ -123,7 +126,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
-    may_write(options.out, options.force)
+    may_write(options.out, options.force, finished=_kept_in(options.checkpoint))
     if options.test is not None and options.hold_out is not None:
         raise Usage(
             "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
@@ -151,15 +154,17 @@ def run(options: argparse.Namespace) -> int:
     output = Output(options.json)
     with files(options) as paths:
         source, layout = opened(paths, options) if options.like is None else _alike(paths, options)
-        about: dict[str, Any] = {"files": described(paths), "columns": layout.n_features}
+        about: dict[str, Any] = {"columns": layout.n_features}
         plan = getattr(source, "plan", None)
         if plan is not None:
-            output.say(_shortened(plan.describe(options=True)))
+            output.say(column_table(plan))
             output.say()
         negative, positive = source.classes
         output.say(
             f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
         )
+        if _kept_in(options.checkpoint):
+            output.say(f"checkpoint  going on from {options.checkpoint}")
         settings = {
             "l1": options.l1,
             "l2": options.l2,
@@ -181,18 +186,30 @@ def run(options: argparse.Namespace) -> int:
         test = None
         if options.test is not None:
             test = layout.source(options.test, source.classes, on_error=options.on_error)
-        model, tested = train(source, layout, training, about=about, test=test, say=output.say)
+        model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
     record = model.trained_on
     output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
     if tested is not None:
-        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} rows not trained on")
+        seen = record["tested"]["trained_on"]
+        where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
+        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        if seen:
+            record["notes"].append("the test rows are training rows: new rows will score lower")
+    hint = majority_hint(model, record["positives"], record["negatives"])
+    if hint:
+        record["notes"].append(hint.strip())
     for note in record["notes"]:
         output.say(f"note        {note}")
-    output.say(f"moments     {_about_moments(model, options)}")
+    output.say(f"updates     {_about_updates(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
+    kept = _kept_in(options.checkpoint)
+    if kept:
+        output.say(
+            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
+        )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
     told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
     return output.done({**told, **left_out, **record})
@@ -216,21 +233,22 @@ def _for_rows(memory: int) -> int:
     return max(memory - memory // 7 - own_memory(), 1 << 20)
 
 
-def _about_moments(model: Any, options: argparse.Namespace) -> str:
+def _about_updates(model: Any, options: argparse.Namespace) -> str:
     """Whether the model can go on learning, and if not, what to do about it."""
     if options.no_moments:
-        return "left out, as asked for: 'mbauc update' and 'mbauc merge' need them"
+        return "not possible, as asked for with --no-moments"
     if model.moments is not None:
-        return "kept: 'mbauc update' and 'mbauc merge' go on from them"
-    why = f"{8 * model.n_features**2 / 1e6:,.0f} MB" if options.pairs == "all" else "drawn pairs have none"
-    how = "" if options.pairs != "all" else "; --solver gram or fewer columns keep them"
-    return f"not kept ({why}): 'mbauc update' and 'mbauc merge' need them{how}"
+        return "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+    if options.pairs != "all":
+        return "not possible: --pairs draws pairs, which nothing can be added to"
+    size = 8 * model.n_features**2
+    if size > _MOST_KEPT:
+        return "not possible: too many columns to keep what they need; --hash-dim 2000 makes fewer"
+    return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
 
 
-def _shortened(plan: str, most: int = 100) -> str:
-    """The plan of the columns, without the middle of a very long one; each line in the width of a screen."""
-    lines = [line if len(line) <= 200 else line[:199] + "…" for line in harmless(plan).split("\n")]
-    if len(lines) > most:
-        left = len(lines) - most
-        lines = [*lines[: most - 20], f"… {left:,} more columns …", *lines[-20:]]
-    return "\n".join(lines)
+def _kept_in(checkpoint: str | None) -> int:
+    """Bytes that an earlier run left in the folder of a checkpoint; 0 if there was none."""
+    if checkpoint is None:
+        return 0
+    return sum(file.stat().st_size for file in Path(checkpoint).glob("*.*") if file.is_file())

@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, number, number_or_auto
+from mbauc.commands.terminal import (
+    Output,
+    Usage,
+    add_command,
+    add_out,
+    harmless,
+    may_write,
+    number,
+    number_or_auto,
+)
 
 _DESCRIPTION = """\
 Joins models that were trained on different rows, on different machines or days, into the one that training on
@@ -44,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("two or more models are needed to merge.")
     may_write(options.out, options.force)
     from mbauc.model import load_model, save_model
+    from mbauc.model.seen_files import named, seen_twice
     from mbauc.model.update import merged
 
     output = Output(options.json)
@@ -51,21 +61,12 @@ def run(options: argparse.Namespace) -> int:
     model = merged(several, l1=options.l1, l2=options.l2)
     counts = model.moments.counts if model.moments is not None else (0, 0)
     output.say(f"joined {counts[0]:,} positives and {counts[1]:,} negatives, l2 = {model.l2:g}")
-    twice = _twice(several)
+    twice = seen_twice(one.trained_on.get("files") for one in several)
     if twice:
-        sys.stderr.write(f"mbauc: note: rows of {twice} are in more than one of the models and count twice.\n")
+        told = f"rows of {named(twice)} are in more than one of the models and count twice."
+        sys.stderr.write(harmless(f"mbauc: note: {told}") + "\n")
     if any(one.threshold is not None for one in several):
         output.say("thresholds were dropped: find a new one with 'mbauc threshold'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
     return output.done({"model": options.out, "positives": counts[0], "negatives": counts[1], "l2": model.l2})
-
-
-def _twice(models: list[Any]) -> str:
-    """Names of files that more than one model was trained on."""
-    seen: dict[Any, int] = {}
-    for model in models:
-        files = model.trained_on.get("files", [])
-        for file in {(file.get("name"), file.get("bytes")) for file in files if isinstance(file, dict)}:
-            seen[file] = seen.get(file, 0) + 1
-    return ", ".join(str(name) for (name, _), count in seen.items() if count > 1)

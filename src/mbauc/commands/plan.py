@@ -67,9 +67,10 @@ def run(options: argparse.Namespace) -> int:
         blocks: list[Any] = []
         count = 0
         if source.n_features > _WIDE:
+            fewer = "; --encode hash --hash-dim 1000 takes seconds" if hasattr(source, "plan") else ""
             sys.stderr.write(
-                f"mbauc: note: a plan forms Σ of all {source.n_features:,} columns, which takes minutes and "
-                f"{24 * source.n_features**2 / 1e9:.1f} GB; --hash-dim 1000 takes seconds.\n"
+                f"mbauc: note: a plan looks at all pairs of {source.n_features:,} columns, which takes minutes "
+                f"and {24 * source.n_features**2 / 1e9:.1f} GB{fewer}.\n"
             )
         for X, y, weight in source:
             rows = min(y.size, options.rows - count)

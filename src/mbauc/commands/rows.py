@@ -292,13 +292,3 @@ def _numbers(labels: list[str] | None) -> list[float] | None:
         if not math.isfinite(found[-1]):
             raise Usage(f"--positive: expected numbers, as labels of LIBSVM text are, got {label!r}.")
     return found or None
-
-
-def described(paths: list[str]) -> list[dict[str, Any]]:
-    """Names and sizes of files, for the record of a model."""
-    return [
-        {"name": os.path.basename(path), "bytes": os.path.getsize(path)}
-        if os.path.isfile(path)
-        else {"name": path}
-        for path in paths
-    ]

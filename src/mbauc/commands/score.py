@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.commands.rows import add_data, files
-from mbauc.commands.terminal import Output, Usage, add_command, add_out, harmless, listed, may_write
+from mbauc.commands.terminal import Output, Usage, add_command, add_out, harmless, left_out, listed, may_write
 
 _DESCRIPTION = """\
 Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             show=not options.json,
         )
     if summary["skipped"]:
-        sys.stderr.write(harmless(f"mbauc: note: left out {summary['left_out']}") + "\n")
+        sys.stderr.write(harmless(f"mbauc: note: {left_out(summary['left_out'])}") + "\n")
     if to_screen:
         return 0
     output.say(f"scored {summary['rows']:,} rows")

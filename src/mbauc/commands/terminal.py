@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import os
-import re
 import sys
 import textwrap
 import unicodedata
@@ -15,19 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.atomic import real_path
-
-#: Words before an option that is advised, and options; in a file's name, label=1 means something else.
-_BEFORE = r"\b([Pp]ass|with|[Uu]se|[Ss]et|or|and)"
-_NAMES = "(positive|label|weight|encode|solver|delimiter|names)"
-#: What errors advise in Python, and the same on the command line.
-_ADVICE = (
-    (r"\bon_error='(\w+)'", r"--on-error \1"),
-    (r"\btypes=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
-    (r"\bignore=\['([^']*)'\]", r"--ignore \1"),
-    (rf"{_BEFORE} {_NAMES}='([^']*)'", r"\1 --\2 \3"),
-    (rf"{_BEFORE} {_NAMES}=", r"\1 --\2 "),
-    (rf"{_BEFORE} hash_dim=", r"\1 --hash-dim "),
-)
 
 
 class Usage(Exception):
@@ -106,8 +92,11 @@ def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
-def may_write(path: Path, force: bool, option: str = "-o") -> None:
-    """Raise unless a file may be written: it is not there, or may be replaced."""
+def may_write(path: Path, force: bool, option: str = "-o", *, finished: bool | int = False) -> None:
+    """Raise unless a file may be written: it is not there, or may be replaced.
+
+    ``finished`` says that a run was found which may have written it, so that nothing may be left to do.
+    """
     if str(path) == "-":
         raise Usage(f"{option} -: this cannot go to standard output; name a file.")
     if path.is_dir():
@@ -125,7 +114,8 @@ def may_write(path: Path, force: bool, option: str = "-o") -> None:
     if force or not path.exists():
         return
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Usage(f"{path} exists already; name another file, or pass --force to replace it.")
+        done = " If the run of this checkpoint wrote it, nothing is left to do." if finished else ""
+        raise Usage(f"{path} exists already; name another file, or pass --force to replace it.{done}")
     sys.stderr.write(f"{path} exists already. Replace it? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -139,15 +129,13 @@ def note_skipped(*sources: Any) -> dict[str, Any]:
         skipped = getattr(source, "skipped", None)
         if skipped is not None and skipped.count:
             count += skipped.count
-            sys.stderr.write(harmless(f"mbauc: note: left out {skipped}") + "\n")
+            sys.stderr.write(harmless(f"mbauc: note: {left_out(skipped)}") + "\n")
     return {"skipped": count}
 
 
-def as_options(message: str) -> str:
-    """An error's advice in the words of the command line instead of those of Python."""
-    for pattern, words in _ADVICE:
-        message = re.sub(pattern, words, message)
-    return message
+def left_out(skipped: Any) -> str:
+    """What a source says of rows that it skipped, as a sentence."""
+    return f"left out {str(skipped).replace(' skipped', '', 1)}"
 
 
 # -- types of options --------------------------------------------------------------------------------------

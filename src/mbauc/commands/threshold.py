@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from mbauc.commands.positive import majority_hint
 from mbauc.commands.rows import add_data, files, opened_like
 from mbauc.commands.terminal import (
     Output,
@@ -20,8 +21,9 @@ from mbauc.commands.terminal import (
 
 _DESCRIPTION = """\
 Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
-(the Neyman-Pearson order-statistic rule), from negative rows that the model was not trained on, and says how
-many positives it detects there. -o writes a model that has the threshold; 'mbauc score' raises alarms with it.
+(the Neyman-Pearson order-statistic rule), and says how many positives it detects. The rows must be new to the
+model: from rows that it was trained on the promise would be broken, and is refused. -o writes a model that has
+the threshold; 'mbauc score' raises alarms with it.
 --at sets a threshold that you chose yourself, without rows and without a promise.
 """
 _EXAMPLES = """\
@@ -52,6 +54,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--at", type=any_number, action=At, metavar="SCORE", help="set this threshold: no DATA, no promise"
     )
+    parser.add_argument(
+        "--on-training-rows",
+        action="store_true",
+        help="take rows that the model was trained on; then there is no promise",
+    )
     add_out(parser, "model with the threshold to write", required=False)
     parser.set_defaults(run=run)
 
@@ -68,57 +75,80 @@ def run(options: argparse.Namespace) -> int:
         may_write(options.out, options.force)
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
+    from mbauc.model.seen_files import file_marks, named, seen_files
     from mbauc.model.training import score_source
     from mbauc.neyman_pearson import clopper_pearson, false_alarm_threshold, negatives_needed
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = opened_like(model, paths, options)
+        marks, seen = file_marks(source), seen_files(model.trained_on.get("files"), source)
+        if seen and not options.on_training_rows:
+            raise ValueError(
+                f"the model was trained on rows of {named(seen)}. On new rows it would raise more false alarms "
+                "than a promise made from these. Give rows that it has not seen; --on-training-rows takes "
+                "these, without a promise."
+            )
         tested = score_source(model, source, show=not options.json)
         left_out = note_skipped(source)
     if tested.weight is not None:
         raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
-    negatives = int((tested.y == 0).sum())
+    negatives, positive = int((tested.y == 0).sum()), tested.s[tested.y == 1]
     needed = negatives_needed(options.false_alarm, 1 - options.confidence)
     if negatives < needed:
         raise ValueError(
             f"a promise of at most {options.false_alarm:g} false alarms with {options.confidence:g} confidence "
             f"needs {needed:,} negative rows, got {negatives:,}. Raise --false-alarm, lower --confidence, or "
-            "give more rows."
+            f"give more rows.{majority_hint(model, positive.size, negatives)}"
         )
     found = false_alarm_threshold(tested.s[tested.y == 0], options.false_alarm, 1 - options.confidence)
     cut = clear_cut(found.threshold, tested.s)
-    positive = tested.s[tested.y == 1]
     detected = int((positive > cut).sum())
     low, high = clopper_pearson(detected, positive.size, options.confidence) if positive.size else (0.0, 1.0)
-    output.say(f"threshold     {cut!r}: raise the alarm where the score is above it")
-    output.say(
-        f"false alarms  at most {options.false_alarm:.3g} of the negatives, with {options.confidence:.3g} "
-        f"confidence (from {found.n_negatives:,} negatives)"
-    )
-    output.say(
-        f"detections    {detected:,} of {positive.size:,} positives here "
-        f"({100 * options.confidence:g}% interval {float(low):.4f} to {float(high):.4f})"
-    )
+    output.say(f"threshold     {_shortest(cut, tested.s)}: raise the alarm where the score is above it")
     threshold = Threshold(cut, options.false_alarm, options.confidence, found.n_negatives)
+    if seen:
+        threshold = Threshold(cut)
+        output.say(
+            f"false alarms  no promise: the model was trained on {named(seen)}, and new rows will raise more "
+            f"than {options.false_alarm:.3g}"
+        )
+    else:
+        output.say(
+            f"false alarms  at most {options.false_alarm:.3g} of the negatives, with {options.confidence:.3g} "
+            f"confidence (from {found.n_negatives:,} negatives)"
+        )
+    if positive.size:
+        output.say(
+            f"detections    {detected:,} of {positive.size:,} positives, {detected / positive.size:.1%} "
+            f"({100 * options.confidence:g}% interval {float(low):.1%} to {float(high):.1%})"
+        )
     if options.out is not None:
-        save_model(model.with_threshold(threshold), options.out)
+        save_model(model.with_threshold(threshold, marks), options.out)
         output.say(f"wrote         {options.out}")
     return output.done(
         {
             "threshold": cut,
-            "false_alarm": options.false_alarm,
-            "confidence": options.confidence,
-            "violation_probability": found.violation_probability,
+            "false_alarm": threshold.false_alarm,
+            "confidence": threshold.confidence,
+            "violation_probability": None if seen else found.violation_probability,
             "negatives": found.n_negatives,
             "positives": positive.size,
             "detected": detected,
+            "detection_rate": detected / positive.size if positive.size else None,
             "detection_low": float(low),
             "detection_high": float(high),
             "model": options.out,
             **left_out,
         }
     )
+
+
+def _shortest(cut: float, s: Any) -> str:
+    """A threshold in as few digits as raise the same alarms."""
+    alarms = (s > cut).sum()
+    texts = (f"{cut:.{digits}g}" for digits in range(3, 18))
+    return next(text for text in texts if (s > float(text)).sum() == alarms)
 
 
 def _set(options: argparse.Namespace) -> int:

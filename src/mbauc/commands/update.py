@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.commands.rows import add_data, described, files, opened_like
+from mbauc.commands.rows import add_data, files, opened_like
 from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, note_skipped, number
 
 _DESCRIPTION = """\
@@ -29,6 +29,11 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--decay", type=number, default=1.0, metavar="F", help="weight of the old rows, in (0, 1] (default: 1)"
     )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="learn also from files that the model has learned from, whose rows then count twice",
+    )
     parser.set_defaults(run=run)
 
 
@@ -38,18 +43,19 @@ def run(options: argparse.Namespace) -> int:
     if not 0 < options.decay <= 1:
         raise Usage(f"--decay must be above 0 and at most 1, got {options.decay:g}.")
     from mbauc.model import load_model, save_model
+    from mbauc.model.seen_files import named, seen_files
     from mbauc.model.update import updated
 
     old, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = opened_like(old, paths, options)
-        model = updated(
-            old,
-            source,
-            decay=options.decay,
-            about={"files": described(paths)},
-            show=not options.json,
-        )
+        seen = seen_files(old.trained_on.get("files"), source)
+        if seen and old.moments is not None and not options.again:
+            raise ValueError(
+                f"{options.model} has learned from {named(seen)} already; its rows would count twice. Leave it "
+                "out, or pass --again if that is meant."
+            )
+        model = updated(old, source, decay=options.decay, show=not options.json)
         left_out = note_skipped(source)
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(

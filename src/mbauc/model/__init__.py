@@ -3,6 +3,7 @@
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel, Threshold
 from mbauc.model.model_file import load_model, save_model
+from mbauc.model.scoring import score_files
 from mbauc.model.update import merged, updated
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "load_model",
     "merged",
     "save_model",
+    "score_files",
     "updated",
 ]

@@ -244,9 +244,14 @@ class RankerModel:
         for block in source:
             yield block.y, self.score(block.X), block.weight
 
-    def with_threshold(self, threshold: Threshold | None) -> RankerModel:
-        """The same ranker with another cut."""
-        return replace(self, threshold=threshold)
+    def with_threshold(
+        self, threshold: Threshold | None, files: list[dict[str, Any]] | None = None
+    ) -> RankerModel:
+        """The same ranker with another cut; ``files`` tell which rows it was found on, if they are known."""
+        record = {name: value for name, value in self.trained_on.items() if name != "threshold_files"}
+        if files:
+            record["threshold_files"] = files
+        return replace(self, threshold=threshold, trained_on=record)
 
     def estimator_settings(self) -> dict[str, Any]:
         """Those of the settings that :class:`mbauc.MBAClassifier` has, but for :data:`RUNNING`."""

@@ -58,7 +58,7 @@ def score_files(
     on_error: str = "stop",
     show: bool = False,
 ) -> dict[str, Any]:
-    """Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
+    r"""Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
 
     The table has the columns of ``keep``, or the number of each row if there are none (``row``: from 0 over all
     files, rows that were left out included); then ``score``, ``probability`` and, if the model has a threshold,
@@ -84,6 +84,28 @@ def score_files(
     -------
     dict
         ``rows`` scored, ``alarms``, rows that were left out (``skipped``), and ``left_out``: why, in words.
+
+    Raises
+    ------
+    ValueError
+        At a row that cannot be read, or, with ``on_error="skip"``, if that is so of every row.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from mbauc import MBAClassifier
+    >>> from mbauc.data import TableSource
+    >>> from mbauc.model import RankerModel, TableLayout, score_files
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "clicks.csv").write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
+    >>> source = TableSource(folder / "clicks.csv", label="click", encode="onehot")
+    >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
+    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> _ = (folder / "today.csv").write_text("site,bid\nb,2.0\na,2.0\n")
+    >>> score_files(model, folder / "today.csv", folder / "scores.csv")["rows"]
+    2
+    >>> (folder / "scores.csv").read_text().splitlines()[0]
+    '"row","score","probability"'
     """
     rows = _rows(model.layout, paths, keep, on_error, model.classes)
     count = alarms = 0
@@ -95,6 +117,8 @@ def score_files(
             if model.threshold is not None:
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
+        if not count and rows.skipped.count:  # before the file is in its place
+            raise ValueError(f"no row could be scored, and nothing was written: {rows.skipped}")
     left_out = str(rows.skipped) if rows.skipped.count else ""
     return {"rows": count, "alarms": alarms, "skipped": rows.skipped.count, "left_out": left_out}
 

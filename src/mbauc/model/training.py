@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -25,6 +24,7 @@ from mbauc.metrics.delong import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
+from mbauc.model.seen_files import file_marks, named, seen_files
 from mbauc.moments import PairMoments
 from mbauc.pair_rows.checked_blocks import read_blocks
 from mbauc.progress import progress
@@ -97,7 +97,6 @@ def train(
     *,
     about: dict[str, Any] | None = None,
     test: Source | None = None,
-    say: Callable[[str], None] = lambda text: None,
 ) -> tuple[RankerModel, Tested | None]:
     """A model of the rows of a source, and how it does on rows held out, or on other rows.
 
@@ -110,11 +109,10 @@ def train(
     training : Training
         What to do with them.
     about : dict, optional
-        Files and the like, for the model's record.
+        More for the model's record, which has the files of the source.
     test : Source, optional
-        Rows to test on, instead of some that are held out.
-    say : callable
-        Told in words how things stand.
+        Rows to test on, instead of some that are held out. If files of them are files of the source, the
+        record says so.
     """
     started = time.time()
     if getattr(layout, "weight", None) is not None:
@@ -125,9 +123,10 @@ def train(
         rows = SomeRows(source, training.hold_out, held_out=False, seed=training.seed)
         test = SomeRows(source, training.hold_out, held_out=True, seed=training.seed)
     ranker, path = _fitted(rows, training)
-    say(f"solver      {ranker.solver_}")
     sizes = ranker.effective_sample_size_
+    marks = file_marks(source)
     record = {
+        "files": marks,
         **(about or {}),
         "mbauc": version("mbauc"),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -152,6 +151,10 @@ def train(
         )
         return model, None
     interval = tested.interval()
+    where = f"{training.hold_out:g} of the rows, held out"
+    if other:
+        seen = seen_files(marks, test)
+        where = f"rows it was trained on ({named(seen)})" if seen else "other files"
     record["tested"] = {
         "auc": interval.auc,
         "low": interval.low,
@@ -159,7 +162,8 @@ def train(
         "confidence": interval.confidence,
         "positives": positives,
         "negatives": negatives,
-        "rows": "other files" if other else f"{training.hold_out:g} of the rows, held out",
+        "rows": where,
+        "trained_on": other and bool(seen),
     }
     return model, tested
 

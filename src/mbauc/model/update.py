@@ -12,12 +12,13 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
+from mbauc.model.seen_files import file_marks
 from mbauc.moments import PairMoments
 from mbauc.moments_source import moments_from_source
 from mbauc.settings import check_number
 
 #: What a record says of the weights as they were; it is not true of the new ones.
-_OF_THE_WEIGHTS = ("tested", "seconds")
+_OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files")
 _SOLVED_ANEW = "weights solved anew after"
 _NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
 
@@ -49,7 +50,8 @@ def updated(
     n_jobs : int, optional
         Threads; by default as many as BLAS may use.
     about : dict, optional
-        For the record: ``files`` are added to those that are known, the rest is stored with the update.
+        For the record: ``files`` (by default those of the source) are added to those that are known, the rest
+        is stored with the update.
     show : bool
         Show progress on a terminal.
 
@@ -83,9 +85,9 @@ def updated(
         new = new.as_frequencies()
     moments = old.decayed(decay)
     moments._absorb(new.closed() if old.is_closed else new)
-    told = dict(about or {})
     record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
-    files = [*_entries(record, "files"), *told.pop("files", [])]
+    told = dict(about or {})
+    files = [*_entries(record, "files"), *(told.pop("files", None) or file_marks(source))]
     if files:
         record["files"] = files
     step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **told}
