@@ -1,3 +1,7 @@
+import copy
+import tracemalloc
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -139,3 +143,80 @@ def test_links_and_permissions_are_kept(table, tmp_path):
     assert target.stat().st_mode & 0o777 == 0o640
     with pytest.raises(OSError, match="not a regular file"):
         moments.save(tmp_path)
+
+
+# -- files that ask for more than they hold -------------------------------------------------------------------
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused_and_takes_no_memory(table, tmp_path):
+    path = tmp_path / "bomb.npz"
+    PairMoments.from_arrays(*table).save(path)
+    with np.load(path) as arrays:
+        content = dict(arrays)
+    d = 3000
+    means = {name: np.zeros(d) for name in ("positive_mean", "negative_mean")}
+    np.savez_compressed(path, **(content | means | {"scatters": np.zeros((d + 1, d))}))
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    with pytest.raises(MomentFileError, match=r"bomb\.npz does not hold .* is compressed"):
+        PairMoments.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def rewritten(path, change):
+    """The same archive with the bytes of its members changed; checksums fit."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, change(name, content))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("scatters", b"(7, 6)", b"(9999999, 9999999)", "bytes for the shape"),
+        ("scatters", b"(7, 6)", b"(6, 7)", r"must have the shape \(6, 5\), got \(6, 7\)"),
+        ("scatters", b"(7, 6)", b"(42,)", "must have the shape"),
+        ("scatters", b"'<f8'", b"'|O'", "no array of numbers or text"),
+        ("scatters", b"'<f8'", b"'<i8'", "'scatters' must be of type <f8, got '<i8'"),
+        ("scatters", b"{'descr'", b"[" * 90 + b"{'descr'", "no array of numbers or text"),
+        ("positive_mean", b"NUMPY\x01", b"NUMPY\x03", "no array of numbers or text"),
+        ("positive_mean", b"(6,)", b"(3,)", "bytes for the shape"),
+    ],
+)
+def test_arrays_are_held_against_the_file_before_they_are_read(table, tmp_path, name, old, new, message):
+    path = tmp_path / "moments.npz"
+    PairMoments.from_arrays(*table).save(path)
+
+    def change(member, content):
+        if member != f"{name}.npy":
+            return content
+        assert old in content
+        end = 10 + int.from_bytes(content[8:10], "little")
+        head = content[:end].replace(old, new).rstrip(b" \n")[: end - 1]
+        return head.ljust(end - 1) + b"\n" + content[end:]
+
+    rewritten(path, change)
+    with pytest.raises(MomentFileError, match=message):
+        PairMoments.load(path)
+
+
+def test_members_that_share_their_bytes_or_their_names_are_refused(table, tmp_path):
+    path = tmp_path / "moments.npz"
+    PairMoments.from_arrays(*table).save(path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("scatters.npy", b"")
+    with pytest.raises(MomentFileError, match="two arrays of one name"):
+        PairMoments.load(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("format.npy", b"x" * 1000)
+        first = archive.infolist()[0]
+        for number in range(100):
+            other = copy.copy(first)
+            other.filename = f"a{number}.npy"
+            archive.filelist.append(other)
+        archive._didModify = True
+    with pytest.raises(MomentFileError, match=r"overlaps|Overlapped"):
+        PairMoments.load(path)

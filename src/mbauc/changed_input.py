@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from mbauc.errors import CheckpointError
 from mbauc.matrix import is_sparse
 from mbauc.plain_arrays import array_bytes
+from mbauc.schema import Json, Nullable, Record, shown
+
+#: What a source has told of itself; null if it tells nothing.
+FINGERPRINT = Nullable(Record({}, others=Json()))
 
 
 def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, ones: bool = False) -> int:
@@ -124,10 +128,11 @@ def differences(was: Any, now: Any) -> str:
     for key in sorted({*before, *after}):
         old, new = before.get(key, missing), after.get(key, missing)
         if old is missing or new is missing or old != new or type(old) is not type(new):
-            said = "absent" if old is missing else repr(old)
-            apart.append(f"{key or 'it'} was {said}, now {'absent' if new is missing else repr(new)}")
-    shown = "; ".join(apart[:5])
-    return shown if len(apart) <= 5 else f"{shown}; and {len(apart) - 5} more"
+            said, says = ("absent" if value is missing else shown(value) for value in (old, new))
+            # a key from a file is shown as it would be written, without its quotation marks
+            apart.append(f"{shown(key)[1:-1] or 'it'} was {said}, now {says}")
+    first = "; ".join(apart[:5])
+    return first if len(apart) <= 5 else f"{first}; and {len(apart) - 5} more"
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:

@@ -11,10 +11,10 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from numpy.typing import NDArray
 
@@ -22,7 +22,8 @@ from mbauc.atomic import atomic_write, remove_parts
 from mbauc.changed_input import differences
 from mbauc.errors import CheckpointError, DiskFullError
 from mbauc.folder_lock import FolderLock
-from mbauc.plain_arrays import decoded, encoded
+from mbauc.plain_arrays import Declared, encoded, read_plain
+from mbauc.schema import Arrays, Json, Record, Size, Text, shortened, shown
 from mbauc.settings import check_number
 
 MAGIC = b"MBAUCKPT"
@@ -30,6 +31,9 @@ VERSION = 1
 #: Magic, version, CRC-32 of all that follows.
 _HEAD = struct.Struct("<8sII")
 _IDENTITY = "identity"
+#: What is told about the arrays of a state, and the arrays of one that has none.
+_ABOUT, _NOTHING = Record({"identity": Json(), "name": Text()}), Arrays({})
+_CHUNK = 1 << 20
 #: State of what the first run has settled for all later ones, such as the number of threads: no progress yet.
 SETTLED = "settled"
 #: How a system says that a place is not to be written to.
@@ -80,7 +84,7 @@ class Checkpoint:
     ) -> None:
         self.folder = _folder(folder)
         self._interval = check_number("interval", interval, low=0.0)
-        self._identity = json.loads(json.dumps(identity))
+        self._identity = json.loads(json.dumps(identity, allow_nan=False))
         self._saved, self._cost = time.monotonic(), 0.0
         #: set by Ctrl-C within `interruptible`: the next state that is offered is the last
         self._stopping = False
@@ -92,7 +96,7 @@ class Checkpoint:
             raise self._unusable(error) from error
         try:
             remove_parts(self.folder)  # of a run that was killed while saving
-            if self.load(_IDENTITY) is None:
+            if self.load(_IDENTITY, _NOTHING) is None:
                 self.save(_IDENTITY, {})
         except BaseException as error:
             self._lock.release()
@@ -136,34 +140,67 @@ class Checkpoint:
         self._saved = time.monotonic()
         self._cost = self._saved - began
 
-    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
+    def load(self, name: str, expected: Arrays | None = None, **sizes: Size) -> dict[str, NDArray[Any]] | None:
         """The latest state of this name; None if there is none.
+
+        Parameters
+        ----------
+        name : str
+            Of the state.
+        expected : Arrays, optional
+            What it must hold; by default, any arrays.
+        **sizes : int or collection of int
+            Sizes in what is expected.
 
         Raises
         ------
         CheckpointError
-            If the file is damaged, cut short, of a newer version or of another computation.
+            If the file is damaged, cut short, of a newer version, of another computation or not as expected.
         """
         path = self._path(name)
+
+        def wanted(about: dict[str, Any], declared: Declared) -> Collection[str]:
+            _ABOUT.check(about, "the note")
+            self._require_own(path, name, about)
+            if expected is not None:
+                expected.check_declared(declared, **sizes)
+            return declared
+
         try:
-            content = memoryview(path.read_bytes())
+            with open(path, "rb") as stream:
+                length = self._checked_length(path, stream)
+                _, arrays = read_plain(stream, _HEAD.size, length, wanted)
+            if expected is not None:
+                expected.check_values(arrays)
         except FileNotFoundError:
             return None
-        if len(content) < _HEAD.size or bytes(content[: len(MAGIC)]) != MAGIC:
+        except CheckpointError:
+            raise
+        except ValueError as error:
+            raise self._error(path, f"cannot be read ({shortened(str(error))})") from error
+        return arrays
+
+    def _checked_length(self, path: Path, stream: IO[bytes]) -> int:
+        """Bytes behind the head, once that and the checksum are as they should be."""
+        head = stream.read(_HEAD.size)
+        if len(head) < _HEAD.size or head[: len(MAGIC)] != MAGIC:
             raise self._error(path, "is not a checkpoint of mbauc, or was cut short")
-        _, version, crc = _HEAD.unpack_from(content)
+        _, version, crc = _HEAD.unpack(head)
         if version != VERSION:
             raise CheckpointError(
                 f"{path} has format version {version}, this mbauc reads version {VERSION}. "
                 "Go on with the mbauc that wrote it, or delete the folder to start again."
             )
-        if zlib.crc32(content[_HEAD.size :]) != crc:
+        found = length = 0
+        while chunk := stream.read(_CHUNK):
+            found, length = zlib.crc32(chunk, found), length + len(chunk)
+        if found != crc:
             raise self._error(path, "does not fit its checksum: it is damaged, was cut short or edited")
-        try:
-            about, arrays = decoded(content[_HEAD.size :])
-            whose, named = about["identity"], about["name"]
-        except (ValueError, KeyError, TypeError, struct.error) as error:
-            raise self._error(path, f"cannot be read ({error})") from error
+        return length
+
+    def _require_own(self, path: Path, name: str, about: dict[str, Any]) -> None:
+        """Raise unless a state is of this computation, and under its own name."""
+        whose, named = about["identity"], about["name"]
         if whose != self._identity:
             what = f"was made with other settings or data ({differences(whose, self._identity)})"
             if name != _IDENTITY:
@@ -172,8 +209,7 @@ class Checkpoint:
                 f"{path} {what}. Delete the folder {self.folder} to start again, or choose another."
             )
         if named != name:
-            raise self._error(path, f"holds the state {named!r}")
-        return arrays
+            raise self._error(path, f"holds the state {shown(named)}")
 
     def due(self) -> bool:
         """Whether it is time to save."""

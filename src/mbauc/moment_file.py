@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.atomic import atomic_write
 from mbauc.class_moments import ClassMoments
 from mbauc.closed_pairs import ClosedPairs
 from mbauc.errors import MomentFileError
 from mbauc.moments import PairMoments
+from mbauc.plain_archive import PlainArchive
 from mbauc.scatter import PackedScatters, WeightedMean
+from mbauc.schema import ArrayOf, Arrays, shortened, shown
 
 FORMAT = "mbauc pair moments"
 VERSION = 1
 
 
+def _rows(name: str) -> dict[str, ArrayOf]:
+    return {
+        f"{name}_count": ArrayOf("U", pattern="[0-9]{1,40}"),  # may exceed 64 bits
+        f"{name}_weight": ArrayOf("<f8", low=0),
+        f"{name}_squared_weight": ArrayOf("<f8", low=0),
+        f"{name}_mean": ArrayOf("<f8", ("d",)),
+    }
+
+
+#: The arrays of moments.
+MOMENTS = Arrays(
+    {
+        "scatters": ArrayOf("<f8", ("d+1", "d")),
+        "sampled": ArrayOf("|b1"),
+        **_rows("positive"),
+        **_rows("negative"),
+    },
+    together={"pairs_scatter": ArrayOf("<f8", ("d", "d")), **_rows("pairs")},
+    sizes={"d": range(1, 2**31)},
+)
+#: What a file of moments alone says of itself.
+_OWN = Arrays({"format": ArrayOf("U"), "version": ArrayOf("<i8")})
+MOMENTS_FILE = replace(MOMENTS, required={**_OWN.required, **MOMENTS.required})
+
+
 def _pack(name: str, sums: WeightedMean) -> dict[str, Any]:
     return {
-        f"{name}_count": np.str_(sums.count),  # may exceed 64 bits
+        f"{name}_count": np.str_(sums.count),
         f"{name}_weight": np.float64(sums.weight),
         f"{name}_squared_weight": np.float64(sums.squared_weight),
         f"{name}_mean": sums.mean,
     }
 
 
-def _unpack(name: str, arrays: Any, n_features: int) -> WeightedMean:
-    mean = arrays[f"{name}_mean"]
-    if mean.shape != (n_features,):
-        raise ValueError(f"{name}_mean has shape {mean.shape}, expected {(n_features,)}")
-    sums = WeightedMean(
+def _unpack(name: str, arrays: Mapping[str, NDArray[Any]]) -> WeightedMean:
+    return WeightedMean(
         int(str(arrays[f"{name}_count"])),
         float(arrays[f"{name}_weight"]),
         float(arrays[f"{name}_squared_weight"]),
-        np.asarray(mean, dtype=np.float64),
+        arrays[f"{name}_mean"],
     )
-    weights = np.array([sums.weight, sums.squared_weight])
-    if sums.count < 0 or not ((weights >= 0) & (weights < np.inf)).all() or not np.isfinite(sums.mean).all():
-        raise ValueError(f"the {name} rows have a count, weight or mean that no data can have")
-    return sums
 
 
 def arrays_of(moments: PairMoments) -> dict[str, Any]:
@@ -68,71 +89,46 @@ def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
 
 
 def load_moments(path: str | os.PathLike[str]) -> PairMoments:
-    """Read moments from ``path``."""
+    """Read moments from ``path``; no more memory than the file is long."""
     try:
-        with open(path, "rb") as stream, zipfile.ZipFile(stream):
-            stream.seek(0)
-            with np.load(stream, allow_pickle=False) as arrays:
-                return _read(arrays, path)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        ArithmeticError,
-        AttributeError,
-        EOFError,
-        KeyError,
-        MemoryError,
-        NotImplementedError,
-        OSError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as error:
-        if isinstance(error, MomentFileError | FileNotFoundError | PermissionError | IsADirectoryError):
-            raise
+        with open(path, "rb") as stream:
+            archive = PlainArchive(stream)
+            _check_kind(archive, path)
+            MOMENTS_FILE.check_declared(archive.declared)
+            arrays = archive.read()
+        MOMENTS_FILE.check_values(arrays)
+        return moments_of(arrays)
+    except MomentFileError:
+        raise
+    except ValueError as error:
         raise MomentFileError(
-            f"{os.fspath(path)} does not hold pair moments, or was cut short ({error}). "
+            f"{os.fsdecode(path)} does not hold pair moments, or was cut short ({shortened(str(error))}). "
             "Expected a file written by PairMoments.save; write it again from the data."
         ) from error
 
 
-def _read(arrays: Any, path: str | os.PathLike[str]) -> PairMoments:
-    if "format" not in arrays or str(arrays["format"]) != FORMAT:
+def _check_kind(archive: PlainArchive, path: str | os.PathLike[str]) -> None:
+    """Raise for files of other programs and versions."""
+    name = os.fsdecode(path)
+    _OWN.check_declared({key: archive.declared[key] for key in _OWN.required if key in archive.declared})
+    own = archive.read(_OWN.required)
+    if str(own["format"]) != FORMAT:
         raise MomentFileError(
-            f"{os.fspath(path)} is not an mbauc file: expected the field format={FORMAT!r}, "
-            f"found the fields {sorted(arrays.files)[:5]}. Give a file written by PairMoments.save."
+            f"{name} is not an mbauc file: expected the field format={FORMAT!r}, "
+            f"found {shown(str(own['format']))}. Give a file written by PairMoments.save."
         )
-    version = int(arrays["version"])
-    if version != VERSION:
+    if int(own["version"]) != VERSION:
         raise MomentFileError(
-            f"{os.fspath(path)} has format version {version}, this mbauc reads version {VERSION}. "
+            f"{name} has format version {int(own['version'])}, this mbauc reads version {VERSION}. "
             "Read it with the mbauc that wrote it, or a newer one."
         )
-    return moments_of(arrays)
 
 
-def moments_of(arrays: Any) -> PairMoments:
-    """Moments from the arrays that :func:`arrays_of` gave.
-
-    Raises
-    ------
-    KeyError, ValueError
-        If something is missing, or no data can have such moments.
-    """
-    buffer = np.ascontiguousarray(arrays["scatters"], dtype=np.float64)
-    if buffer.ndim != 2 or buffer.shape[0] != buffer.shape[1] + 1:
-        raise ValueError(f"scatters has shape {buffer.shape}, expected (d + 1, d)")
-    if buffer.shape[1] < 1 or not np.isfinite(buffer).all():
-        raise ValueError("the scatters are empty or not finite")
-    d = buffer.shape[1]
+def moments_of(arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
+    """Moments from arrays that are as :data:`MOMENTS` describes them."""
     pairs = None
     if "pairs_scatter" in arrays:
-        scatter = np.asarray(arrays["pairs_scatter"], dtype=np.float64)
-        if scatter.shape != (d, d):
-            raise ValueError(f"pairs_scatter has shape {scatter.shape}, expected {(d, d)}")
-        if not np.isfinite(scatter).all():
-            raise ValueError("pairs_scatter is not finite")
-        pairs = ClosedPairs(_unpack("pairs", arrays, d), scatter)
-    plus, minus = (_unpack(name, arrays, d) for name in ("positive", "negative"))
-    classes = ClassMoments(plus, minus, PackedScatters(buffer))
+        pairs = ClosedPairs(_unpack("pairs", arrays), arrays["pairs_scatter"])
+    plus, minus = (_unpack(name, arrays) for name in ("positive", "negative"))
+    classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))
     return PairMoments._make(classes, pairs, bool(arrays["sampled"]))

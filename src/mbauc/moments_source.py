@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.changed_input import BlockMark, EarlierBlocks, content_crc, differences, fingerprint_as_json
+from mbauc.changed_input import (
+    FINGERPRINT,
+    BlockMark,
+    EarlierBlocks,
+    content_crc,
+    differences,
+    fingerprint_as_json,
+)
 from mbauc.checkpoint import Checkpoint
 from mbauc.class_moments import ClassMoments
 from mbauc.errors import CheckpointError, NonFiniteError
@@ -19,6 +26,7 @@ from mbauc.progress import progress
 from mbauc.rows import Rows
 from mbauc.running_auc import RunningAuc
 from mbauc.scatter import PackedScatters, WeightedMean
+from mbauc.schema import ArrayOf, Arrays, read_json, shortened
 from mbauc.threads import thread_count
 
 if TYPE_CHECKING:
@@ -158,13 +166,34 @@ def _packed(name: str, sums: WeightedMean) -> dict[str, Any]:
     }
 
 
+def _expected(name: str) -> dict[str, ArrayOf]:
+    return {
+        f"{name}_count": ArrayOf("<i8", low=0),
+        f"{name}_weights": ArrayOf("<f8", (2,), low=0),
+        f"{name}_mean": ArrayOf("<f8", ("d",)),
+    }
+
+
+#: What a saved pass holds.
+_STATE = Arrays(
+    {
+        "scatters": ArrayOf("<f8", ("d+1", "d")),
+        **_expected("positive"),
+        **_expected("negative"),
+        "marks": ArrayOf("<i8", ("blocks", 2), low=0),
+        "complete": ArrayOf("|b1"),
+        "fingerprint": ArrayOf("U"),
+    }
+)
+
+
 def _unpacked(name: str, state: dict[str, NDArray[Any]]) -> WeightedMean:
     weight, squared = (float(value) for value in state[f"{name}_weights"])
     return WeightedMean(int(state[f"{name}_count"]), weight, squared, state[f"{name}_mean"])
 
 
 def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
-    state = checkpoint.load(STATE_NAME)
+    state = checkpoint.load(STATE_NAME, _STATE)
     if state is None:
         return _Done()
     if state["scatters"].shape[1] != n_features:
@@ -175,4 +204,12 @@ def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
     plus, minus = _unpacked("positive", state), _unpacked("negative", state)
     moments = PairMoments._make(ClassMoments(plus, minus, PackedScatters(state["scatters"])))
     marks = [BlockMark(int(rows), int(crc)) for rows, crc in state["marks"]]
-    return _Done(moments, marks, bool(state["complete"]), json.loads(str(state["fingerprint"])))
+    try:
+        fingerprint = read_json(str(state["fingerprint"]).encode())
+        FINGERPRINT.check(fingerprint, "fingerprint")
+    except ValueError as error:
+        raise CheckpointError(
+            f"{STATE_NAME}.state in {checkpoint.folder} cannot be read ({shortened(str(error))}). Delete that "
+            "file, or choose another folder."
+        ) from error
+    return _Done(moments, marks, bool(state["complete"]), fingerprint)

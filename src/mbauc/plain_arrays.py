@@ -5,17 +5,33 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mbauc.schema import Description, Json, ListOf, Number, Record, Text, read_json, shown
+
+#: Type and shape of arrays, as a file declares them.
+Declared = Mapping[str, tuple[str, tuple[int, ...]]]
 
 #: Arrays begin at multiples of this many bytes.
 ALIGNMENT = 64
 #: Booleans, numbers and text.
 _KINDS = "biufU"
 _LENGTH = struct.Struct("<Q")
+_SIZE = Number(0, 2**48, whole=True)
+#: Types of truth values, numbers and text, as NumPy writes them.
+TYPES = r"\|[biu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}"
+_ENTRY: dict[str, Description] = {
+    "name": Text(),
+    "dtype": Text(TYPES, "the type of numbers or text"),
+    "shape": ListOf(_SIZE, most=32),
+    "at": _SIZE,
+}
+#: What is told before the arrays.
+_DESCRIPTION = Record({"about": Record({}, others=Json()), "arrays": ListOf(Record(_ENTRY))})
 
 
 def padded(size: int) -> int:
@@ -74,26 +90,86 @@ def _description(arrays: Mapping[str, NDArray[Any]], places: list[int], about: d
     return json.dumps({"about": about, "arrays": listed}, separators=(",", ":")).encode()
 
 
-def decoded(content: memoryview) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The note and the arrays, in memory of their own.
+def read_plain(
+    stream: IO[bytes],
+    start: int,
+    length: int,
+    wanted: Callable[[dict[str, Any], Declared], Collection[str]],
+    *,
+    most_text: int | None = None,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The note and the arrays that :func:`encoded` has made bytes of; memory for those that are wanted.
+
+    Nothing is made of the size that a file claims before it is known to be there: arrays stand one behind the
+    other, as they were written, and end within the content.
+
+    Parameters
+    ----------
+    stream : file
+        Open for reading, at any place.
+    start, length : int
+        Where the bytes begin, and how many there are.
+    wanted : callable
+        Told the note, and type and shape of each array, which it may check; returns the names of those to read.
+    most_text : int, optional
+        Longest description that is read.
 
     Raises
     ------
-    ValueError, KeyError, TypeError, struct.error
+    ValueError
         If the bytes are anything else.
     """
-    (length,) = _LENGTH.unpack_from(content)
-    if length > len(content) - _LENGTH.size:
-        raise ValueError("the description is longer than the content")
-    described = json.loads(bytes(content[_LENGTH.size : _LENGTH.size + length]))
+    size = int.from_bytes(_read(stream, start, _LENGTH.size, length), "little")
+    most = length - _LENGTH.size
+    if size > (most if most_text is None else min(most, most_text)):
+        raise ValueError(f"a text of {size:,} bytes, more than there are or may be")
+    told = read_json(_read(stream, start + _LENGTH.size, size, most))
+    _DESCRIPTION.check(told, "the description")
+    declared: dict[str, tuple[str, tuple[int, ...]]] = {}
+    places: dict[str, int] = {}
+    end = _LENGTH.size + size
+    for entry in told["arrays"]:
+        name, dtype, shape, at = entry["name"], entry["dtype"], tuple(entry["shape"]), entry["at"]
+        if name in declared:
+            raise ValueError(f"two arrays named {shown(name)}")
+        # one behind the other, so that together they take no more memory than the file
+        if at != padded(end):
+            raise ValueError(f"the array {shown(name)} is not where it should be")
+        end = at + math.prod(shape) * item_bytes(dtype)
+        if end > length:
+            raise ValueError(f"the array {shown(name)} has the shape {shown(shape)}, more than there are bytes")
+        declared[name], places[name] = (dtype, shape), at
+    names = wanted(told["about"], declared)
     arrays = {}
-    for entry in described["arrays"]:
-        dtype, shape, at = np.dtype(entry["dtype"]), tuple(entry["shape"]), int(entry["at"])
-        count = math.prod(shape)
-        if dtype.kind not in _KINDS or min(shape, default=0) < 0 or at < 0:
-            raise ValueError(f"{entry['name']!r} is no array of numbers")
-        if at + count * dtype.itemsize > len(content):
-            raise ValueError(f"{entry['name']!r} ends after the content")
-        flat = np.frombuffer(content, dtype, count, at) if count else np.empty(0, dtype)
-        arrays[str(entry["name"])] = flat.reshape(shape).copy()
-    return dict(described["about"]), arrays
+    for name in declared:
+        if name in names:
+            dtype, shape = declared[name]
+            array = arrays[name] = np.empty(shape, dtype=dtype)
+            stream.seek(start + places[name])
+            fill(stream, array)
+    return told["about"], arrays
+
+
+def fill(stream: IO[bytes], array: NDArray[Any]) -> None:
+    """Read the bytes of a C-ordered array from where a stream stands."""
+    rest = array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(b"")
+    while rest:
+        count = stream.readinto(rest)  # type: ignore[attr-defined]
+        if not count:
+            raise ValueError("it ends too early, or was changed while it was read")
+        rest = rest[count:]
+
+
+def item_bytes(dtype: str) -> int:
+    """Bytes of an item of a type that :data:`TYPES` matches."""
+    # NumPy has no texts of more characters than fit into 31 bits
+    return 4 * int(dtype[2:]) if dtype[1] == "U" else np.dtype(dtype).itemsize
+
+
+def _read(stream: IO[bytes], at: int, size: int, length: int) -> bytes:
+    if size > length:
+        raise ValueError("it ends too early")
+    content = np.empty(size, dtype=np.uint8)
+    stream.seek(at)
+    fill(stream, content)
+    return content.tobytes()

@@ -13,6 +13,10 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from mbauc.schema import shown
+
+#: More threads than this are taken for a mistake.
+MOST_THREADS = 4096
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -38,6 +42,8 @@ def thread_count(n_jobs: int | None) -> int:
         raise ValueError(f"n_jobs must be a whole number or None, got {n_jobs!r}.") from None
     if wanted == 0:
         raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all cores, or None.")
+    if wanted > MOST_THREADS:
+        raise ValueError(f"n_jobs must be at most {MOST_THREADS:,}, got {shown(wanted)}.")
     return wanted if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + wanted)
 
 

@@ -223,7 +223,7 @@ def test_odd_records_of_a_model_are_shown_as_they_are(east, tmp_path, capsys):
 
     out = tmp_path / "m.mbauc"
     told(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "-o", out)
-    odd = {"files": ["x", 3], "tested": {"auc": "high"}, "notes": 7, "positives": None}
+    odd = {"files": ["x", {"name": "y", "crc": 3}], "tested": {"auc": "high"}, "remark": [7], "positives": None}
     save_model(replace(load_model(out), trained_on=odd, path=[]), tmp_path / "odd.mbauc")
     assert "high" in told(capsys, "inspect", tmp_path / "odd.mbauc").out
     told(capsys, "evaluate", tmp_path / "odd.mbauc", east, "--report", tmp_path / "r.html")

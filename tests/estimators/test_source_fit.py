@@ -12,10 +12,12 @@ import pytest
 from scipy import sparse as sp
 
 from mbauc import MBAClassifier, PairMoments
+from mbauc.checkpoint import Checkpoint
 from mbauc.data import Block, ClickLog, LibsvmSource
 from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.estimators import classifier as classifier_module
 from mbauc.estimators import source_fit
+from mbauc.solvers import face_descent
 
 
 class Blocks:
@@ -423,3 +425,105 @@ def test_ctrl_c_before_anything_was_saved_promises_nothing(rows, tmp_path):
     with pytest.raises(KeyboardInterrupt) as stopped:
         MBAClassifier(solver="gram").fit_source(source, checkpoint=tmp_path)
     assert f"the same call with checkpoint='{tmp_path}' starts again" in str(stopped.value)
+
+
+# -- states that fit their checksums, but that no run has saved ----------------------------------------------
+
+
+class Known:
+    """As much of the rows as a state is held against."""
+
+    mu, diagonal = np.arange(1.0, 5.0), np.ones(4)
+
+
+ROWS = {"rows": np.int64(source_fit._mark(Known()))}
+RIDGE = ROWS | {
+    "basis": np.eye(4)[:2],
+    "images": np.eye(4)[:2],
+    "gram": np.eye(2),
+    "penalty": np.eye(2),
+    "projected": np.ones(2),
+    "stage": np.str_("choice"),
+    "iterations": np.int64(2),
+    "l2": np.float64(1.0),
+    "same": np.int64(0),
+    "looks": np.zeros(2, dtype=np.bool_),
+    "degrees": np.empty(0),
+    "gains": np.empty(0),
+}
+DESCENT = ROWS | {
+    "coef": np.ones(4),
+    "pull": np.ones(4),
+    "direction": np.empty(0),
+    "signs": np.empty(0),
+    "recent": np.ones(3),
+    "numbers": np.array([3.0, -0.5, -np.inf, 1.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0, 0.0, 1.0]),
+}
+
+
+def resumed(folder, state, l1):
+    with Checkpoint(folder, {}) as checkpoint:
+        checkpoint.save("settled", {"threads": np.int64(1)})
+        checkpoint.save("solver", state)
+        return source_fit.SourceRun(checkpoint, None, False).resumed(Known(), l1, 1.0)
+
+
+@pytest.mark.parametrize(("state", "l1"), [(RIDGE, 0.0), (DESCENT, 0.1)], ids=["ridge", "descent"])
+def test_states_that_a_solver_has_saved_are_taken(tmp_path, state, l1):
+    assert resumed(tmp_path, state, l1).keys() == state.keys()
+
+
+def numbers(**changes):
+    found = DESCENT["numbers"].copy()
+    for name, value in changes.items():
+        found[list(face_descent._RANGES).index(name)] = value
+    return {"numbers": found}
+
+
+@pytest.mark.parametrize(
+    ("state", "l1", "message"),
+    [
+        (RIDGE, 0.1, "lacks the array 'coef'"),
+        (DESCENT, 0.0, "lacks the array 'basis'"),
+        ({name: RIDGE[name] for name in RIDGE if name != "gains"}, 0.0, "lacks the array 'gains'"),
+        (RIDGE | {"basis": np.ones((17, 4))}, 0.0, "'basis' must have the shape"),
+        (RIDGE | {"basis": np.ones((2, 5))}, 0.0, r"'basis' must have the shape \(2, 4\)"),
+        (RIDGE | {"gram": np.ones((3, 3))}, 0.0, r"'gram' must have the shape \(2, 2\)"),
+        (RIDGE | {"gram": np.full((2, 2), np.nan)}, 0.0, "'gram' must be finite"),
+        (RIDGE | {"stage": np.str_("end")}, 0.0, "stage must be a text of the form"),
+        (RIDGE | {"stage": np.int64(1)}, 0.0, "'stage' must be of type U"),
+        (RIDGE | {"iterations": np.int64(-1)}, 0.0, "'iterations' must be within"),
+        (RIDGE | {"looks": np.zeros(5, dtype=np.bool_)}, 0.0, "one entry for each direction"),
+        (RIDGE | {"degrees": np.ones(7)}, 0.0, "'degrees' must have the shape"),
+        (RIDGE | {"gains": np.ones(9)}, 0.0, "'gains' must have the shape"),
+        (RIDGE | {"more": np.ones(9)}, 0.0, "'more', which this mbauc does not know"),
+        (DESCENT | {"coef": np.ones(5)}, 0.1, r"'coef' must have the shape \(4\), got \(5,\)"),
+        (DESCENT | {"direction": np.ones(3)}, 0.1, "'direction' must have the shape"),
+        (DESCENT | numbers(products=np.inf), 0.1, "'numbers' must be within"),
+        (DESCENT | numbers(on_face=1.0), 0.1, "there must be a direction down"),
+    ],
+)
+def test_states_that_no_solver_has_saved_are_refused(tmp_path, state, l1, message):
+    with pytest.raises(CheckpointError, match=rf"solver\.state cannot be read .*{message}.*Delete that file"):
+        resumed(tmp_path, state, l1)
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [
+        {"threads": np.int64(2**62)},
+        {"threads": np.int64(0)},
+        {"threads": np.float64(1.0)},
+        {"threads": np.ones(3, dtype=np.int64)},
+        {"seed": np.int64(1)},
+        {"threads": np.int64(1), "solver": np.array(["other", "why"])},
+        {"threads": np.int64(1), "solver": np.array(["gram"])},
+        {"threads": np.int64(1), "seed": np.int64(-1)},
+    ],
+    ids=str,
+)
+def test_what_no_run_has_settled_is_refused(tmp_path, settled):
+    with Checkpoint(tmp_path, {}) as checkpoint:
+        checkpoint.save("settled", settled)
+        with pytest.raises(CheckpointError, match=r"settled\.state cannot be read"):
+            source_fit.SourceRun(checkpoint, None, False)

@@ -1,3 +1,5 @@
+import zlib
+
 import pytest
 
 from mbauc.experiments.ledger import Ledger
@@ -70,3 +72,14 @@ def test_other_settings_are_refused_by_name(path):
 def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="does not exist"):
         Ledger(tmp_path / "nowhere" / "run.ledger", SETTINGS)
+
+
+@pytest.mark.parametrize("text", [b"3", b"[1]", b"null", b"{", b"[" * 100_000, b"\xff"], ids=lambda t: t[:5])
+def test_a_line_with_a_right_checksum_that_is_no_record_is_told(tmp_path, text):
+    path = tmp_path / "run.ledger"
+    Ledger(path, {"seed": 0})
+    with open(path, "ab") as stream:
+        stream.write(b"%08x %s\n" % (zlib.crc32(text), text))
+    with pytest.raises(ValueError, match="line 2: expected a JSON object") as caught:
+        Ledger(path, {"seed": 0})
+    assert len(str(caught.value)) < 400

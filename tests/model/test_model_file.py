@@ -77,7 +77,13 @@ NOTES = st.recursive(
     numbers=st.tuples(FINITE, FINITE, st.floats(0, 1e300), st.floats(0, 1e300)),
     cut=st.none() | st.builds(Threshold, FINITE, st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**80)),
     notes=st.dictionaries(st.text(), NOTES, max_size=3),
-    path=st.lists(st.dictionaries(st.text(), FINITE, max_size=3), max_size=3),
+    path=st.lists(
+        st.fixed_dictionaries(
+            {"l1": st.floats(0, 1e300), "l2": st.floats(0, 1e300), "score": st.none() | FINITE},
+            optional={"stderr": FINITE},
+        ),
+        max_size=3,
+    ),
 )
 def test_any_model_survives(tmp_path_factory, classes, coef, numbers, cut, notes, path):
     model = RankerModel(
@@ -120,11 +126,16 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+POINT = {"l1": 0.0, "l2": 1.0}
+
+
 def test_notes_do_not_keep_a_model_from_being_saved(tmp_path):
-    model = plain_model(trained_on={"auc": np.nan, "at": tmp_path, 3: [np.inf]}, path=[{"score": -np.inf}])
+    model = plain_model(
+        trained_on={"auc": np.nan, "at": tmp_path, 3: [np.inf]}, path=[POINT | {"score": -np.inf}]
+    )
     loaded = round_trip(model, tmp_path / "a.mbauc")
     assert loaded.trained_on == {"auc": None, "at": str(tmp_path), "3": [None]}
-    assert loaded.path == [{"score": None}]
+    assert loaded.path == [POINT | {"score": None}]
 
 
 @pytest.mark.parametrize(
@@ -137,8 +148,14 @@ def test_notes_do_not_keep_a_model_from_being_saved(tmp_path):
         ({"settings": {"tol": np.nan}}, r"settings\['tol'\] is nan"),
         ({"classes": (0, b"1")}, r"classes\[1\] is a bytes"),
         ({"classes": (0, (1, np.inf))}, r"classes\[1\]\[1\] is inf"),
+        (
+            {"trained_on": {"notes": 7}},
+            r"model\['trained_on'\]\['notes'\] must be a list of items, each a text",
+        ),
+        ({"path": [{"l1": 1.0}]}, r"model\['path'\]\[0\] lacks 'l2'"),
+        ({"settings": {"l2": "much"}}, r"\['l2'\] must be a number of at least 0 or 'auto', got 'much'"),
     ],
-    ids=["generator", "nan", "bytes", "inf"],
+    ids=["generator", "nan", "bytes", "inf", "notes", "path", "l2"],
 )
 def test_what_a_file_cannot_hold_is_named_and_the_old_file_kept(tmp_path, what, where):
     path = tmp_path / "a.mbauc"

@@ -43,6 +43,8 @@ def refused(place, content, match="odd.mbauc"):
         load_model(place)
     assert str(place) in str(caught.value)
     assert str(caught.value).endswith(".")
+    assert len(str(caught.value)) < len(str(place)) + 600
+    assert str(caught.value).isprintable()
     assert ".." not in str(caught.value)
 
 
@@ -280,6 +282,23 @@ NUMERIC, CATEGORY = 4, 2  # features of the table's encoding
         put("about", "threshold", [1, 2, 3, 4]),
         put("about", "settings", [1]),
         put("about", "path", [1]),
+        put("about", "path", [{}]),
+        put("about", "path", [{"l1": 0.0, "l2": 1.0}]),
+        put("about", "path", [{"l1": 0.0, "l2": 1.0, "score": "high"}]),
+        put("about", "path", [{"l1": 0.0, "l2": 10**400, "score": None}]),
+        put("about", "settings", {"l2": "much"}),
+        put("about", "settings", {"max_iter": [5]}),
+        put("about", "settings", {"penalty_factors": {"a": 1}}),
+        put("about", "trained_on", {"files": 7}),
+        put("about", "trained_on", {"files": [{"name": ["x"]}]}),
+        put("about", "trained_on", {"files": [{"name": "x", "bytes": {}}]}),
+        put("about", "trained_on", {"notes": "one"}),
+        put("about", "trained_on", {"hashed_columns": [{"column": -1, "values": [], "others": 0}]}),
+        put("about", "trained_on", {"tested": {"auc": [1]}}),
+        put("about", "trained_on", {"positives": "many"}),
+        put("about", "trained_on", {"other": 10**400}),
+        put("about", "trained_on", json.loads("[" * 100 + "]" * 100)),
+        put("about", "more", 1),
         drop("about", "classes"),
         drop("about", "layout", "encoding"),
     ],
@@ -309,7 +328,7 @@ def test_the_features_above_are_what_they_are_called(contents):
         (b'{"about": {"l1": ' + b"9" * 10_000 + b'}, "arrays": []}', "digits"),
         (b'{"about": {}, "arrays": [] ', "delimiter"),
         (b'{"about": {}, "arrays": []} more', "Extra data"),
-        (b'{"about": {}, "arrays": []}', "it lacks 'format'"),
+        (b'{"about": {}, "arrays": []}', "about lacks 'format'"),
         (b"\xff\xfe", "ascii"),
         ('{"about": {"é": 1}, "arrays": []}'.encode(), "ascii"),
         (b"null", "understands"),
@@ -391,7 +410,7 @@ def test_moments_of_other_columns_are_refused(place, tmp_path):
         text["about"]["layout"]["n_features"] = 4
         text["arrays"][0]["shape"] = [4]
 
-    refused(place, resealed(content, four), "moments must be of the model's 4 columns")
+    refused(place, resealed(content, four), r"'scatters' must have the shape \(5, 4\), got \(6, 5\)")
 
 
 @given(data=st.data())

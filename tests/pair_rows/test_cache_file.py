@@ -16,7 +16,6 @@ from mbauc.pair_rows.cache_writer import CacheWriter
 from mbauc.pair_rows.compact_rows import CompactRows
 
 HEADER = {"n_features": 9, "fingerprint": {"size": 5}}
-STATE = {"columns": np.array([3, 1], dtype=np.uint32), "weights": np.array([1.0, 2.5])}
 ARRAYS = ("starts", "columns", "values", "weight")
 
 
@@ -37,6 +36,24 @@ def chunks_of(seed):
         weight = rng.random(lengths.size) if weighted else None
         made.append(CompactRows(group, starts, columns, numbers, weight))
     return made
+
+
+def state_of(blocks=3):
+    """The sums of the chunks, as far as anybody looks at them."""
+    rows = [0, 0]
+    for number in range(blocks):
+        for chunk in chunks_of(number):
+            rows[chunk.group] += chunk.n_rows
+    return {
+        "columns": np.array([3, 1, 0, 2, 4, 5, 6, 7, 8], dtype=np.uint32),
+        "counts": np.array(rows),
+        "weights": np.array([1.0, 2.5]),
+        "squared_weights": np.array([1.0, 2.5]),
+        "ones": np.zeros((2, 9), dtype=np.int64),
+    }
+
+
+STATE = state_of()
 
 
 def write(path, blocks=3, finish=True):
@@ -78,7 +95,7 @@ def test_what_was_written_is_read(tmp_path, room):
     assert cache.n_features == 9
     assert cache.fingerprint == {"size": 5}
     assert cache.marks == [(10, 0), (11, 1), (12, 2)]
-    np.testing.assert_array_equal(cache.state["columns"], [3, 1])
+    np.testing.assert_array_equal(cache.state["columns"], STATE["columns"])
     chunks = cache.chunks(room)
     for _ in range(2):
         same(chunks, [chunk for number in range(3) for chunk in chunks_of(number)])
@@ -173,6 +190,84 @@ def test_bytes_beyond_the_end_and_missing_records_are_errors(tmp_path, whole):
     path.write_bytes(whole[: first.start] + whole[first.end :])
     with pytest.raises(CheckpointError, match="number of its records"):
         open_cache(path, 1)
+
+
+def rows_of(starts=(0, 2, 3), columns=(0, 8, 3), values=None, weight=None, group=0):
+    return CompactRows(
+        group,
+        np.array(starts, dtype=np.uint32),
+        np.array(columns, dtype=np.uint16),
+        None if values is None else np.array(values),
+        None if weight is None else np.array(weight),
+    )
+
+
+def forged(path, rows, **state):
+    """A finished file with right checksums, as nobody but a forger writes it."""
+    writer = CacheWriter(path, HEADER)
+    writer.add_block([rows], BlockMark(2, 0))
+    told = state_of(0) | {"counts": np.array([2, 0])}
+    writer.finish(told | state, 1)
+    return path
+
+
+def test_rows_that_can_be_are_opened(tmp_path):
+    open_cache(forged(tmp_path / "rows.cache", rows_of()), 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"columns": (0, 9, 3)}, "rows have column 9 of the 9 that are in use"),
+        ({"columns": (0, 65_535, 3)}, "rows have column 65,535"),
+        ({"starts": (0, 3, 2)}, "do not rise from 0"),
+        ({"starts": (0, 2**32 - 1, 3)}, "do not rise from 0"),
+        ({"starts": (1, 2, 3)}, "do not rise from 0"),
+        ({"starts": (0, 2, 4)}, "do not rise from 0"),
+        ({"values": (1.0, np.nan, 1.0)}, "the numbers of 'values' must be finite"),
+        ({"values": (np.inf, 1.0, 1.0)}, "the numbers of 'values' must be finite"),
+        ({"values": np.array([1, np.inf, 1], dtype=np.float32)}, "the numbers of 'values' must be finite"),
+        ({"weight": (1.0, -1.0)}, "the numbers of 'weights' must be within their bounds"),
+        ({"group": 1}, r"\[0, 2\] rows of the classes, \[2, 0\] counted"),
+        ({"group": 7}, "rows of a kind that is not known"),
+    ],
+    ids=str,
+)
+def test_rows_that_compiled_loops_would_run_astray_on_are_refused(tmp_path, rows, message):
+    path = forged(tmp_path / "rows.cache", rows_of(**rows))
+    with pytest.raises(CheckpointError, match=rf"rows\.cache fits its checksums, but.*{message}.*Delete it"):
+        open_cache(path, 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"columns": np.array([0, 1, 9] * 3, dtype=np.uint32)}, "none of 9, or one twice"),
+        ({"columns": np.zeros(9, dtype=np.uint32)}, "none of 9, or one twice"),
+        ({"columns": np.arange(9)}, "'columns' must be of type <u4, got '<i8'"),
+        ({"ones": np.zeros((2, 8), dtype=np.int64)}, r"'ones' must have the shape \(2, 9\)"),
+        ({"counts": np.array([2, 0, 0])}, r"'counts' must have the shape \(2\)"),
+        ({"weights": np.array([1.0, np.nan])}, "'weights' must be within"),
+        ({"more": np.array(1)}, "the array 'more', which this mbauc does not know"),
+    ],
+    ids=str,
+)
+def test_sums_that_are_not_of_the_rows_are_refused(tmp_path, state, message):
+    def write_and_open():
+        open_cache(forged(tmp_path / "rows.cache", rows_of(), **state), 1)
+
+    with pytest.raises(CheckpointError, match=message):
+        write_and_open()
+
+
+def test_columns_that_an_unfinished_file_made_up_are_refused_at_the_end(tmp_path):
+    writer = CacheWriter(tmp_path / "rows.cache", HEADER)
+    writer.add_block([rows_of(columns=(0, 65_535, 3))], BlockMark(2, 0))
+    writer.close()
+    again = CacheWriter(tmp_path / "rows.cache", HEADER)
+    with pytest.raises(CheckpointError, match="column 65,535 of the 9"):
+        again.finish(state_of(0), 1)
+    assert not (tmp_path / "rows.cache").exists()
 
 
 @pytest.mark.parametrize("finished", [True, False])

@@ -475,18 +475,18 @@ class MBAClassifier(MomentRanker):
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         problem, l1, tol, max_iter = fit.problem, float(self.l1), self._tolerance(), int(self.max_iter)
         with run.watched(problem.rows, tol) as watch:
+            resume = run.resumed(problem.rows, l1, self.l2)
             if isinstance(self.l2, str):
                 solution, l2 = problem.solve_auto(
                     l1,
                     fit.effective_sizes,
                     tol=tol,
                     max_iter=max_iter,
-                    resume=run.resumed(problem.rows),
+                    resume=resume,
                     watch=watch,
                 )
             else:
                 l2 = float(self.l2)
-                resume = run.resumed(problem.rows)
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
         self._settle(*fit.settled(solution, l1, l2), None)
 

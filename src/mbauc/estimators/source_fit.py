@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -24,14 +25,30 @@ from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.progress import progress, silent
 from mbauc.rows import Rows
 from mbauc.sampling import draw_rows
+from mbauc.schema import ArrayOf, Arrays, Choice
 from mbauc.settings import check_whole
-from mbauc.solvers.product_ridge import Watch
-from mbauc.threads import thread_count
+from mbauc.solvers.face_descent import DESCENT_STATE
+from mbauc.solvers.product_ridge import RIDGE_STATE, Watch
+from mbauc.threads import MOST_THREADS, thread_count
 
 Array = NDArray[np.float64]
 
 #: Name of the solver's state in a checkpoint.
 _SOLVER = "solver"
+
+
+def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
+    if "solver" in settled:
+        Choice("gram", "matrix-free").check(str(settled["solver"][0]), "solver")
+
+
+#: What the first run has settled: whole numbers, and the solver with the reason for it.
+_SETTLED = Arrays(
+    {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
+    optional={"solver": ArrayOf("U", (2,))},
+    others=ArrayOf("<i8", low=0),
+    agree=_check_solver,
+)
 #: Settings that change no bit of the result, or whose effect is kept elsewhere.
 _NO_MATTER = ("verbose", "n_jobs")
 #: Settings of sampled pairs, which mean nothing where all pairs are used.
@@ -92,7 +109,7 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._settled = (None if checkpoint is None else checkpoint.load(SETTLED)) or {}
+        self._settled = (None if checkpoint is None else checkpoint.load(SETTLED, _SETTLED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
 
     def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
@@ -109,12 +126,18 @@ class SourceRun:
             return random_state
         return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def resumed(self, rows: ColumnPairs) -> dict[str, Any] | None:
-        """The state in which an earlier run left the solver, if any."""
-        state = None if self.checkpoint is None else self.checkpoint.load(_SOLVER)
+    def resumed(self, rows: ColumnPairs, l1: float, l2: float | str) -> dict[str, Any] | None:
+        """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
+        if self.checkpoint is None:
+            return None
+        more = {"rows": ArrayOf("<i8")} | ({"auto_l2": ArrayOf("<f8", low=0)} if l1 and l2 == "auto" else {})
+        solver = DESCENT_STATE if l1 else RIDGE_STATE
+        expected = replace(solver, required={**solver.required, **more})
+        d = rows.mu.size
+        state = self.checkpoint.load(_SOLVER, expected, d=d, directions=(0, d), signs=(0, d))
         if state is not None and int(state["rows"]) != _mark(rows):
             raise CheckpointError(
-                f"{_SOLVER}.state in {self.checkpoint.folder} was reached on other rows than these. "  # type: ignore[union-attr]
+                f"{_SOLVER}.state in {self.checkpoint.folder} was reached on other rows than these. "
                 "Delete that file, or choose another folder."
             )
         return state

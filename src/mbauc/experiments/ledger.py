@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.atomic import atomic_write
+from mbauc.schema import shown
 
 
 class Ledger:
@@ -94,7 +95,16 @@ class Ledger:
                 f"{self._path}, line {number}: the checksum does not fit, so the file is damaged or was "
                 "edited. Delete it to start again."
             )
-        return dict(json.loads(text))
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise ValueError(
+                f"{self._path}, line {number}: expected a JSON object, got {shown(text)}. Delete the file to "
+                "start again."
+            )
+        return record
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -4,66 +4,93 @@ from __future__ import annotations
 
 from typing import Any
 
-from mbauc.data.table.columns import Column
 from mbauc.data.table.encoding import TableEncoding
-from mbauc.data.table.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.data.table.feature_kinds import NumericFeature
 from mbauc.data.table.learning import text_names
-from mbauc.settings import check_choice, check_flag, check_number, check_whole
+from mbauc.schema import Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text, shown
+
+#: A label as it stands in the data.
+LABEL = Either(Number(), Text(), Flag())
+_COLUMN = Record(
+    {
+        "name": Text(),
+        "kind": Choice("numeric", "category", "time"),
+        "spelling": Choice("text", "whole", "number", "truth"),
+        "form": Text(),
+    }
+)
+_FEATURE = Tagged(
+    "kind",
+    {
+        "numeric": Record(
+            {
+                "name": Text(),
+                "center": Number(),
+                "scale": Number(),
+                "fill": Number(),
+                "indicator": Flag(),
+            },
+            {"hashes_missing": Flag()},
+        ),
+        "category": Record(
+            {
+                "name": Text(),
+                "categories": Nullable(ListOf(Text())),
+                "has_missing": Flag(),
+                "has_other": Flag(),
+            }
+        ),
+    },
+)
+_ENCODING = Record(
+    {
+        # these two are read first, and say more if they do not fit
+        "format": Json(),
+        "version": Json(),
+        "columns": ListOf(_COLUMN),
+        "features": ListOf(_FEATURE),
+        "hash_dim": Nullable(Number(2, 2**48, whole=True)),
+        "signed": Flag(),
+        "other_columns": ListOf(Text()),
+    }
+)
+#: How raw rows become columns, as a model file tells it.
+LAYOUT = Tagged(
+    "kind",
+    {
+        "table": Record(
+            {
+                "encoding": _ENCODING,
+                "label": Text(),
+                "positive": ListOf(LABEL),
+                "weight": Nullable(Text()),
+            },
+            {"names": ListOf(Text(), least=1), "delimiter": Text("(?s:.)", "one character")},
+        ),
+        "libsvm": Record({"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}),
+    },
+)
 
 
 def check_encoding(encoding: TableEncoding) -> None:
-    """Raise a ValueError for an encoding that no table has given."""
-    for column in encoding.columns:
-        _check_column(column)
-    if encoding.hash_dim is not None:
-        check_whole("hash_dim", encoding.hash_dim, low=2)
-    _check_texts(encoding.other_columns, "other_columns")
+    """Raise a ValueError for an encoding, from values of the right types, that no table has given."""
     given = [n for c in encoding.columns for n in ([c.name] if c.kind == "numeric" else text_names(c))]
     numeric = {c.name for c in encoding.columns if c.kind == "numeric"}
+    hashed = encoding.hash_dim is not None
     for feature in encoding.features:
+        name = shown(feature.name)
         if isinstance(feature, NumericFeature) != (feature.name in numeric):
-            raise ValueError(f"the feature {feature.name!r} does not fit its column")
+            raise ValueError(f"the feature {name} does not fit its column")
         if isinstance(feature, NumericFeature):
-            _check_numeric(feature)
-        else:
-            _check_category(feature, encoding.hash_dim is not None)
+            if feature.scale == 0:
+                raise ValueError(f"the scale of {name} is 0")
+        elif (feature.categories is None) != hashed:
+            raise ValueError(f"{name} is {'not ' if hashed else ''}hashed, unlike the other columns")
     if sorted(given) != sorted(feature.name for feature in encoding.features):
         raise ValueError("features and columns of the encoding do not fit each other")
 
 
-def check_reading(names: Any, delimiter: Any) -> None:
-    """Raise a ValueError for names of columns, or a delimiter, that nobody can have said; None is fine."""
-    if names is not None:
-        _check_texts(tuple(names), "names")
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"names must be different, got {names!r}")
-    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
-        raise ValueError(f"delimiter must be one character, got {delimiter!r}")
-
-
-def _check_column(column: Column) -> None:
-    _check_texts((column.name, column.form), "columns")
-    check_choice("kind", column.kind, ("numeric", "category", "time"))
-    check_choice("spelling", column.spelling, ("text", "whole", "number", "truth"))
-
-
-def _check_numeric(feature: NumericFeature) -> None:
-    for name in ("center", "scale", "fill"):
-        check_number(f"{name} of {feature.name!r}", getattr(feature, name), low=float("-inf"))
-    if feature.scale == 0:
-        raise ValueError(f"the scale of {feature.name!r} is 0")
-    check_flag(f"indicator of {feature.name!r}", feature.indicator)
-    check_flag(f"hashes_missing of {feature.name!r}", feature.hashes_missing)
-
-
-def _check_category(feature: CategoryFeature, hashed: bool) -> None:
-    if (feature.categories is None) != hashed:
-        raise ValueError(f"{feature.name!r} is {'not ' if hashed else ''}hashed, unlike the other columns")
-    _check_texts(feature.categories or (), f"categories of {feature.name!r}")
-    check_flag(f"has_missing of {feature.name!r}", feature.has_missing)
-    check_flag(f"has_other of {feature.name!r}", feature.has_other)
-
-
-def _check_texts(values: tuple[Any, ...], what: str) -> None:
-    if not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{what} must be texts")
+def check_names(names: Any) -> None:
+    """Raise a ValueError for names of columns that are not all different; None is fine."""
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError(f"names must be different, got {shown(names)}")

@@ -13,8 +13,7 @@ from mbauc.data.known_columns import KnownColumns, UnlabelledLibsvm
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.source import TableSource
 from mbauc.data.table.unlabelled import UnlabelledTable
-from mbauc.model.encoding_check import check_encoding, check_reading
-from mbauc.settings import check_flag, check_whole
+from mbauc.model.encoding_check import LAYOUT, check_encoding, check_names
 
 
 @dataclass(frozen=True)
@@ -128,29 +127,24 @@ def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
 
     Raises
     ------
-    KeyError, TypeError, ValueError
+    ValueError
         If it is anything else.
     """
-    if told["kind"] == "table":
-        encoding = TableEncoding.from_dict(told["encoding"])
-        check_encoding(encoding)
-        names, delimiter = told.get("names"), told.get("delimiter")
-        check_reading(names, delimiter)
-        layout = TableLayout(
-            encoding,
-            told["label"],
-            tuple(told["positive"]),
-            told["weight"],
-            None if names is None else tuple(names),
-            delimiter,
-        )
-        if not isinstance(layout.label, str) or not isinstance(layout.weight, str | None):
-            raise ValueError(f"label and weight must be names, got {layout.label!r} and {layout.weight!r}")
-        if layout.to_dict() != told:
-            raise ValueError("columns that would not be written as they are told")
-        return layout
+    LAYOUT.check(told, "layout")
     if told["kind"] == "libsvm":
-        check_whole("n_features", told["n_features"])
-        check_flag("zero_based", told["zero_based"])
         return LibsvmLayout(told["n_features"], told["zero_based"])
-    raise ValueError(f"rows of a kind that this mbauc does not know: {told['kind']!r}")
+    encoding = TableEncoding.from_dict(told["encoding"])
+    check_encoding(encoding)
+    names = told.get("names")
+    check_names(names)
+    layout = TableLayout(
+        encoding,
+        told["label"],
+        tuple(told["positive"]),
+        told["weight"],
+        None if names is None else tuple(names),
+        told.get("delimiter"),
+    )
+    if layout.to_dict() != told:
+        raise ValueError("columns that would not be written as they are told")
+    return layout

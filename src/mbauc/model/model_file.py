@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.model import RankerModel, Threshold
+from mbauc.model.model_schema import ABOUT, FORMAT, WEIGHTS
 from mbauc.model.sealed_file import not_understood, read_sealed, write_sealed
-from mbauc.moment_file import arrays_of, moments_of
+from mbauc.moment_file import MOMENTS, arrays_of, moments_of
+from mbauc.plain_arrays import Declared
 
-FORMAT = "mbauc model"
+Kept = TypeVar("Kept")
+
 _PREFIX = "moments."
 #: What a file of moments alone says of itself.
 _OWN = ("format", "version")
@@ -32,7 +36,8 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
     ----------
     model : RankerModel
         What to write. In ``trained_on`` and ``path`` numbers that are not finite become None, and what JSON
-        does not have becomes text.
+        does not have becomes text. Entries of ``trained_on`` that mbauc writes itself must have their form
+        (``files`` is a list); others may be anything.
     path : path
         Usually with the ending ``.mbauc``.
     moments : bool
@@ -42,6 +47,8 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
     ------
     DiskFullError
         If there is no room; what stood at ``path`` is kept.
+    ValueError
+        If the model holds what a file cannot, before anything is written.
     """
     arrays: dict[str, Any] = {"coef": model.coef}
     if moments and model.moments is not None:
@@ -60,7 +67,10 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
         "trained_on": _record(model.trained_on),
         "path": _record(model.path),
     }
-    write_sealed(path, {name: _plain(value, name) for name, value in about.items()}, arrays)
+    about = {name: _plain(value, name) for name, value in about.items()}
+    # what could not be read again is not written
+    ABOUT.check(about, "model")
+    write_sealed(path, about, arrays)
 
 
 def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerModel:
@@ -79,43 +89,46 @@ def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerM
         If the file is something else, is damaged, or comes from a later version.
     """
     name = os.fsdecode(path)
-    about, arrays = read_sealed(name, lambda array: moments or not array.startswith(_PREFIX))
+
+    def wanted(about: dict[str, Any], declared: Declared) -> list[str]:
+        ABOUT.check(about, "about")
+        kept, others = _parted(declared)
+        columns = WEIGHTS.check_declared(others)["columns"]
+        if kept:
+            MOMENTS.check_declared(kept, d=columns)
+        return [array for array in declared if moments or not array.startswith(_PREFIX)]
+
+    about, arrays = read_sealed(name, wanted)
     try:
         return _model(about, arrays)
-    except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except ValueError as error:
         raise not_understood(name, error) from error
 
 
+def _parted(named: Mapping[str, Kept]) -> tuple[dict[str, Kept], dict[str, Kept]]:
+    """What belongs to the moments, under its own names, and the rest."""
+    kept = {name.removeprefix(_PREFIX): one for name, one in named.items() if name.startswith(_PREFIX)}
+    return kept, {name: one for name, one in named.items() if not name.startswith(_PREFIX)}
+
+
 def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
-    if about["format"] != FORMAT:
-        raise ValueError(f"format {about['format']!r}, expected {FORMAT!r}")
-    for name, kind in (("classes", list), ("settings", dict), ("trained_on", dict), ("path", list)):
-        if not isinstance(about[name], kind):
-            raise ValueError(f"{name} is a {type(about[name]).__name__}, expected a {kind.__name__}")
-    kept = {name.removeprefix(_PREFIX): array for name, array in arrays.items() if name.startswith(_PREFIX)}
+    kept, weights = _parted(arrays)
+    WEIGHTS.check_values(weights)
+    if kept:
+        MOMENTS.check_values(kept)
     told = about["threshold"]
-    if arrays["coef"].dtype.kind != "f":
-        raise ValueError("weights that are no numbers")
-    negative, positive = (_side(side) for side in about["classes"])
+    negative, positive = (tuple(side) if isinstance(side, list) else side for side in about["classes"])
     return RankerModel(
         layout_from_dict(about["layout"]),
         (negative, positive),
-        arrays["coef"],
+        weights["coef"],
         **{name: about[name] for name in ("intercept", "slope", "l1", "l2")},
         threshold=None if told is None else Threshold(**told),
         moments=moments_of(kept) if kept else None,
         settings=about["settings"],
         trained_on=about["trained_on"],
-        path=[dict(point) for point in about["path"]],
+        path=about["path"],
     )
-
-
-def _side(labels: Any) -> Any:
-    side = tuple(labels) if isinstance(labels, list) else labels
-    labels = side if isinstance(side, tuple) else (side,)
-    if not labels or not all(isinstance(label, str | int | float) for label in labels):
-        raise ValueError(f"labels {labels!r}, expected numbers, truth values or texts")
-    return side
 
 
 def _plain(value: Any, where: str) -> Any:

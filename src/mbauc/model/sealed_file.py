@@ -17,21 +17,19 @@ bytes, so that a damaged file is not taken for one from the future.
 from __future__ import annotations
 
 import json
-import math
 import os
-import re
 import stat
 import struct
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import IO, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import ModelFileError
 from mbauc.model.whole_file import whole_file
-from mbauc.plain_arrays import encoded, padded
+from mbauc.plain_arrays import Declared, encoded, read_plain
+from mbauc.schema import shortened
 
 MARK = b"\x89MBAUC\r\n"
 VERSION = 1
@@ -39,12 +37,8 @@ VERSION = 1
 HEAD = struct.Struct("<8sIIQ")
 #: Bytes before those that the checksum is of.
 _UNSEALED = 12
-#: Length of the JSON text.
-_TEXT = struct.Struct("<Q")
 #: Longest JSON text: its objects take some twenty times as much memory. Names of ten million columns fit.
 MOST_TEXT = 1 << 28
-#: Truth values, whole and real numbers, text.
-_TYPES = re.compile(r"\|b1|<i8|<f8|<U[1-9][0-9]{0,3}")
 _CHUNK = 1 << 20
 #: How files of other programs begin, and what to say about them.
 _OTHERS = {
@@ -88,7 +82,7 @@ def write_sealed(path: str | os.PathLike[str], about: dict[str, Any], arrays: Ma
 
 
 def read_sealed(
-    path: str | os.PathLike[str], wanted: Callable[[str], bool] = lambda name: True
+    path: str | os.PathLike[str], wanted: Callable[[dict[str, Any], Declared], Collection[str]]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The note and the arrays of a sealed file. Memory: that of the arrays, and of the text some twenty times.
 
@@ -97,7 +91,8 @@ def read_sealed(
     path : path
         A file.
     wanted : callable
-        Told the name of an array, whether to read it.
+        Told the note, and type and shape of each array, it raises a ValueError if they are not as they should
+        be, and returns the names of the arrays to read.
 
     Raises
     ------
@@ -111,27 +106,16 @@ def read_sealed(
     with open(name, "rb") as stream:
         length = _checked_length(name, stream)
         try:
-            about, entries = _text(stream, length)
-            arrays = {}
-            for label, (dtype, shape, at) in entries.items():
-                if wanted(label):
-                    stream.seek(HEAD.size + at)
-                    arrays[label] = _array(stream, dtype, shape)
-            return about, arrays
-        except (ArithmeticError, KeyError, RecursionError, TypeError, ValueError) as error:
+            return read_plain(stream, HEAD.size, length, wanted, most_text=MOST_TEXT)
+        except ValueError as error:
             raise not_understood(name, error) from error
 
 
 def not_understood(name: str, error: Exception) -> ModelFileError:
     """What to say about a whole file with a content that makes no sense."""
-    reason = str(error).rstrip(".")
-    if isinstance(error, RecursionError):
-        reason = "its text is nested too deeply"
-    elif isinstance(error, KeyError):
-        reason = f"it lacks {error}"
     return ModelFileError(
-        f"{name} is whole, but holds no model that this mbauc understands: {reason}. Write it again with "
-        "'mbauc fit' or save_model."
+        f"{name} is whole, but holds no model that this mbauc understands: "
+        f"{shortened(str(error)).rstrip('.')}. Write it again with 'mbauc fit' or save_model."
     )
 
 
@@ -174,70 +158,3 @@ def _not_a_model(name: str, head: bytes) -> str:
         f"{name} is not an mbauc model: expected it to begin with {MARK!r}, found {head[:8]!r}. "
         f"{known or 'It is a file of another program'}. Give a file that 'mbauc fit' or save_model wrote."
     )
-
-
-def _text(stream: IO[bytes], length: int) -> tuple[dict[str, Any], dict[str, tuple[str, tuple[int, ...], int]]]:
-    """The note, and of each array its type, shape and place."""
-    stream.seek(HEAD.size)
-    (size,) = _TEXT.unpack(_read(stream, _TEXT.size, length))
-    if size > min(length - _TEXT.size, MOST_TEXT):
-        raise ValueError(f"a text of {size:,} bytes, more than there are or may be")
-    told = json.loads(
-        _read(stream, size, length).decode("ascii"),
-        object_pairs_hook=_once,
-        parse_constant=_not_finite,
-        parse_float=_finite,
-    )
-    entries: dict[str, tuple[str, tuple[int, ...], int]] = {}
-    end = _TEXT.size + size
-    for entry in told["arrays"]:
-        name, dtype, shape, at = entry["name"], entry["dtype"], entry["shape"], entry["at"]
-        if not isinstance(name, str) or name in entries:
-            raise ValueError(f"an array named {name!r}, or two of them")
-        if not isinstance(dtype, str) or not _TYPES.fullmatch(dtype):
-            raise ValueError(f"the array {name!r} is of type {dtype!r}, not of numbers or text")
-        if not isinstance(shape, list) or len(shape) > 2 or not all(type(n) is int and n >= 0 for n in shape):
-            raise ValueError(f"the array {name!r} has the shape {shape!r}")
-        # one behind the other, so that together they take no more memory than the file
-        if type(at) is not int or at != padded(end):
-            raise ValueError(f"the array {name!r} is not where it should be")
-        end = at + math.prod(shape) * np.dtype(dtype).itemsize
-        if end > length:
-            raise ValueError(f"the array {name!r} has the shape {tuple(shape)}, more than there are bytes")
-        entries[name] = dtype, tuple(shape), at
-    if not isinstance(told["about"], dict):
-        raise ValueError("nothing is told about the arrays")
-    return told["about"], entries
-
-
-def _array(stream: IO[bytes], dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    array = np.empty(shape, dtype=dtype)
-    if array.nbytes:
-        view = array.reshape(-1).view(np.uint8).data
-        if stream.readinto(view) != array.nbytes:  # type: ignore[attr-defined]
-            raise ValueError("it was changed while it was read")
-    return array
-
-
-def _read(stream: IO[bytes], size: int, length: int) -> bytes:
-    if size > length or len(content := stream.read(size)) < size:
-        raise ValueError("it ends too early")
-    return content
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name that is told twice")
-    return found
-
-
-def _not_finite(text: str) -> float:
-    raise ValueError(f"the number {text}, which JSON does not have")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:20]}, which is too large")
-    return number

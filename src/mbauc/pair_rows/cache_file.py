@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 import struct
 import zlib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,12 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.changed_input import BlockMark
+from mbauc.changed_input import FINGERPRINT, BlockMark
 from mbauc.errors import CheckpointError
+from mbauc.pair_rows.collector import STATE
 from mbauc.pair_rows.compact_rows import CompactRows
-from mbauc.plain_arrays import decoded, padded
+from mbauc.plain_arrays import Declared, padded, read_plain
+from mbauc.schema import ArrayOf, Number, Record, read_json, shortened, shown
 from mbauc.threads import run_threads
 
 MAGIC = b"MBAUCROW"
@@ -36,9 +38,14 @@ ROWS = struct.Struct("<IIQBBB")
 BLOCK = struct.Struct("<QQI")
 _COLUMNS: dict[int, np.dtype[Any]] = {2: np.dtype("<u2"), 4: np.dtype("<u4")}
 _VALUES: dict[int, np.dtype[Any]] = {4: np.dtype("<f4"), 8: np.dtype("<f8")}
+_WHOLE = Number(0, 2**63, whole=True)
+#: What the texts at the beginning and at the end tell.
+_HEADER = Record({"n_features": Number(1, 2**48, whole=True), "fingerprint": FINGERPRINT})
+_CLOSING = Record({"records": _WHOLE, "bytes": _WHOLE, "fingerprint": FINGERPRINT})
+_VALUE, _WEIGHT = ArrayOf("<f8", ("entries",)), ArrayOf("<f8", ("rows",), low=0)
 
 
-class Record(NamedTuple):
+class Extent(NamedTuple):
     """One record: where it begins, of which kind it is, where its payload begins and ends, and its fields."""
 
     start: int
@@ -46,6 +53,14 @@ class Record(NamedTuple):
     payload: int
     end: int
     fields: bytes
+
+
+class Content(NamedTuple):
+    """Group, number and largest column of the rows of a record; those of others are none."""
+
+    group: int = 0
+    rows: int = 0
+    last: int = -1
 
 
 class Records:
@@ -64,7 +79,7 @@ class Records:
         None if the file ends within its header.
     first : int
         Where the header ends.
-    records : list of Record
+    records : list of Extent
         Those that end within the file; their checksums are another matter.
     """
 
@@ -74,14 +89,14 @@ class Records:
         self.map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if self.size else None
         self.view = memoryview(self.map if self.map is not None else b"")
         self.header, self.first = self._header()
-        self.records: list[Record] = []
+        self.records: list[Extent] = []
         place = self.first
         while self.header is not None and place + RECORD.size <= self.size:
             kind, _, length, fields = RECORD.unpack_from(self.view, place)
             end = place + RECORD.size + length
             if kind not in (b"ROWS", b"BLCK", b"DONE") or end > self.size:
                 break
-            self.records.append(Record(place, kind, place + RECORD.size, end, fields))
+            self.records.append(Extent(place, kind, place + RECORD.size, end, fields))
             place = end
         #: where the last of the records ends
         self.end = place
@@ -103,27 +118,57 @@ class Records:
             return None, 0
         if zlib.crc32(self.view[HEAD.size - 8 : end]) != crc:
             raise damaged(self.path, "its header")
-        return dict(json.loads(bytes(self.view[HEAD.size : end]))), end
+        try:
+            header = read_json(bytes(self.view[HEAD.size : end]))
+            _HEADER.check(header, "the header")
+        except ValueError as error:
+            raise impossible(self.path, error) from error
+        return dict(header), end
 
-    def whole(self, n_threads: int) -> list[bool]:
-        """Whether each record fits its checksum. Reads the file once; memory for a chunk a thread."""
+    def whole(self, n_threads: int) -> list[Content | None]:
+        """What the rows of each record are, or None if it does not fit its checksum.
 
-        def check(record: Record) -> bool:
+        Reads the file once; memory for a chunk a thread.
+
+        Raises
+        ------
+        CheckpointError
+            If the checksum fits, but no rows can be like that.
+        """
+
+        def check(record: Extent) -> Content | None:
             crc = int.from_bytes(self.view[record.start + 4 : record.start + 8], "little")
-            fits = zlib.crc32(self.view[record.start + 8 : record.end]) == crc
+            content = None
+            if zlib.crc32(self.view[record.start + 8 : record.end]) == crc:
+                content = self._content(record) if record.kind == b"ROWS" else Content()
             self.advise("MADV_DONTNEED", record)
-            return fits
+            return content
 
-        self.advise("MADV_SEQUENTIAL", Record(0, b"", 0, self.size, b""))
+        self.advise("MADV_SEQUENTIAL", Extent(0, b"", 0, self.size, b""))
         return run_threads(check, self.records, min(n_threads, len(self.records) or 1))
 
-    def advise(self, advice: str, record: Record) -> None:
+    def _content(self, record: Extent) -> Content:
+        """What the rows of a chunk are, once they are known to be rows."""
+        try:
+            rows = self._chunk(record, release=False)
+            starts, columns = rows.starts, rows.columns
+            if starts[0] or starts[-1] != columns.size or not (starts[1:] >= starts[:-1]).all():
+                raise ValueError("the places where rows begin do not rise from 0 to the number of entries")
+            _VALUE.check_values(rows.columns if rows.values is None else rows.values, "values")
+            if rows.weight is not None:
+                _WEIGHT.check_values(rows.weight, "weights")
+        except ValueError as error:
+            where = f"in bytes {record.start:,} to {record.end:,}, {error}"
+            raise impossible(self.path, ValueError(where)) from error
+        return Content(rows.group, rows.n_rows, int(columns.max(initial=0)) if columns.size else -1)
+
+    def advise(self, advice: str, record: Extent) -> None:
         """Tell the system how pages will be used, where it can be told."""
         if self.map is not None and hasattr(mmap, advice):
             page = record.start // mmap.PAGESIZE * mmap.PAGESIZE
             self.map.madvise(getattr(mmap, advice), page, record.end - page)
 
-    def mark(self, record: Record) -> BlockMark:
+    def mark(self, record: Extent) -> BlockMark:
         """What the end of a block says."""
         _, rows, crc = BLOCK.unpack_from(record.fields)
         return BlockMark(rows, crc)
@@ -132,8 +177,13 @@ class Records:
         """The rows; if ``release``, each chunk gives its pages back when it has been read."""
         return [self._chunk(record, release) for record in self.records if record.kind == b"ROWS"]
 
-    def _chunk(self, record: Record, release: bool) -> CompactRows:
+    def _chunk(self, record: Extent, release: bool) -> CompactRows:
         group, rows, entries, wide, deep, weighted = ROWS.unpack_from(record.fields)
+        if group > 1 or wide not in _COLUMNS or (deep and deep not in _VALUES) or weighted > 1:
+            raise ValueError(f"rows of a kind that is not known: {shown((group, wide, deep, weighted))}")
+        sizes = (4 * (rows + 1), wide * entries, deep * entries, 8 * rows * weighted)
+        if sum(map(padded, sizes)) != record.end - record.payload:
+            raise ValueError(f"{rows:,} rows of {entries:,} entries do not take the bytes that are there")
         at = record.payload
 
         def array(dtype: np.dtype[Any], count: int) -> NDArray[Any]:
@@ -187,6 +237,14 @@ def damaged(path: str, what: str) -> CheckpointError:
     )
 
 
+def impossible(path: str, error: ValueError) -> CheckpointError:
+    """The error for a file that fits its checksums, but that no rows can have given."""
+    return CheckpointError(
+        f"{path} fits its checksums, but is no cache of rows that mbauc has written: "
+        f"{shortened(str(error)).rstrip('.')}. Delete it; the same call then reads the data again."
+    )
+
+
 def open_cache(path: Path, n_threads: int, *, trusted: bool = False) -> Cache:
     """Open a finished file.
 
@@ -212,8 +270,9 @@ def finished_cache(stream: IO[bytes], path: str, n_threads: int, *, trusted: boo
     """As :func:`open_cache`, for an open file; it may be closed afterwards."""
     found = Records(stream, path)
     chunk = 0
-    for record, fits in zip(found.records, [] if trusted else found.whole(n_threads), strict=False):
-        if not fits:
+    contents = [] if trusted else found.whole(n_threads)
+    for record, content in zip(found.records, contents, strict=False):
+        if content is None:
             what = f"chunk {chunk}" if record.kind == b"ROWS" else "the end of a block or of the file"
             raise damaged(path, f"{what} (bytes {record.start:,} to {record.end:,})")
         chunk += record.kind == b"ROWS"
@@ -224,7 +283,43 @@ def finished_cache(stream: IO[bytes], path: str, n_threads: int, *, trusted: boo
             "the one that closes the file. Delete it; the same call then reads the data again."
         )
     marks = [found.mark(record) for record in found.records if record.kind == b"BLCK"]
-    about, state = decoded(found.view[last.payload : last.end])
+    about, state = _closing(stream, path, last)
     if (about["records"], about["bytes"]) != (len(found.records) - 1, last.start):
         raise damaged(path, "the number of its records")
+    if not trusted:
+        _check_sums(path, [content for content in contents if content], state, found.header["n_features"])
     return Cache(found, found.header["n_features"], about["fingerprint"], marks, state)
+
+
+def _closing(stream: IO[bytes], path: str, last: Extent) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The note and the collector's sums at the end of a file."""
+
+    def wanted(about: dict[str, Any], declared: Declared) -> Collection[str]:
+        _CLOSING.check(about, "the end")
+        STATE.check_declared(declared)
+        return declared
+
+    try:
+        about, state = read_plain(stream, last.payload, last.end - last.payload, wanted)
+        STATE.check_values(state)
+    except ValueError as error:
+        raise impossible(path, error) from error
+    return about, state
+
+
+def check_last_column(path: str, contents: Iterable[Content], used: int) -> None:
+    """Raise a CheckpointError unless rows keep to the columns in use, which compiled loops do not look at."""
+    last = max((content.last for content in contents), default=-1)
+    if last >= used:
+        raise impossible(path, ValueError(f"rows have column {last:,} of the {used:,} that are in use"))
+
+
+def _check_sums(path: str, contents: list[Content], state: dict[str, NDArray[Any]], n_features: int) -> None:
+    """Raise a CheckpointError unless the sums are of these rows."""
+    columns = state["columns"]
+    check_last_column(path, contents, columns.size)
+    rows = [sum(content.rows for content in contents if content.group == group) for group in (0, 1)]
+    if rows != state["counts"].tolist():
+        raise impossible(path, ValueError(f"{rows} rows of the classes, {state['counts'].tolist()} counted"))
+    if columns.size and (columns.max() >= n_features or np.unique(columns).size < columns.size):
+        raise impossible(path, ValueError(f"columns in use that are none of {n_features:,}, or one twice"))

@@ -22,7 +22,9 @@ from mbauc.pair_rows.cache_file import (
     ROWS,
     VERSION,
     Cache,
+    Content,
     Records,
+    check_last_column,
     finished_cache,
     open_cache,
 )
@@ -63,6 +65,8 @@ class CacheWriter:
         self.marks: list[BlockMark] = []
         self.begun: dict[str, Any] | None = header["fingerprint"]
         self._records = self._blocks = 0
+        #: of the rows that were there already
+        self._contents: list[Content] = []
         if path is None:
             self.name = f"a temporary file in {tempfile.gettempdir()}"
             nameless = tempfile.TemporaryFile(buffering=0, prefix="mbauc-rows-")  # noqa: SIM115
@@ -92,13 +96,17 @@ class CacheWriter:
             raise wrong_columns(self.name, found.header["n_features"], self._header["n_features"])
         self.begun = found.header["fingerprint"]
         end = found.first
+        pending: list[Content] = []
         whole = zip(found.records, found.whole(n_threads), strict=True)
-        for number, (record, fits) in enumerate(whole, start=1):
-            if not fits or record.kind == b"DONE":
+        for number, (record, content) in enumerate(whole, start=1):
+            if content is None or record.kind == b"DONE":
                 break
+            pending.append(content)
             if record.kind == b"BLCK":
                 self.marks.append(found.mark(record))
                 end, self._records = record.end, number
+                self._contents += pending
+                pending.clear()
         self._blocks = len(self.marks)
         return end
 
@@ -120,9 +128,10 @@ class CacheWriter:
 
     def finish(self, state: dict[str, NDArray[Any]], n_threads: int) -> Cache:
         """Close the file with the collector's sums, give it its name and open it for reading."""
+        # blocks of an earlier run were checked when they were taken up, but for the columns in use
+        check_last_column(self.name, self._contents, state["columns"].size)
         about = {"records": self._records, "bytes": self._end, "fingerprint": self._header["fingerprint"]}
         self._append(_record(b"DONE", b"", encoded(state, about)))
-        # blocks of an earlier run were checked when they were taken up
         if self._path is None:
             cache = finished_cache(self._stream, self.name, n_threads, trusted=True)
             self.close()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.pair_rows.columns import ColumnOrder
 from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.schema import ArrayOf, Arrays
 from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
@@ -17,6 +18,19 @@ Groups = list[NDArray[np.intp]]
 #: Rows of a chunk, at most; few enough to share out evenly, and to count their entries in 32 bits.
 _CHUNK_ROWS = 65_536
 _CHUNK_ENTRIES = 1 << 30
+
+
+#: A collector's state: columns in use, and sums over them.
+STATE = Arrays(
+    {
+        "columns": ArrayOf("<u4", ("used",)),
+        "counts": ArrayOf("<i8", (2,), low=0),
+        "weights": ArrayOf("<f8", (2,), low=0),
+        "squared_weights": ArrayOf("<f8", (2,), low=0),
+        "ones": ArrayOf("<i8", (2, "used"), low=0),
+    },
+    together={"sums": ArrayOf("<f8", (2, "used")), "squares": ArrayOf("<f8", (2, "used"))},
+)
 
 
 class Collector:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.schema import ArrayOf, Arrays
 from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.line_search import lowest_point
 from mbauc.solvers.penalty import Penalty
@@ -22,21 +25,51 @@ _WORTH_GOING_ON = 0.5
 _FACES_IN_A_ROW = 20
 #: Steps whose gains together estimate what is still to be gained.
 _RECENT = 8
+_LARGEST = sys.float_info.max
 
 _ARRAYS = ("coef", "pull", "direction", "signs", "recent")
-_NUMBERS = (
-    "products",
-    "objective",
-    "lower",
-    "scale",
-    "descent",
-    "on_face",
-    "repeats",
-    "best_gain",
-    "left",
-    "fresh",
-    "stuck",
-    "curvature",
+#: Numbers and their ranges; what is whole, or yes or no, is kept as a number as well.
+_RANGES: dict[str, tuple[float, float]] = {
+    "products": (0, 2**53),
+    "objective": (-_LARGEST, _LARGEST),
+    "lower": (-np.inf, _LARGEST),
+    "scale": (1, _LARGEST),
+    "descent": (0, _LARGEST),
+    "on_face": (0, 1),
+    "repeats": (0, 2**53),
+    "best_gain": (0, _LARGEST),
+    "left": (0, 2**53),
+    "fresh": (0, 1),
+    "stuck": (0, 1),
+    "curvature": (0, _LARGEST),
+}
+_NUMBERS = tuple(_RANGES)
+
+
+def _check_face(state: Mapping[str, NDArray[Any]]) -> None:
+    numbers = dict(zip(_NUMBERS, state["numbers"].tolist(), strict=True))
+    sizes = {len(state[name]) for name in ("direction", "signs", "coef")}
+    if numbers["on_face"] and (len(sizes) > 1 or numbers["descent"] <= 0):
+        raise ValueError("on a face there must be a direction down")
+
+
+#: A state of this descent; d is the number of columns in use, that of directions and signs either d or 0.
+DESCENT_STATE = Arrays(
+    {
+        "coef": ArrayOf("<f8", ("d",)),
+        "pull": ArrayOf("<f8", ("d",)),
+        "direction": ArrayOf("<f8", ("directions",)),
+        "signs": ArrayOf("<f8", ("signs",), low=-1, high=1),
+        "recent": ArrayOf("<f8", ("recent",)),
+        "numbers": ArrayOf(
+            "<f8",
+            (len(_RANGES),),
+            low=tuple(low for low, _ in _RANGES.values()),
+            high=tuple(high for _, high in _RANGES.values()),
+        ),
+    },
+    sizes={"recent": range(_RECENT + 1)},
+    agree=_check_face,
 )
 
 

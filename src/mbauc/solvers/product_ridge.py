@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.schema import ArrayOf, Arrays
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
+from mbauc.solvers.gcv import L2_MULTIPLES
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_gcv import Criterion, probed_degrees
 from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution
-from mbauc.solvers.subspace import RidgeSubspace
+from mbauc.solvers.subspace import ROOM, RidgeSubspace
 
 Array = NDArray[np.float64]
 #: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.
@@ -29,6 +31,32 @@ _DOUBTFUL, _FAR_FROM_OPTIMAL = 1000.0, 5e-3
 _CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
 #: Degrees of freedom that take a larger share of the rows than this are worth a better estimate.
 _SMALL_SHARE = 0.05
+
+
+def _check_stage(state: Mapping[str, NDArray[Any]]) -> None:
+    if str(state["stage"]) != "convergence" and len(state["looks"]) != len(state["basis"]):
+        raise ValueError("'looks' must have one entry for each direction while l2 is being chosen")
+
+
+#: A state of this solver; d is the number of columns in use.
+RIDGE_STATE = Arrays(
+    {
+        "basis": ArrayOf("<f8", ("k", "d")),
+        "images": ArrayOf("<f8", ("k", "d")),
+        "gram": ArrayOf("<f8", ("k", "k")),
+        "penalty": ArrayOf("<f8", ("k", "k")),
+        "projected": ArrayOf("<f8", ("k",)),
+        "stage": ArrayOf("U", pattern="choice|second choice|convergence"),
+        "iterations": ArrayOf("<i8", low=0),
+        "l2": ArrayOf("<f8", low=0),
+        "same": ArrayOf("<i8", low=0),
+        "looks": ArrayOf("|b1", ("looks",)),
+        "degrees": ArrayOf("<f8", ("grid",), low=0),
+        "gains": ArrayOf("<f8", ("gains",)),
+    },
+    sizes={"k": range(1, ROOM + 1), "gains": range(_WINDOW + 2), "grid": (0, L2_MULTIPLES.size)},
+    agree=_check_stage,
+)
 
 
 def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:

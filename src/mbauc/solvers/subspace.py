@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 
 #: A direction of which less than this is new adds nothing but rounding errors.
 _NOTHING_NEW = 1e-10
+#: Directions that are held at most.
+ROOM = 16
 
 
 class RidgeSubspace:
@@ -46,7 +48,7 @@ class RidgeSubspace:
     """
 
     def __init__(
-        self, products: PairProducts, factors: Array, target: Array | None = None, room: int = 16
+        self, products: PairProducts, factors: Array, target: Array | None = None, room: int = ROOM
     ) -> None:
         diagonal = products.diagonal
         self._products = products

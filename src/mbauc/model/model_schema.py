@@ -1,0 +1,97 @@
+"""What a model file tells, entry by entry; files are checked against it when read and when written."""
+
+from __future__ import annotations
+
+from mbauc.model.encoding_check import LABEL, LAYOUT
+from mbauc.schema import (
+    SCALAR,
+    ArrayOf,
+    Arrays,
+    Choice,
+    Either,
+    Flag,
+    Json,
+    ListOf,
+    Nullable,
+    Number,
+    Record,
+    Text,
+)
+
+FORMAT = "mbauc model"
+
+_WHOLE = Number(0, whole=True)
+#: JSON has no NaN: null stands for what could not be computed.
+_MEASURED = Nullable(Number())
+_POSITIVE = Number(1, whole=True)
+
+#: Settings of the estimator; those of other names are kept as they are.
+_SETTINGS = Record(
+    {},
+    {
+        "l1": Number(0),
+        "l2": Either(Number(0), Choice("auto")),
+        "pairs": Either(_POSITIVE, Choice("all", "enough")),
+        "pairing": Choice("matched", "complete"),
+        "batch_size": _POSITIVE,
+        "negative_rate": Number(0, 1),
+        "decay": Number(0, 1),
+        "within_block": Flag(),
+        "scale": Flag(),
+        "penalty_factors": Nullable(ListOf(Number(0))),
+        "solver": Choice("auto", "gram", "matrix-free"),
+        "tol": Nullable(Number(0)),
+        "max_iter": Number(1),
+        "random_state": Nullable(Number(0, 2**128, whole=True)),
+        "n_jobs": Nullable(Number(whole=True)),
+    },
+    others=Json(),
+)
+#: A file by its name, or with its name, size and what else is known of it.
+_FILE = Either(Text(), Record({"name": Text()}, {"bytes": _WHOLE}, others=SCALAR))
+_HASHED = Record({"column": _WHOLE, "values": ListOf(Text()), "others": _WHOLE})
+#: What a model was trained on, for people. Entries that mbauc writes itself have a form, others are free.
+_TRAINED_ON = Record(
+    {},
+    {
+        "files": ListOf(_FILE),
+        "threshold_files": ListOf(_FILE),
+        "columns": _WHOLE,
+        "mbauc": Text(),
+        "finished": Text(),
+        "solver": Text(),
+        "positives": _MEASURED,
+        "negatives": _MEASURED,
+        "seconds": _MEASURED,
+        "notes": ListOf(Text()),
+        "hashed_columns": ListOf(_HASHED),
+        "tested": Record({}, others=SCALAR),
+        "updates": ListOf(Record({}, others=Json())),
+        "merged": ListOf(Record({}, others=Json())),
+    },
+    others=Json(),
+)
+_POINT = Record({"l1": Number(0), "l2": Number(0), "score": _MEASURED}, others=_MEASURED)
+#: A cut that somebody chose promises nothing.
+_SHARE = Nullable(Number(0, 1))
+_THRESHOLD = Record({"value": Number(), "false_alarm": _SHARE, "confidence": _SHARE, "negatives": _WHOLE})
+_SIDE = Either(LABEL, ListOf(LABEL, least=1))
+
+#: All that is told.
+ABOUT = Record(
+    {
+        "format": Choice(FORMAT),
+        "layout": LAYOUT,
+        "classes": ListOf(_SIDE, 2, 2),
+        "intercept": Number(),
+        "slope": Number(),
+        "l1": Number(0),
+        "l2": Number(0),
+        "threshold": Nullable(_THRESHOLD),
+        "settings": _SETTINGS,
+        "trained_on": _TRAINED_ON,
+        "path": ListOf(_POINT),
+    }
+)
+#: The arrays besides the moments, which have a description of their own.
+WEIGHTS = Arrays({"coef": ArrayOf("<f8", ("columns",))})

@@ -1,0 +1,444 @@
+"""What a file should hold, told in one place, and whether it does: JSON values and plain arrays.
+
+A description checks values of JSON, or arrays: first what a file declares of them (names, types and shapes),
+before anything of that size is made, then the range of their numbers. What does not fit is a ValueError that
+says where it stands, what was expected and what came, never longer than a few lines.
+
+Examples
+--------
+>>> point = Record({"l2": Number(low=0.0), "score": Nullable(Number())}, others=Json())
+>>> ListOf(point).check([{"l2": 1.0, "score": 0.7}, {"l2": -1.0, "score": None}], "path")
+Traceback (most recent call last):
+ValueError: path[1]['l2'] must be a number of at least 0, got -1.0
+>>> sums = Arrays({"mean": ArrayOf("<f8", ("d",)), "scatter": ArrayOf("<f8", ("d", "d"))})
+>>> sums.check_declared({"mean": ("<f8", (3,)), "scatter": ("<f8", (3, 3))})
+{'d': 3}
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import reprlib
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Longest value that an error shows, and longest reason that it gives.
+_SHOWN, _REASON = 80, 400
+#: Lists and objects within each other, at most: what comes after must be able to walk through them.
+_DEPTH = 32
+_LARGEST = sys.float_info.max
+
+
+def shown(value: Any) -> str:
+    """A value for an error: short, in one line, and nothing in it moves a terminal's cursor."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    told = reprlib.Repr()
+    told.maxstring = told.maxother = told.maxlong = _SHOWN
+    told.maxlevel = 2
+    return shortened(told.repr(value).replace("...", "…"), _SHOWN)
+
+
+def shortened(text: str, most: int = _REASON) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def read_json(text: bytes) -> Any:
+    """What a JSON text in ASCII says.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, has numbers that are not finite, tells a name twice or is nested too deeply.
+    """
+    try:
+        return json.loads(
+            text.decode("ascii"), object_pairs_hook=_once, parse_constant=_not_finite, parse_float=_finite
+        )
+    except RecursionError:
+        raise ValueError("its text is nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name that is told twice")
+    return found
+
+
+def _not_finite(text: str) -> float:
+    raise ValueError(f"the number {text}, which JSON does not have")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:20]}, which is too large")
+    return number
+
+
+# -- values of JSON ----------------------------------------------------------------------------------------
+
+
+class Description(Protocol):
+    """What a value should be."""
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError if a value is anything else."""
+
+
+def _require(fits: bool, what: Description, value: Any, where: str) -> None:
+    if not fits:
+        raise ValueError(f"{where} must be {what.expected}, got {shown(value)}")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number; with ``whole``, one without a fraction. Truth values are none."""
+
+    low: float = -_LARGEST
+    high: float = _LARGEST
+    whole: bool = False
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+        kind = "a whole number" if self.whole else "a number"
+        above = f" of at least {self.low:g}" if self.low > -_LARGEST else ""
+        below = f" of at most {self.high:g}" if self.high < _LARGEST else ""
+        return f"{kind}{above}{' and' if above and below else ''}{below}"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        fits = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
+        _require(fits and self.low <= value <= self.high, self, value, where)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or false."""
+
+    expected: str = "true or false"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        _require(isinstance(value, bool), self, value, where)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that a pattern matches as a whole."""
+
+    pattern: str = "(?s:.*)"
+    expected: str = "a text"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        _require(isinstance(value, str) and re.fullmatch(self.pattern, value) is not None, self, value, where)
+
+
+class Choice:
+    """One of a few words."""
+
+    def __init__(self, *words: str) -> None:
+        self._words = words
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+        *others, last = (repr(word) for word in self._words)
+        return f"{', '.join(others)} or {last}" if others else last
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        _require(isinstance(value, str) and value in self._words, self, value, where)
+
+
+@dataclass(frozen=True)
+class Nullable:
+    """Null, or what is described."""
+
+    inner: Description
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+        return f"{self.inner.expected} or null"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        if value is not None:
+            self.inner.check(value, where)
+
+
+class Either:
+    """One of several kinds."""
+
+    def __init__(self, *kinds: Description) -> None:
+        self._kinds = kinds
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+        return " or ".join(kind.expected for kind in self._kinds)
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        for kind in self._kinds:
+            try:
+                return kind.check(value, where)
+            except ValueError:
+                continue
+        _require(False, self, value, where)
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list of such items."""
+
+    item: Description
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def expected(self) -> str:
+        """In words."""
+        number = f"{self.least} " if self.least == self.most else ""
+        filled = "filled " if self.least and not number else ""
+        return f"a {filled}list of {number}items, each {self.item.expected}"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        fits = isinstance(value, list) and self.least <= len(value) <= (self.most or len(value))
+        _require(fits, self, value, where)
+        for place, item in enumerate(value):
+            self.item.check(item, f"{where}[{place}]")
+
+
+@dataclass(frozen=True)
+class Record:
+    """An object with such entries.
+
+    Attributes
+    ----------
+    fields : mapping
+        Entries that it must have.
+    optional : mapping
+        Entries that it may have.
+    others : Description or None
+        What entries of any other name must be; None if there may be none.
+    """
+
+    fields: Mapping[str, Description]
+    optional: Mapping[str, Description] = field(default_factory=dict)
+    others: Description | None = None
+
+    expected: str = "an object"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        _require(isinstance(value, dict), self, value, where)
+        for name in self.fields:
+            if name not in value:
+                raise ValueError(f"{where} lacks {name!r}")
+        for name, one in value.items():
+            kind = self.fields.get(name) or self.optional.get(name) or self.others
+            if kind is None:
+                raise ValueError(f"{where} has the entry {shown(name)}, which this mbauc does not know")
+            kind.check(one, f"{where}[{shown(name)}]")
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """An object of one of several kinds, which one of its entries names."""
+
+    tag: str
+    kinds: Mapping[str, Record]
+
+    expected: str = "an object"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        tag = Choice(*self.kinds)
+        Record({self.tag: tag}, others=Json()).check(value, where)
+        kind = self.kinds[value[self.tag]]
+        Record({self.tag: tag, **kind.fields}, kind.optional, kind.others).check(value, where)
+
+
+@dataclass(frozen=True)
+class Json:
+    """Anything that JSON has, as long as programs can go through it and compute with its numbers."""
+
+    depth: int = _DEPTH
+
+    expected: str = "a value of JSON"
+
+    def check(self, value: Any, where: str) -> None:
+        """Raise a ValueError for anything else."""
+        if isinstance(value, dict | list):
+            if not self.depth:
+                raise ValueError(f"{shortened(where, 2 * _SHOWN)} is nested too deeply")
+            inner = Json(self.depth - 1)
+            items = value.items() if isinstance(value, dict) else enumerate(value)
+            for name, one in items:
+                inner.check(one, f"{where}[{shown(name)}]")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            Number().check(value, where)
+
+
+#: One number, text, truth value or null.
+SCALAR = Nullable(Either(Number(), Text(), Flag()))
+
+
+# -- arrays --------------------------------------------------------------------------------------------------
+
+#: A size that is known, or those that there may be.
+Size = int | Collection[int]
+
+
+@dataclass(frozen=True)
+class ArrayOf:
+    """An array: its type, its shape, and what stands in it.
+
+    Attributes
+    ----------
+    dtype : str
+        As NumPy writes it, such as ``<f8``; ``U`` for text of any length.
+    shape : tuple of int or str
+        Sizes. A name stands for the same size wherever it occurs; ``d+1`` is one more.
+    low, high : float, or one for each entry
+        Range of the numbers. By default they are finite.
+    pattern : str
+        What a text must match.
+    """
+
+    dtype: str
+    shape: tuple[int | str, ...] = ()
+    low: float | tuple[float, ...] = -_LARGEST
+    high: float | tuple[float, ...] = _LARGEST
+    pattern: str = "(?s:.*)"
+
+    def check_values(self, array: NDArray[Any], name: str) -> None:
+        """Raise a ValueError for numbers out of range, or a text of another form. No memory for numbers."""
+        if self.dtype == "U":
+            for text in array.ravel().tolist():
+                Text(self.pattern, f"a text of the form {self.pattern}").check(text, name)
+        elif array.dtype.kind != "b" and array.size:
+            several = isinstance(self.low, tuple) or isinstance(self.high, tuple)
+            least, most = (array, array) if several else (array.min().item(), array.max().item())
+            # NaN is neither
+            if not (np.all(least >= self.low) and np.all(most <= self.high)):
+                bounds = "finite" if self == ArrayOf(self.dtype, self.shape) else "within their bounds"
+                raise ValueError(f"the numbers of {name!r} must be {bounds}, got {_extremes(array)}")
+
+
+def _extremes(array: NDArray[Any]) -> str:
+    return f"values from {array.min()} to {array.max()}" if array.size > 1 else f"{array.max()}"
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """Arrays that belong together.
+
+    Attributes
+    ----------
+    required : mapping of str to ArrayOf
+        Those that there must be.
+    together : mapping of str to ArrayOf
+        All of these, or none.
+    optional : mapping of str to ArrayOf
+        Each of these may be missing.
+    others : ArrayOf or None
+        What arrays of any other name must be; None if there may be none.
+    sizes : mapping of str to int or collection of int
+        Sizes that named ones may have.
+    agree : callable
+        Told the arrays; raises a ValueError if they do not go together.
+    """
+
+    required: Mapping[str, ArrayOf]
+    together: Mapping[str, ArrayOf] = field(default_factory=dict)
+    optional: Mapping[str, ArrayOf] = field(default_factory=dict)
+    others: ArrayOf | None = None
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    agree: Callable[[Mapping[str, NDArray[Any]]], None] = lambda arrays: None
+
+    def _kind(self, name: str) -> ArrayOf | None:
+        return self.required.get(name) or self.together.get(name) or self.optional.get(name) or self.others
+
+    def check_declared(
+        self, declared: Mapping[str, tuple[str, tuple[int, ...]]], **sizes: Size
+    ) -> dict[str, int]:
+        """Raise a ValueError unless types and shapes are as described; the sizes that the names stand for.
+
+        Parameters
+        ----------
+        declared : mapping of str to (str, tuple of int)
+            Type and shape of each array.
+        **sizes : int or collection of int
+            Further sizes, or others than are described.
+        """
+        wanted = list(self.required)
+        if any(name in declared for name in self.together):
+            wanted += self.together
+        missing = [name for name in wanted if name not in declared]
+        if missing:
+            raise ValueError(f"it lacks the array {missing[0]!r}")
+        known: dict[str, int] = {}
+        allowed = {**self.sizes, **sizes}
+        order = [*wanted, *(name for name in declared if name not in wanted)]
+        for name in order:
+            kind, (dtype, shape) = self._kind(name), declared[name]
+            if kind is None:
+                raise ValueError(f"it has the array {shown(name)}, which this mbauc does not know")
+            if dtype != kind.dtype and not (kind.dtype == "U" and re.fullmatch("<U[0-9]+", dtype)):
+                raise ValueError(f"the array {shown(name)} must be of type {kind.dtype}, got {shown(dtype)}")
+            fits = len(shape) == len(kind.shape) and all(
+                _bound(size, n, known, allowed) for size, n in zip(kind.shape, shape, strict=True)
+            )
+            if not fits:
+                told = ", ".join(str(_told(size, known, allowed)) for size in kind.shape)
+                raise ValueError(
+                    f"the array {shown(name)} must have the shape ({told}), got {shown(tuple(shape))}"
+                )
+        return known
+
+    def check_values(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Raise a ValueError unless the content of arrays with the right shapes is as described."""
+        for name, array in arrays.items():
+            kind = self._kind(name)
+            if kind is not None:
+                kind.check_values(array, name)
+        self.agree(arrays)
+
+
+def _bound(size: int | str, n: int, known: dict[str, int], allowed: Mapping[str, Size]) -> bool:
+    """Whether n is the size that is meant; a name that is new stands for it from now on."""
+    if isinstance(size, int):
+        return n == size
+    name, _, more = size.partition("+")
+    own = n - int(more or 0)
+    if name not in known:
+        limit = allowed.get(name, own)
+        if own < 0 or not (own == limit if isinstance(limit, int) else own in limit):
+            return False
+        known[name] = own
+    return own == known[name]
+
+
+def _told(size: int | str, known: dict[str, int], allowed: Mapping[str, Size]) -> int | str:
+    name, _, more = str(size).partition("+")
+    number = size if isinstance(size, int) else known.get(name, allowed.get(name))
+    return number + int(more or 0) if isinstance(number, int) else size
