@@ -104,4 +104,4 @@ class FewRowsWarning(MbaucWarning):
 
 
 class DataWarning(MbaucWarning):
-    """A data set was read, but it is not the one that is on record."""
+    """Data were read, but not quite what one may think: another set than on record, or not all files."""

@@ -306,3 +306,41 @@ def test_parts_of_a_time_must_not_meet_another_column():
     table = pa.table({"y": [0, 1], "t": ["2014-10-21", "2014-10-22"], "t.weekday": ["Mon", "Tue"]})
     with pytest.raises(ValueError, match=r"would become 't.weekday', which is the name of another column"):
         plan_columns(table, label="y")
+
+
+# -- whole numbers beyond 2^53 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_two_numbers_that_floating_point_cannot_tell_apart(tmp_path, form):
+    from mbauc import MBAClassifier, PairMoments
+    from mbauc.data import TableSource
+    from mbauc.metrics import roc_auc
+
+    table = pa.table({"y": [0, 1] * 200, "id": [2**53, 2**53 + 1] * 200})
+    path = tmp_path / f"two.{form}"
+    if form == "csv":
+        pa.csv.write_csv(table, path)
+    else:
+        pa.parquet.write_table(table, path)
+    source = TableSource(path, label="y", encode="onehot")
+    assert (source.plan["id"].kind, source.plan["id"].why) == ("category", "whole numbers beyond 2^53")
+    ranker = MBAClassifier(l2=0.01).fit_moments(PairMoments.from_blocks(source))
+    (block,) = source
+    assert roc_auc(block.y, ranker.decision_function(block.X)) == 1.0
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_whole_numbers_beyond_floating_point_in_any_spelling(sign):
+    hashes = ["10710025208886284288", "1.5234713295054e+19", "17091352017137862912", "12.0", "7"]
+    found = guess("url_hash", pa.array([sign + text for text in hashes] * 40))
+    assert found == ("category", "whole numbers beyond 2^53", "whole", "")
+    unique = [f"{sign}{10**19 + k}" for k in range(200)] + [f"{sign}1.5e+20"]
+    assert guess("url_hash", pa.array(unique)).kind == "id"
+
+
+def test_reasons_of_numbers_are_true():
+    assert guess("x", pa.array(["1.5", "2", "3e5"])).why == "numbers with a decimal point"
+    assert guess("x", pa.array(["100", "2e+05", "300"])).why == "numbers, some with an exponent such as '2e+05'"
+    # amounts of physics are no names, though all of them are whole
+    assert guess("mass", pa.array(["1.989e30", "5.97e24"] * 60)).kind == "numeric"

@@ -1,10 +1,12 @@
 """However reading ends, no thread reads on: one that outlives the interpreter aborts the process."""
 
 import gc
+import gzip
 import threading
 import weakref
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 from mbauc.data.ahead import one_ahead
@@ -52,3 +54,22 @@ def test_an_error_ahead_keeps_nothing_open():
         assert opened[0]() is None
     finally:
         gc.enable()
+
+
+def test_a_damaged_file_is_let_go_of_at_once(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
+    from mbauc.data import TableSource
+    from mbauc.data.table import lent_stream
+
+    waited = []
+    wait = lent_stream.Loan.wait
+    monkeypatch.setattr(lent_stream.Loan, "wait", lambda loan: (wait(loan, 5.0), waited.append(loan._watch())))
+    path = tmp_path / "rows.csv.gz"
+    values = np.random.default_rng(0).random(100_000)
+    packed = gzip.compress(("y,x\n" + "".join(f"{k % 2},{x}\n" for k, x in enumerate(values))).encode(), 1)
+    path.write_bytes(packed[: -len(packed) // 8])
+    for on_error in ("stop", "skip"):
+        with pytest.raises(ValueError, match="cut short or damaged"):
+            TableSource(path, label="y", on_error=on_error)
+    assert waited
+    assert waited == [None] * len(waited)

@@ -107,9 +107,9 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delimiter", type=_delimiter, metavar="C", help="of text files (default: found out)")
     group.add_argument(
         "--names",
-        metavar="A,B",
+        metavar="A,B|auto",
         type=listed,
-        help="names of the columns, for text files without a first line of names",
+        help="names of the columns, for text files without a first line of names; auto: c1, c2, …",
     )
 
 
@@ -144,7 +144,8 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
     """The paths of DATA; standard input becomes a temporary file, since rows are read more than once."""
     remove_leftovers(Path(tempfile.gettempdir()), _STDIN.format("*"), "stdin.*")
     if "-" not in options.data:
-        yield [path for given in options.data for path in matches(given)]
+        paths = [path for given in options.data for path in matches(given)]
+        yield of_format(paths, options.format)
         return
     if options.data != ["-"]:
         raise Usage("- (standard input) cannot be combined with files.")
@@ -177,6 +178,23 @@ def matches(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
     return sorted(glob.glob(path, recursive=True)) or [path]
+
+
+def of_format(paths: list[str], kind: str) -> list[str]:
+    """The same paths, with the files of that format in place of a folder."""
+    if kind not in ("csv", "tsv", "parquet"):
+        return paths
+    from mbauc.data.table.files import TableFile, find_tables
+
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            found += map(str, find_tables(path, kind))
+            continue
+        if os.path.isfile(path) and TableFile(Path(path)).is_parquet != (kind == "parquet"):
+            raise Usage(f"--format {kind}: {path} is {'text' if kind == 'parquet' else 'Parquet'}.")
+        found.append(path)
+    return found
 
 
 def is_libsvm(paths: list[str], kind: str) -> bool:
@@ -262,6 +280,8 @@ def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLay
     settings = _OF_TABLES | given
     if settings["scale"] == "none":
         settings["scale"] = None
+    if settings["names"] == ["auto"]:
+        settings["names"] = "auto"
     table = TableSource(
         paths,
         label=options.label,
@@ -275,7 +295,7 @@ def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLay
         options.label,
         tuple(options.positive or ()),
         options.weight,
-        None if options.names is None else tuple(options.names),
+        None if table.names is None else tuple(table.names),
         options.delimiter,
     )
     return table, layout

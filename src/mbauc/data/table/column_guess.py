@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,20 @@ from numpy.typing import NDArray
 
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.calendar_codes import form_of_numbers, form_of_texts, form_of_type
-from mbauc.data.table.column_values import MISSING_NUMBERS, flat, is_text, number_of
-from mbauc.data.table.whole_numbers import ID_ROWS, ID_SHARE, judge_whole_numbers
+from mbauc.data.table.column_values import MISSING_NUMBERS, flat, is_text, number_of, numbers
+from mbauc.data.table.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _OTHER_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)|\d{4}[./]\d{1,2}[./]\d{1,2})(?:[ T].*)?")
+
+
+#: Columns that pandas makes of the index of a frame, and of a column whose name is empty.
+_INDEX_NAME = re.compile(r"Unnamed: \d+(?:_level_\d+)?(?:\.\d+)?_*|__index_level_\d+__")
+
+
+#: Rows that a file must have on average where each has an index of its own.
+_INDEX_ROWS = 25
 
 
 class Guess(NamedTuple):
@@ -42,6 +51,9 @@ class Guess(NamedTuple):
 def guess(name: str, column: Any) -> Guess:
     """What a column is.
 
+    - A column without a name, or with one by which pandas keeps the index of a frame, is an id if it is one:
+      whole numbers or texts that differ in every row, or numbers that count up and, 25 rows later or more,
+      begin again.
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
     - Numbers with a fraction are numeric. Whole numbers are judged by
       :func:`~mbauc.data.table.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are codes.
@@ -67,6 +79,8 @@ def guess(name: str, column: Any) -> Guess:
     form = form_of_type(kind)
     if values.null_count == len(values):
         return _empty(values, "truth" if types.is_boolean(kind) else "number", form or "")
+    if is_index_name(name) and _is_row_index(values):
+        return Guess("id", "row index that pandas writes, left out", "text" if is_text(kind) else "whole")
     if form is not None:
         return Guess("time", str(kind), form=form)
     if types.is_boolean(kind):
@@ -82,6 +96,30 @@ def guess(name: str, column: Any) -> Guess:
         f"column {name!r} holds {kind} values, which cannot become numbers. Leave it out with "
         f"ignore=[{name!r}], or make columns of numbers or texts from it first."
     )
+
+
+def is_index_name(name: str) -> bool:
+    """Whether a column's name is one that pandas gives to an index, or to a column without a name."""
+    return _INDEX_NAME.fullmatch(name) is not None
+
+
+def _is_row_index(values: Any) -> bool:
+    """Whether values differ in every row or, like the indices of several files, count up and begin again."""
+    arrow, compute = pyarrow(), pyarrow("compute")
+    if values.null_count or arrow.types.is_floating(values.type) or arrow.types.is_boolean(values.type):
+        return False
+    if is_text(values.type):
+        parsed, wrong = numbers(values)
+        if wrong is None and (parsed != np.floor(parsed)).any():
+            return False
+    if compute.count_distinct(values).as_py() == len(values):
+        return True
+    try:
+        counted = values.cast(arrow.int64()).to_numpy()
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
+        return False
+    again = counted == counted[0]
+    return bool((again[1:] | (np.diff(counted) == 1)).all() and again.sum() * _INDEX_ROWS <= counted.size)
 
 
 def _empty(values: Any, spelling: str = "number", form: str = "") -> Guess:
@@ -122,6 +160,11 @@ def _guess_digits(name: str, digits: list[str]) -> Guess:
     values = [int(text) for text in digits]
     if max(values) < 2**63 and min(values) >= -(2**63):
         return _guess_whole(name, np.array(values, dtype=np.int64))
+    return _guess_beyond(values)
+
+
+def _guess_beyond(values: Sequence[int] | Sequence[str]) -> Guess:
+    """Whole numbers, some of which are beyond what floating point tells apart."""
     distinct = len(set(values))
     if len(values) >= ID_ROWS and distinct >= ID_SHARE * len(values):
         why = f"whole numbers beyond 2^53, {distinct:,} distinct in {len(values):,} rows"
@@ -147,7 +190,11 @@ def _guess_texts(name: str, values: Any) -> Guess:
     parsed = [number_of(text) for text in spelled]
     if spelled and all(number is not None for number in parsed):
         whole = all(number == np.floor(number) for number in parsed if number is not None)
-        return Guess("numeric", "numbers with a decimal point", "whole" if whole else "number")
+        if whole and any(_WHOLE.fullmatch(text.strip()) and abs(int(text)) > EXACT for text in spelled):
+            # others among them may be written 1.5e+19, or 15.0
+            kept = set(spelled)
+            return _guess_beyond([text for text in values.to_pylist() if text in kept])
+        return Guess("numeric", _number_reason(spelled), "whole" if whole else "number")
     form = form_of_texts(distinct)
     if form is not None:
         return Guess("time", f"ISO 8601 texts such as {distinct[0]!r}", form=form)
@@ -159,6 +206,13 @@ def _guess_texts(name: str, values: Any) -> Guess:
     if present >= ID_ROWS and len(distinct) >= ID_SHARE * present:
         return Guess("id", f"texts, {len(distinct):,} distinct in {present:,} rows")
     return Guess("category", _text_reason(distinct, parsed))
+
+
+def _number_reason(spelled: list[str]) -> str:
+    """Why texts are numbers that are not spelled as whole ones: a point, or else an exponent."""
+    if any("." in text and "e" not in text.lower() for text in spelled):
+        return "numbers with a decimal point"
+    return f"numbers, some with an exponent such as {next(t for t in spelled if 'e' in t.lower())!r}"
 
 
 def _text_reason(distinct: list[str], parsed: list[float | None]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mbauc.data.table.calendar_codes import form_of_type, parts_of
 from mbauc.data.table.column_guess import Guess, guess
-from mbauc.data.table.column_values import flat, is_text
+from mbauc.data.table.column_values import WrongTypeError, flat, is_text
 
 #: What a column may be said to be.
 KINDS = ("numeric", "category", "time", "group", "id", "ignore")
@@ -119,6 +119,7 @@ def plan_columns(
     types: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     id: Sequence[str] = (),
+    left_out: Mapping[str, str] | None = None,
     where: str = "the table",
 ) -> ColumnPlan:
     """Decide for each column of a table what it is.
@@ -136,6 +137,8 @@ def plan_columns(
         ``"numeric"``, ``"category"``, ``"time"``, ``"group"``, ``"id"`` or ``"ignore"``.
     ignore, id : sequence of str
         Columns to leave out; ``id`` only says why.
+    left_out : mapping from names to reasons, optional
+        Columns that are left out unless the user says what they are. Some may be missing from the table.
     where : str
         The file, for errors.
 
@@ -153,23 +156,27 @@ def plan_columns(
     (decided on the first 2 rows)
     """
     names = list(table.column_names)
+    present = set(names)
+    left_out = left_out or {}
     said = _said(label, weight, types or {}, ignore, id)
     for name, (_, how) in said.items():
-        if name not in names:
+        if name not in present:
             raise ValueError(no_such_column(f"{how} {name!r}", name, names, where))
     columns = []
-    for name in names:
-        if name not in said:
-            columns.append(Column(name, *guess(name, table[name])))
-            continue
-        kind, _ = said[name]
-        if kind in _FEATURES:
-            columns.append(_as_said(name, kind, guess(name, table[name]), table[name], where))
+    for name in [*names, *(name for name in left_out if name not in present)]:
+        kind, _ = said.get(name, (None, None))
+        if kind is None and name in left_out:
+            columns.append(Column(name, "ignore", left_out[name]))
+        elif kind is None or kind in _FEATURES:
+            found = _guessed(name, table[name], where)
+            columns.append(
+                Column(name, *found) if kind is None else _as_said(name, kind, found, table[name], where)
+            )
         else:
             columns.append(Column(name, kind, "you said so"))
     plan = ColumnPlan(tuple(columns), table.num_rows)
     for column in plan.features:
-        part = next((part for part in parts_of(column.form) if f"{column.name}.{part}" in names), None)
+        part = next((part for part in parts_of(column.form) if f"{column.name}.{part}" in present), None)
         if column.kind == "time" and part is not None:
             raise ValueError(
                 f"{where}: column {column.name!r} is a time and would become {f'{column.name}.{part}'!r}, "
@@ -181,6 +188,16 @@ def plan_columns(
             + plan.describe()
         )
     return plan
+
+
+def _guessed(name: str, values: Any, where: str) -> Guess:
+    try:
+        return guess(name, values)
+    except WrongTypeError as error:
+        raise ValueError(
+            f"{where}: column {name!r} holds {error}. Leave it out with ignore=[{name!r}], or make texts of it "
+            "first."
+        ) from None
 
 
 def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -14,15 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.data.table.arrow import pyarrow
+from mbauc.data.table.csv_head import (
+    CONVERT,
+    HEAD_BYTES,
+    check_names,
+    first_lines,
+    header_names,
+    records,
+    told_separator,
+)
 from mbauc.data.table.faults import stop
 from mbauc.data.table.files import TableFile
-from mbauc.data.table.lent_stream import Loan, WatchedStream
+from mbauc.data.table.lent_stream import Loan
 from mbauc.data.table.pieces import Piece, Report
+from mbauc.data.table.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, shown_bytes
 
-_SEPARATORS = ",\t;|"
-#: Bytes that are looked at to tell the separator and the header, and lines of them.
-_HEAD_BYTES, _HEAD_LINES = 1 << 20, 20
-#: Bytes that are parsed at a time; no line may be longer.
+#: Bytes that are parsed at a time, if the first lines are not long; no line may be longer.
 _CHUNK = 1 << 22
 
 
@@ -38,63 +43,52 @@ class CsvTable:
         Where it is.
     delimiter : str, optional
         What stands between fields; told from the first lines if not given.
-    names : sequence of str, optional
-        Names of the columns if the file has no header line.
+    names : sequence of str or "auto", optional
+        Names of the columns if the file has no header line; ``"auto"`` calls them c1, c2, ….
     """
 
     #: Number of rows: not known.
     n_rows: int | None = None
 
     def __init__(
-        self, file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
+        self, file: TableFile, delimiter: str | None = None, names: Sequence[str] | str | None = None
     ) -> None:
         self.file = file
         self._stamp = file.stamp()
         with file.opened() as stream:
-            head = _first_lines(stream, file)
+            head = first_lines(stream, file)
         if delimiter is None:
-            delimiter = "\t" if file.suffix in (".tsv", ".tab") else _told_separator(head, file)
+            delimiter = "\t" if file.suffix in (".tsv", ".tab") else told_separator(head, file)
         elif not isinstance(delimiter, str) or len(delimiter) != 1:
             raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
         self.delimiter = delimiter
-        reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
-        first = next(record for record in reader if record)
+        first = next(records(head, delimiter))
         if names is None:
-            self.names = [name.strip() for name in first]
-            self._header_lines = reader.line_num
-            self._check_header()
-            self._header = "".join(head.splitlines(keepends=True)[: self._header_lines])
+            self.names = header_names(first.fields, file)
+            self._header, self._header_lines = head[: first.end], first.lines
         else:
-            self.names = list(names)
-            self._header_lines = 0
-            self._header = ""
-            if len(self.names) != len(first):
+            self.names = _given_names(names, len(first.fields))
+            self._header, self._header_lines = "", 0
+            if len(self.names) != len(first.fields):
                 raise ValueError(
-                    f"{file}, line {reader.line_num}: expected {len(self.names)} fields, one for each of "
-                    f"names, got {len(first)}. Check names, or pass delimiter (now {delimiter!r})."
+                    f"{file}, line {first.lines}: expected {len(self.names)} fields, one for each of "
+                    f"names, got {len(first.fields)}. Check names, or pass delimiter (now {delimiter!r})."
                 )
-        twice = next((name for name in self.names if self.names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(
-                f"{file}: two columns are named {twice!r}; give each a name of its own. {_HEADLESS}"
-            )
-        self._partitions = [pair for pair in file.partitions if pair[0] not in self.names]
-        self.column_names = self.names + [name for name, _ in self._partitions]
+        check_names(self.names, file)
+        # long lines need room: four of the longest that was seen
+        self._chunk = max(_CHUNK, 4 * max(map(len, head.splitlines())))
+        self._own = set(self.names)
+        #: Columns that stand in the names of its folders and not in the file, and their values.
+        self.folder_columns = {name: value for name, value in file.partitions.items() if name not in self._own}
+        self.column_names = [*self.names, *self.folder_columns]
 
     @property
     def about_rows(self) -> int:
         """About how many rows there are, by the first megabyte."""
-        start, size = self.file.sample(_HEAD_BYTES)
-        lines = start.count(b"\n") + (not start.endswith(b"\n"))
+        start, size = self.file.sample(HEAD_BYTES)
+        end = b"\n" if b"\n" in start else b"\r"
+        lines = start.count(end) + (not start.endswith(end))
         return max(round(size * lines / len(start)) - self._header_lines, 0)
-
-    def _check_header(self) -> None:
-        numbers = sum(_is_number(name) for name in self.names)
-        if numbers > len(self.names) / 2 or "" in self.names:
-            shown = ", ".join(map(repr, self.names[:5])) + (", …" if len(self.names) > 5 else "")
-            raise ValueError(
-                f"{self.file}: expected names of columns in the first line, got {shown}. {_HEADLESS}"
-            )
 
     def stamp(self) -> dict[str, object]:
         """Which file it was when it was first read, and how its fields are told apart, for fingerprints."""
@@ -115,8 +109,8 @@ class CsvTable:
     ) -> Generator[Piece, None, None]:
         """The rows from the first on, a few megabytes of text at a time; nothing is ``coded`` here.
 
-        A line with the wrong number of fields is passed to ``report`` and left out; a line without any value,
-        in whatever column, is passed over.
+        A line with the wrong number of fields, or with bytes that are not UTF-8 in one of the columns, is
+        passed to ``report`` and left out; a line without any value, in whatever column, is passed over.
         """
         arrow = pyarrow()
         self._check_unchanged()
@@ -127,58 +121,75 @@ class CsvTable:
             return "skip"
 
         place = self._header_lines + 1
-        skipped: list[int] = []
         last = None
-        end = bytearray()
+        own = [name for name in columns if name in self._own]
+        seen = Seen()
         with (
             self.file.opened() as stream,
             _Lines(self) as lines,
-            closing(self._batches(stream, end, columns, handle)) as batches,
+            closing(self._batches(stream, seen, own, handle)) as batches,
         ):
             while True:
                 try:
                     batch = next(batches, None)
                 except arrow.ArrowInvalid as error:
                     raise ValueError(self._unreadable(error, place)) from None
-                for row in faulty:
-                    skipped.append(row.number)
-                    if _quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
-                        stop(f"{self.file}, line {row.number:,}", "open quote", self._field_fault(row))
-                    report(
-                        f"{self.file}, line {row.number:,}", "wrong number of fields", self._field_fault(row)
-                    )
-                faulty.clear()
                 if batch is None:
-                    self._check_end(last or "", bytes(end), place - 1)
+                    self._report(faulty, {}, report)
+                    self._check_end(last or "", seen.end, place - 1)
                     return
-                rows = batch.num_rows
                 lines.count += 1
-                places = np.arange(place, place + rows + len(skipped))
-                places = places[~np.isin(places, skipped)][:rows]
-                if rows:
-                    place = int(places[-1]) + 1
-                    skipped = [number for number in skipped if number >= place]
-                    last = batch.column(self.names[-1])[-1].as_py()
-                    table = self._table(batch, columns)
-                    try:
-                        empty = lines.empty(batch)
-                    except arrow.ArrowInvalid as error:
-                        raise ValueError(self._unreadable(error, int(places[0]))) from None
-                    if empty is not None:
-                        table, places = table.filter(arrow.array(~empty)), places[~empty]
-                    yield Piece(table, str(self.file), "line", places)
+                rows = batch.num_rows
+                if not rows:
+                    continue
+                places = np.arange(place, place + rows + len(faulty))
+                places = places[~np.isin(places, [row.number for row in faulty])][:rows]
+                place = int(places[-1]) + 1
+                last = batch.column(self.names[-1])[-1].as_py()
+                others = _other_bytes(batch, own) if seen.marked else {}
+                # Arrow may have seen faulty lines of the next batch already
+                self._report(
+                    [row for row in faulty if row.number < place],
+                    {int(places[row]): message for row, message in others.items()},
+                    report,
+                )
+                faulty[:] = [row for row in faulty if row.number >= place]
+                try:
+                    drop = lines.empty(batch)
+                except arrow.ArrowInvalid as error:
+                    raise ValueError(self._unreadable(error, int(places[0]))) from None
+                table = self._table(batch, own, columns)
+                if others:
+                    drop = np.zeros(rows, dtype=bool) if drop is None else drop
+                    drop[list(others)] = True
+                if drop is not None:
+                    table, places = table.filter(arrow.array(~drop)), places[~drop]
+                yield Piece(table, str(self.file), "line", places)
+
+    def _report(self, faulty: list[Any], others: dict[int, str], report: Report) -> None:
+        """Lines with the wrong number of fields, and lines with other bytes, in their order."""
+        fields = {row.number: row for row in faulty}
+        for number in sorted([*fields, *others]):
+            where = f"{self.file}, line {number:,}"
+            if number in others:
+                report(where, "bytes that are not UTF-8", others[number])
+                continue
+            row = fields[number]
+            if _quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
+                stop(where, "open quote", self._field_fault(row))
+            report(where, "wrong number of fields", self._field_fault(row))
 
     def _batches(
-        self, stream: IO[bytes], end: bytearray, columns: Sequence[str], handle: Any
+        self, stream: IO[bytes], seen: Seen, columns: Sequence[str], handle: Any
     ) -> Generator[Any, None, None]:
         arrow, text = pyarrow(), pyarrow("csv")
         # the last column is always read: a quote that is never closed hides the rest of the file there
-        own = list(dict.fromkeys([*(name for name in columns if name in self.names), self.names[-1]]))
+        own = list(dict.fromkeys([*columns, self.names[-1]]))
         open_csv = partial(
             text.open_csv,
             # one thread: only then does Arrow know the numbers of lines, and it is as fast
             read_options=text.ReadOptions(
-                use_threads=False, block_size=_CHUNK, skip_rows=self._header_lines, column_names=self.names
+                use_threads=False, block_size=self._chunk, skip_rows=self._header_lines, column_names=self.names
             ),
             parse_options=text.ParseOptions(
                 delimiter=self.delimiter,
@@ -193,18 +204,27 @@ class CsvTable:
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
+                check_utf8=False,  # the stream sees to that
             ),
         )
-        lent = WatchedStream(stream, end)
+        lent = Utf8Stream(stream, seen)
         loan = Loan(lent)
         reader = None
         try:
             reader = open_csv(lent)
             with reader:
-                yield from reader
+                for batch in reader:
+                    if seen.error is not None:
+                        break
+                    yield batch
+        except arrow.ArrowInvalid:
+            if seen.error is None:
+                raise
         finally:
             del reader, lent
             loan.wait()
+        if seen.error is not None:
+            raise seen.error
 
     def _check_end(self, last: str, end: bytes, place: int) -> None:
         """Raise if the last field of the last row has swallowed lines: it has some, but no quote ends it."""
@@ -214,24 +234,26 @@ class CsvTable:
                 "are part of the field. Close it, or take it out."
             )
 
-    def _table(self, batch: Any, columns: Sequence[str]) -> Any:
+    def _table(self, batch: Any, own: Sequence[str], columns: Sequence[str]) -> Any:
         arrow = pyarrow()
-        table = arrow.Table.from_batches([batch]).select([name for name in columns if name in self.names])
-        for name, value in self._partitions:
-            table = table.append_column(name, arrow.array([value] * table.num_rows, arrow.string()))
+        table = arrow.Table.from_batches([batch]).select(own)
+        for name in columns:
+            if name in self.folder_columns:
+                values = arrow.array([self.folder_columns[name]] * table.num_rows, arrow.string())
+                table = table.append_column(name, values)
         return table
 
     def _field_fault(self, row: Any) -> str:
-        text = row.text if len(row.text) <= 60 else row.text[:60] + "…"
+        text = shown_bytes(row.text if len(row.text) <= 60 else row.text[:60] + "…")
         quotes = " A quote that is never closed swallows the lines below it." if row.text.count('"') % 2 else ""
         return f"expected {row.expected_columns} fields, got {row.actual_columns}: {text!r}.{quotes}"
 
     def _unreadable(self, error: Exception, place: int) -> str:
         said = str(error)
-        if "UTF8" in said:
-            why = _NOT_UTF8
-        elif "straddl" in said:
-            why = f"expected lines of at most {_CHUNK >> 20} MiB, got a longer one. Is a quote never closed?"
+        if "straddl" in said:
+            why = (
+                f"expected lines of at most {self._chunk >> 20} MiB, got a longer one. Is a quote never closed?"
+            )
         else:
             why = said
         return f"{self.file}, after line {place - 1:,}: {why}"
@@ -265,7 +287,7 @@ class _Lines:
             return maybe
         if self._batches is None:
             stream = self._open.enter_context(self._table.file.opened())
-            again = self._table._batches(stream, bytearray(), self._table.names, lambda row: "skip")
+            again = self._table._batches(stream, Seen(), self._table.names, lambda row: "skip")
             self._batches = self._open.enter_context(closing(again))
         whole = None
         while self._read < self.count:
@@ -303,50 +325,27 @@ def _quote_is_open(text: str, delimiter: str) -> bool:
     return False
 
 
-_NOT_UTF8 = (
-    "expected UTF-8, got other bytes. Convert the file first (iconv -f latin1 -t utf-8, or from the encoding "
-    "that it has)."
-)
-_HEADLESS = "If the file has no header line, pass names=[…], one for each column."
+def _other_bytes(batch: Any, columns: Sequence[str]) -> dict[int, str]:
+    """What to say about rows that have other bytes than UTF-8 in one of the columns."""
+    compute = pyarrow("compute")
+    found: dict[int, str] = {}
+    for name in columns:
+        values = batch.column(name)
+        marked = compute.fill_null(compute.match_substring_regex(values, OTHER_BYTES), False)
+        for row in np.flatnonzero(marked.to_numpy(zero_copy_only=False)).tolist():
+            text = values[row].as_py()
+            shown = shown_bytes(text if len(text) <= 60 else text[:60] + "…")
+            found.setdefault(
+                row,
+                f"expected UTF-8 in column {name!r}, got '{shown}'. {CONVERT}, or pass on_error='skip' to "
+                "leave such rows out.",
+            )
+    return found
 
 
-def _first_lines(stream: IO[bytes], file: TableFile) -> str:
-    """The first lines, whole, as text."""
-    data = stream.read(_HEAD_BYTES)
-    if not data.strip():
-        raise ValueError(f"{file} is empty; expected a header line and rows.")
-    whole = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD_BYTES and b"\n" in data else data
-    lines = whole.splitlines(keepends=True)[: 5 * _HEAD_LINES]
-    # below the header other bytes are reported when they are read, with their line
-    header = next(line for line in lines if line.strip())
-    # zero bytes: UTF-16 without a mark
-    if b"\x00" in header or "\ufffd" in header.decode("utf-8", errors="replace"):
-        raise ValueError(f"{file}: {_NOT_UTF8}")
-    return b"".join(lines).decode("utf-8-sig", errors="replace")
-
-
-def _told_separator(head: str, file: TableFile) -> str:
-    """The separator by which most lines have as many fields as the first, and that more than one."""
-    best, share, fields = "", 0.0, 1
-    for separator in _SEPARATORS:
-        records = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
-        counts = [len(record) for record, _ in zip((r for r in records if r), range(_HEAD_LINES), strict=False)]
-        # lines that do not fit are reported when they are read
-        fitting = counts.count(counts[0]) / len(counts)
-        if counts[0] > 1 and (fitting, counts[0]) > (share, fields):
-            best, share, fields = separator, fitting, counts[0]
-    if not best:
-        line = head.lstrip().split("\n", 1)[0][:60]
-        raise ValueError(
-            f"{file}: cannot tell what separates the columns of {line!r}; expected a comma, tab, semicolon or "
-            "bar. Pass delimiter=…"
-        )
-    return best
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _given_names(names: Sequence[str] | str, count: int) -> list[str]:
+    if isinstance(names, str):
+        if names != "auto":
+            raise ValueError(f"names must be a list of names, or 'auto', got {names!r}.")
+        return [f"c{place}" for place in range(1, count + 1)]
+    return list(names)

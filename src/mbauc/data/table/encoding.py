@@ -13,6 +13,7 @@ from scipy import sparse as sp
 
 from mbauc.data.hashing import hash_features, hash_keys, hash_signs, hash_slots
 from mbauc.data.table.arrow import as_arrow_table, column_names
+from mbauc.data.table.column_guess import is_index_name
 from mbauc.data.table.column_values import Texts
 from mbauc.data.table.columns import Column, no_such_column
 from mbauc.data.table.faults import settled, stop
@@ -156,10 +157,11 @@ class TableEncoding:
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"the table has two columns named {twice!r}; give each a name of its own.")
-        absent = [name for name in wanted if name not in names]
+        present, known = set(names), {*wanted, *self.other_columns}
+        absent = [name for name in wanted if name not in present]
         if absent:
             raise ValueError(no_such_column(f"{', '.join(map(repr, absent))}", absent[0], names, "the table"))
-        more = [name for name in names if name not in wanted and name not in self.other_columns]
+        more = [name for name in names if name not in known and not is_index_name(name)]
         if more and extra == "error":
             told = ", ".join(map(repr, more[:20]))
             raise ValueError(

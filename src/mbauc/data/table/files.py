@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
+import warnings
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,11 +14,16 @@ from typing import IO
 from urllib.parse import unquote
 
 from mbauc.data.compressed import DAMAGE, is_damage, unpacked
+from mbauc.errors import DataWarning
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
-_PARQUET = (".parquet", ".pq")
+_PARQUET = (".parquet", ".parq", ".pq")
+#: Endings of the kinds of tables that can be asked for.
+_KINDS = {"csv": (".csv", ".txt"), "tsv": (".tsv", ".tab"), "parquet": _PARQUET}
+#: Texts that are no tables, by their names.
+_PROSE = ("readme", "read_me", "license", "licence", "copying", "changelog", "notes")
 _COMPRESSED = (".gz", ".bz2", ".xz")
 #: How Hive and Spark write a missing value into the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
@@ -33,13 +39,10 @@ class TableFile:
         Where it is.
     member : str or None
         Its name within a zip archive.
-    partitions : tuple of (name, value)
-        Columns that stand in the names of its folders (``day=2014-10-21/part-0.parquet``), for all its rows.
     """
 
     path: Path
     member: str | None = None
-    partitions: tuple[tuple[str, str | None], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.path}/{self.member}" if self.member else str(self.path)
@@ -49,6 +52,15 @@ class TableFile:
         """Ending of its name that tells its format, without that of the compression."""
         name = PurePosixPath(self.member or self.path.name)
         return (name.with_suffix("") if name.suffix.lower() in _COMPRESSED else name).suffix.lower()
+
+    @property
+    def partitions(self) -> dict[str, str | None]:
+        """Columns that stand in the names of its folders (``day=2014-10-21/part-0.parquet``), for all its rows.
+
+        Those of the whole path count, however much of it was written down.
+        """
+        pairs = (part.split("=", 1) for part in Path(os.path.abspath(self.path)).parts[:-1] if "=" in part)
+        return {unquote(name): None if value == _NO_VALUE else unquote(value) for name, value in pairs}
 
     @property
     def is_parquet(self) -> bool:
@@ -66,7 +78,7 @@ class TableFile:
     def told(self, stamp: tuple[int, int]) -> dict[str, object]:
         """Name and stamp, for fingerprints."""
         size, time = stamp
-        partitions = [list(pair) for pair in self.partitions]
+        partitions = [list(pair) for pair in self.partitions.items()]
         return {"name": str(self), "bytes": size, "mtime_ns": time, "partitions": partitions}
 
     def changed(self) -> ValueError:
@@ -118,58 +130,98 @@ class TableFile:
             ) from None
 
 
-def find_tables(paths: Paths) -> list[TableFile]:
+def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
     """The files that paths stand for, in the order given; folders and patterns sorted by name.
 
-    A path may be a file, a folder (its table files at any depth; hidden ones and those that begin with ``_``
-    are left out), a pattern with ``*``, or a file within a zip archive, written as if the archive were a
-    folder: ``bank-additional.zip/bank-additional/bank-additional-full.csv``. An archive with a single table
-    needs no more than its own name.
+    A path may be a file, a folder (its table files at any depth), a pattern with ``*``, or a file within a zip
+    archive, written as if the archive were a folder: ``bank.zip/bank/bank-full.csv``. An archive with a single
+    table needs no more than its own name.
+
+    In folders, files of other kinds are left out with a :class:`~mbauc.errors.DataWarning`: hidden ones, those
+    that begin with ``_``, those whose ending is no table's, and ``.txt`` beside files of other endings.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        As above.
+    kind : {"csv", "tsv", "parquet"}, optional
+        Only files of this kind are taken from folders.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if hasattr(paths, "columns") or hasattr(paths, "column_names") or isinstance(paths, Mapping):
+        raise TypeError(_no_paths(paths))
+    given = [paths] if isinstance(paths, str | bytes | os.PathLike) else list(paths)
     if not given:
         raise ValueError("paths is empty; name at least one file.")
     files: list[TableFile] = []
     for each in given:
-        files += _expanded(Path(os.fsdecode(each)))
+        if not isinstance(each, str | bytes | os.PathLike):
+            raise TypeError(_no_paths(each))
+        files += _expanded(Path(os.fsdecode(each)), kind)
     return files
 
 
-def _expanded(path: Path) -> list[TableFile]:
+def _no_paths(given: object) -> str:
+    return (
+        f"paths must name files, got {type(given).__name__}. Rows in memory can be saved first, as in "
+        "frame.to_parquet('rows.parquet'); or encode their columns as numbers, and pass them to MBAClassifier."
+    )
+
+
+def _expanded(path: Path, kind: str | None) -> list[TableFile]:
     if path.is_dir():
-        found = sorted(file for file in path.rglob("*") if file.is_file() and _is_table(file.relative_to(path)))
-        if not found:
-            wanted = ", ".join(_TEXT + _PARQUET)
-            raise FileNotFoundError(f"{path} has no table files ({wanted}, also compressed); name the files.")
-        return [TableFile(file, partitions=_partitions(file.relative_to(path))) for file in found]
+        return [TableFile(file) for file in _tables_in(path, kind)]
     if path.exists():
-        return [TableFile(path, _only_member(path))] if zipfile.is_zipfile(path) else [TableFile(path)]
+        return [TableFile(path, _only_member(path))] if _is_zip(path) else [TableFile(path)]
     archive = next((parent for parent in path.parents if parent.is_file()), None)
-    if archive is not None and zipfile.is_zipfile(archive):
+    if archive is not None and _is_zip(archive):
         return [TableFile(archive, _member(archive, path.relative_to(archive).as_posix()))]
     if glob.has_magic(str(path)):
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         if not matches:
             raise FileNotFoundError(f"no file matches {path}.")
-        return [file for match in matches for file in _expanded(match)]
+        return [file for match in matches for file in _expanded(match, kind)]
     raise FileNotFoundError(f"there is no file {path}.")
 
 
-def _is_table(path: Path) -> bool:
+def _tables_in(folder: Path, kind: str | None) -> list[Path]:
+    """The table files of a folder; a warning tells what is left out."""
+    endings = _TEXT + _PARQUET if kind is None else _KINDS[kind]
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    names = [file.relative_to(folder) for file in files]
+    tables = [file for file, name in zip(files, names, strict=True) if _is_table(name, endings)]
+    tables = [file for file in tables if TableFile(file).suffix != ".txt"] or tables
+    if not tables:
+        raise FileNotFoundError(
+            f"{folder} has no table files ({', '.join(endings)}, also compressed); name the files."
+        )
+    if len(tables) < len(files):
+        taken = set(tables)
+        others = [str(name) for file, name in zip(files, names, strict=True) if file not in taken]
+        what = "tables" if kind is None else f"{kind} files"
+        warnings.warn(
+            f"{folder}: {_told(others, 3)} left out; only its {what} are read.", DataWarning, stacklevel=1
+        )
+    return tables
+
+
+def _is_table(path: Path, endings: Sequence[str]) -> bool:
     if any(part.startswith((".", "_")) for part in path.parts):
         return False
     name = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
-    return name.suffix.lower() in _TEXT + _PARQUET
+    if name.suffix.lower() == ".txt" and name.stem.lower() in _PROSE:
+        return False
+    return name.suffix.lower() in endings
 
 
-def _partitions(path: Path) -> tuple[tuple[str, str | None], ...]:
-    pairs = (part.split("=", 1) for part in path.parts[:-1] if "=" in part)
-    return tuple((unquote(name), None if value == _NO_VALUE else unquote(value)) for name, value in pairs)
+def _is_zip(path: Path) -> bool:
+    """Whether the first bytes are those of an archive, with members or without."""
+    with open(path, "rb") as stream:
+        return stream.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def _members(path: Path) -> list[str]:
@@ -198,7 +250,6 @@ def _member(path: Path, member: str) -> str:
     return member
 
 
-def _told(names: list[str]) -> str:
-    return (", ".join(map(repr, names[:10])) or "nothing") + (
-        f" and {len(names) - 10} more" if len(names) > 10 else ""
-    )
+def _told(names: list[str], most: int = 10) -> str:
+    shown = ", ".join(map(repr, names[:most])) or "nothing"
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

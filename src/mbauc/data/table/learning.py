@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,9 +98,10 @@ class EncodingLearner:
     def encoding(self) -> TableEncoding:
         """The encoding of the rows so far."""
         features: list[NumericFeature | CategoryFeature] = []
+        learned = self._means_and_scales()
         for column in self._plan.features:
             if column.kind == "numeric":
-                features.append(self._numeric_feature(column.name))
+                features.append(self._numeric_feature(column.name, learned))
             else:
                 features += [self._category_feature(name) for name in text_names(column)]
         used = {column.name for column in self._plan.features}
@@ -111,16 +113,18 @@ class EncodingLearner:
             other_columns=tuple(c.name for c in self._plan.columns if c.name not in used),
         )
 
-    def _numeric_feature(self, name: str) -> NumericFeature:
-        how = self._settings.scale
-        center, scale, mean = 0.0, 1.0, 0.0
+    def _means_and_scales(self) -> dict[str, tuple[float, float]]:
+        """Of the numeric columns; 0 and 1 where they were not to be learned."""
+        how, count = self._settings.scale, len(self._numeric)
+        means, scales = np.zeros(count), np.ones(count)
         if self._statistics is not None and self.needs_rows:
-            place = self._numeric.index(name)
-            mean = float(self._statistics.mean[place])
-            if how is not None:
-                scale = float(self._statistics.scale(how)[place])
-            if how == "standard":
-                center = mean
+            means = self._statistics.mean
+            scales = scales if how is None else self._statistics.scale(how)
+        return dict(zip(self._numeric, zip(means.tolist(), scales.tolist(), strict=True), strict=True))
+
+    def _numeric_feature(self, name: str, learned: Mapping[str, tuple[float, float]]) -> NumericFeature:
+        mean, scale = learned[name]
+        center = mean if self._settings.scale == "standard" else 0.0
         indicator = self._settings.missing == "category" and not self._hashed and self._missing[name] > 0
         if self._settings.missing == "category" and (indicator or self._hashed):
             return NumericFeature(name, center, scale, 0.0, indicator)

@@ -2,28 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import queue
 import weakref
 from contextlib import suppress
-from typing import IO, Any
-
-
-class WatchedStream(io.RawIOBase):
-    """A stream that leaves the last bytes that were read in ``end``."""
-
-    def __init__(self, stream: IO[bytes], end: bytearray) -> None:
-        self._stream, self._end = stream, end
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Some bytes."""
-        data = self._stream.read(size)
-        self._end[:] = (self._end + data[-64:])[-64:]
-        return data
+from typing import Any
 
 
 class Loan:

@@ -43,9 +43,10 @@ class ParquetTable:
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise ValueError(f"{file}: two columns are named {twice!r}; give each a name of its own.")
-        self._names = names
-        self._partitions = [pair for pair in file.partitions if pair[0] not in names]
-        self.column_names = names + [name for name, _ in self._partitions]
+        self._own = set(names)
+        #: Columns that stand in the names of its folders and not in the file, and their values.
+        self.folder_columns = {name: value for name, value in file.partitions.items() if name not in self._own}
+        self.column_names = [*names, *self.folder_columns]
 
     def stamp(self) -> dict[str, object]:
         """Which file it was when it was first read, for fingerprints."""
@@ -75,14 +76,16 @@ class ParquetTable:
         """
         arrow = pyarrow()
         place = 1
-        own = [name for name in columns if name in self._names]
+        own = [name for name in columns if name in self._own]
         if self.file.stamp() != self._stamp:
             raise self.file.changed()
         with self._opened([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):
                 table = arrow.Table.from_batches([batch]).select(own)
-                for name, value in self._partitions:
-                    table = table.append_column(name, arrow.array([value] * table.num_rows, arrow.string()))
+                for name in columns:
+                    if name in self.folder_columns:
+                        values = arrow.array([self.folder_columns[name]] * table.num_rows, arrow.string())
+                        table = table.append_column(name, values)
                 yield Piece(table, str(self.file), "row", np.arange(place, place + table.num_rows))
                 place += table.num_rows

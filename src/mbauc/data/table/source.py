@@ -15,15 +15,15 @@ from mbauc.data.block import Block
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
 from mbauc.data.table.columns import Column, ColumnPlan, no_such_column, plan_columns
-from mbauc.data.table.csv_table import CsvTable
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.faults import Fault, SkippedRows, settled, stop
 from mbauc.data.table.feature_kinds import CategoryFeature
 from mbauc.data.table.feature_scores import feature_scores
 from mbauc.data.table.features import Features, read_features
-from mbauc.data.table.files import Paths, TableFile, find_tables
+from mbauc.data.table.files import Paths
 from mbauc.data.table.labels import TableLabels
 from mbauc.data.table.learning import EncodingLearner, EncodingSettings, text_names
+from mbauc.data.table.opening import open_tables
 from mbauc.data.table.parquet_table import ParquetTable
 from mbauc.data.table.pieces import Piece, Report, in_blocks
 from mbauc.progress import progress
@@ -57,7 +57,9 @@ class TableSource:
     ----------
     paths : path or sequence of paths
         Files, folders, patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``).
-        CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the same columns.
+        CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the columns of the first one; what
+        others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
+        they differ.
     label : str
         Name of the label column.
     positive : label or collection of labels, optional
@@ -93,8 +95,8 @@ class TableSource:
         Rows in a block, at most; changes nothing but rounding.
     delimiter : str, optional
         What separates fields; told from the first lines by default.
-    names : sequence of str, optional
-        Names of the columns of files without a header line.
+    names : sequence of str or "auto", optional
+        Names of the columns of files without a header line; ``"auto"`` calls them c1, c2, ….
     on_error : {"stop", "skip"}
         Whether a row that cannot be used (wrong number of fields, no label, no number where one should
         be) is an error, or left out and counted in ``skipped``.
@@ -111,6 +113,8 @@ class TableSource:
         The negative and the positive label; several on one side are a tuple of labels.
     plan : ColumnPlan
         What each column is, and why.
+    names : list of str or None
+        Names of the columns of files without a header line, as given or counted.
     encoding : TableEncoding
         How columns become numbers; use it on other tables.
     skipped : SkippedRows
@@ -160,7 +164,7 @@ class TableSource:
         max_categories: int = 1_000,
         block_rows: int = 65_536,
         delimiter: str | None = None,
-        names: Sequence[str] | None = None,
+        names: Sequence[str] | str | None = None,
         on_error: str = "stop",
         encoding: TableEncoding | None = None,
         verbose: bool = False,
@@ -177,15 +181,25 @@ class TableSource:
         self.block_rows = block_rows
         self.on_error = on_error
         self.skipped = SkippedRows()
-        self._delimiter, self._names = delimiter, names
-        self._tables = [open_table_file(file, delimiter, names) for file in find_tables(paths)]
+        self._delimiter = delimiter
+        self._tables, self.names = open_tables(paths, delimiter, names)
         self._labels = TableLabels(label, positive, classes)
-        first = self._first_rows()
         if encoding is None:
+            others = (name for name, kind in (types or {}).items() if kind in ("group", "id", "ignore"))
+            first = self._first_rows({name for name in (*ignore, *id, *others) if isinstance(name, str)})
             self.plan = plan_columns(
-                first, label=label, weight=weight, types=types, ignore=ignore, id=id, where=self._where
+                first,
+                label=label,
+                weight=weight,
+                types=types,
+                ignore=ignore,
+                id=id,
+                left_out=self._left_out(),
+                where=self._where,
             )
         else:
+            used = {label, weight, *(column.name for column in encoding.columns)}
+            first = self._first_rows(set(self._tables[0].column_names) - used)
             self.plan = _learned_plan(first, encoding, label, weight, self._where)
         self._check_columns()
         learner = EncodingLearner(self.plan, settings)
@@ -288,7 +302,7 @@ class TableSource:
         vars(other).update(vars(self))
         other.paths = paths
         other.skipped = SkippedRows()
-        other._tables = [open_table_file(file, self._delimiter, self._names) for file in find_tables(paths)]
+        other._tables, _ = open_tables(paths, self._delimiter, self.names)
         other._check_columns()
         return other
 
@@ -406,31 +420,54 @@ class TableSource:
 
     # -- learning ------------------------------------------------------------------------------------
 
-    def _first_rows(self) -> Any:
-        """The first rows, with all columns."""
+    def _first_rows(self, unread: Collection[str]) -> Any:
+        """The first rows, with all columns of the first file; those that nobody will read are empty."""
         arrow = pyarrow()
-        report: Report = stop if self.on_error == "stop" else SkippedRows().note
+        skipped = SkippedRows()
+        report: Report = stop if self.on_error == "stop" else skipped.note
+        names = self._tables[0].column_names
+        read = [name for name in names if name not in unread]
         held: list[Any] = []
-        pieces = (piece for table in self._tables for piece in table.pieces(table.column_names, report))
+        pieces = (piece for table in self._tables for piece in table.pieces(read, report))
         for piece in pieces:
             held.append(piece.table)
             if sum(part.num_rows for part in held) >= _LOOK_ROWS or sum(p.nbytes for p in held) >= _LOOK_BYTES:
                 break
         if not sum(part.num_rows for part in held):
-            raise ValueError(f"{self._where}: there are no rows, only names of columns.")
+            why = f"there are no rows that can be used. {skipped}" if skipped.count else "there are no rows"
+            raise ValueError(f"{self._where}: {why}.")
         try:
             first = arrow.concat_tables(held, promote_options="permissive")
         except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # files of several types; reading says more
             first = held[0]
-        return first.slice(0, _LOOK_ROWS)
+        first = first.slice(0, _LOOK_ROWS)
+        columns = dict(zip(first.column_names, first.columns, strict=True))
+        nothing = arrow.nulls(first.num_rows)
+        return arrow.table({name: columns.get(name, nothing) for name in names})
+
+    def _left_out(self) -> dict[str, str]:
+        """Why columns cannot be features, whatever is in them."""
+        first, *others = self._tables
+        reasons = {
+            name: "name of a folder, the same for all files"
+            for name, value in first.folder_columns.items()
+            if all(table.folder_columns.get(name, "") == value for table in others)
+        }
+        known = set(first.column_names)
+        for table in others:
+            for name in table.column_names:
+                if name not in known:
+                    reasons.setdefault(name, f"the first file does not have it, {table.file} does")
+        return reasons
 
     def _check_columns(self) -> None:
         """Raise if a file lacks a column that is used."""
         used = [("the label", self.label), *([("the weight", self.weight)] if self.weight else [])]
         used += [("the feature", column.name) for column in self.plan.features]
         for table in self._tables:
+            present = set(table.column_names)
             for what, name in used:
-                if name not in table.column_names:
+                if name not in present:
                     raise ValueError(
                         no_such_column(f"{what} {name!r}", name, table.column_names, str(table.file))
                     )
@@ -458,13 +495,6 @@ class TableSource:
         if not count:
             raise ValueError(f"{self._where}: there are no rows that can be used. {self.skipped}.")
         self._labels.check(self._where)
-
-
-def open_table_file(
-    file: TableFile, delimiter: str | None = None, names: Sequence[str] | None = None
-) -> CsvTable | ParquetTable:
-    """A file as what it is: Parquet or text."""
-    return ParquetTable(file) if file.is_parquet else CsvTable(file, delimiter, names)
 
 
 def _most_frequent(item: tuple[tuple[str, str], int]) -> tuple[int, str, str]:
@@ -496,8 +526,9 @@ def _learned_plan(
 ) -> ColumnPlan:
     """The plan of an encoding that was learned earlier."""
     names = list(first.column_names)
+    present = set(names)
     for what, name in (("the label", label), ("the weight", weight)):
-        if name is not None and name not in names:
+        if name is not None and name not in present:
             raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
     known = {column.name: column for column in encoding.columns}
     kinds = {label: "label", weight: "weight"}
@@ -505,16 +536,16 @@ def _learned_plan(
         known.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
         for name in names
     ]
-    columns += [column for name, column in known.items() if name not in names]
+    columns += [column for name, column in known.items() if name not in present]
     return ColumnPlan(tuple(columns), first.num_rows)
 
 
 def _widths(plan: ColumnPlan, encoding: TableEncoding) -> dict[str, str]:
     """What each column becomes, in words."""
     told: dict[str, str] = {}
+    features = {feature.name: feature for feature in encoding.features}
     for column in plan.features:
-        names = text_names(column) or [column.name]
-        own = [feature for feature in encoding.features if feature.name in names]
+        own = [features[name] for name in text_names(column) or [column.name]]
         if encoding.hash_dim is not None and all(isinstance(feature, CategoryFeature) for feature in own):
             words = f"{len(own)} × " if len(own) > 1 else ""
             told[column.name] = f"{words}hashed"

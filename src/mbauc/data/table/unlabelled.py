@@ -14,10 +14,10 @@ from mbauc.data.table.columns import no_such_column
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.faults import Fault, SkippedRows, settled, stop
 from mbauc.data.table.features import Features, read_features
-from mbauc.data.table.files import Paths, find_tables
+from mbauc.data.table.files import Paths
+from mbauc.data.table.opening import open_tables
 from mbauc.data.table.parquet_table import ParquetTable
 from mbauc.data.table.pieces import Piece, Report, in_blocks, number_of
-from mbauc.data.table.source import open_table_file
 
 
 class UnlabelledRows(NamedTuple):
@@ -68,15 +68,15 @@ class UnlabelledTable:
         delimiter: str | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._tables = [open_table_file(file, delimiter, names) for file in find_tables(paths)]
+        self._tables, _ = open_tables(paths, delimiter, names)
         self._named = names is not None
         self._encoding, self._keep, self._block_rows = encoding, list(dict.fromkeys(keep)), block_rows
         self._on_error, self.skipped = on_error, SkippedRows()
         for table in self._tables:
+            present = set(table.column_names)
             for name in [*(column.name for column in encoding.columns), *self._keep]:
-                if name not in table.column_names:
+                if name not in present:
                     raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
-
         self._kept = _kept_schema(self._tables, self._keep)
 
     @property

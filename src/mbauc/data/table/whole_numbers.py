@@ -23,7 +23,7 @@ ID_ROWS = 100
 #: Share of distinct values from which a column is an id.
 ID_SHARE = 0.95
 #: Whole numbers beyond this cannot be told apart as floating-point numbers.
-_EXACT = 2**53
+EXACT = 2**53
 
 _ID_WORDS = {"id", "uid", "uuid", "guid"}
 _CODE_WORDS = {
@@ -52,9 +52,10 @@ def judge_whole_numbers(name: str, values: Integers) -> Verdict:
 
     The first of these that applies decides:
 
-    1. At most two distinct values: *numeric*; one column says all there is to say.
-    2. Numbers beyond 2⁵³, which floating point cannot tell apart, or a name with the word *id*: *id* if at
-       least 95% of the values are distinct (and there are 100 or more), else *category*.
+    1. Numbers beyond 2⁵³, which floating point cannot tell apart: *id* if at least 95% of the values are
+       distinct (and there are 100 or more), else *category*.
+    2. At most two distinct values: *numeric*; one column says all there is to say. Else, with a name that has
+       the word *id*: as in 1.
     3. At least 100 values, all distinct, that only rise or only fall: a serial number, *id*.
     4. A name with one of the words category, class, code, hour, kind, month, postcode, status, type, weekday,
        zip, zipcode, or *day of week*: *category*.
@@ -100,11 +101,11 @@ def judge_whole_numbers(name: str, values: Integers) -> Verdict:
     """
     distinct, counts = np.unique(values, return_counts=True)
     n, m = values.size, distinct.size
-    if m <= 2:
+    large = m > 0 and (int(distinct[-1]) > EXACT or int(distinct[0]) < -EXACT)
+    if m <= 2 and not large:
         return Verdict("numeric", f"whole numbers with {m} distinct value{'s' if m != 1 else ''}")
     unique = n >= ID_ROWS and m >= ID_SHARE * n
     words = _words(name)
-    large = int(distinct[-1]) > _EXACT or int(distinct[0]) < -_EXACT
     if large or words & _ID_WORDS:
         why = "whole numbers beyond 2^53" if large else "whole numbers, named an id"
         if unique:
