@@ -1,5 +1,6 @@
 """What the command line says: in its own words, and with options that the command at hand has."""
 
+import csv
 import json
 import re
 
@@ -180,6 +181,18 @@ def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
     bad.write_text("depth,x\n1.5,1\n" + "deep,1\n" * 9)
     said = told(capsys, "score", model, bad, "--on-error", "skip", "-o", out).err
     assert "left out 9 rows: 9 with" in said
+
+
+def test_ids_that_a_spreadsheet_would_run_are_counted(model, tmp_path, capsys):
+    rows, out = tmp_path / "ids.csv", tmp_path / "s.csv"
+    ids = ['=HYPERLINK("x")', "@SUM(A1)", "+cmd|calc", "-5", "+49 30 123", "a=b", ""]
+    rows.write_text("id,depth\n" + "".join('"' + name.replace('"', '""') + '",1.5\n' for name in ids))
+    said = told(capsys, "score", model, rows, "--id", "id", "-o", out).err
+    assert "3 values of --id begin like a formula" in said
+    with open(out, newline="") as stream:
+        assert [row["id"] for row in csv.DictReader(stream)] == ids
+    assert "formula" not in told(capsys, "score", model, rows, "--id", "id", "-o", tmp_path / "s.parquet").err
+    assert "formula" not in told(capsys, "score", model, rows, "-o", tmp_path / "t.csv").err
 
 
 def test_a_model_and_itself(model, rows, capsys):

@@ -421,7 +421,7 @@ def test_plan_inspect_and_export(story, capsys):
     )
     assert told["pairs"] == "all" or told["pairs"] > 0
     assert "bid" in run(capsys, "inspect", model)
-    run(capsys, "export", model, "-o", folder / "weights.vw")
+    assert "ending .onnx or .joblib" in refused(capsys, "export", model, "-o", folder / "weights.vw")
     run(capsys, "export", model, "-o", folder / "model.joblib")
     import joblib
     import pandas as pd

@@ -177,7 +177,7 @@ def test_command_writes_libsvm(run, tmp_path):
     code, out, err = run("--rows", "2e3", "--hash-dim", "500", "--seed", "9", "--start", "1_000", "-o", "a.svm")
     assert (code, err) == (0, "")
     assert out.splitlines()[0].startswith("wrote 2,000 rows to a.svm (0.")
-    assert out.splitlines()[1] == "read them with mbauc.data.LibsvmSource('a.svm', n_features=500)"
+    assert out.splitlines()[1] == "next: mbauc fit a.svm -o model.mbauc"
     X, y = read_libsvm(tmp_path / "a.svm", n_features=500)
     expected = ClickLog(2000, hash_dim=500, seed=9, start=1000).rows()
     assert (X != expected.X).nnz == 0
@@ -188,7 +188,7 @@ def test_command_writes_libsvm(run, tmp_path):
 def test_command_writes_parquet(run, tmp_path, name, more):
     code, out, _ = run("--rows", "1,000", "--shape", "avazu-app", "-o", name, *more)
     assert code == 0
-    assert out.splitlines()[1] == f"read them with mbauc.data.TableSource('{name}', label='click')"
+    assert out.splitlines()[1] == f"label column: click; next: mbauc fit {name} --label click -o model.mbauc"
     assert pq.read_table(tmp_path / name).to_pylist() == ClickLog(1000, shape="avazu-app").table().to_pylist()
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from mbauc import experiments
 from mbauc.cli import main
+from mbauc.commands.reproduce import _against_the_paper
 from mbauc.experiments import figure2, linearity, simulation, table2
 from mbauc.experiments.simulation import Settings
 
@@ -22,6 +23,11 @@ def study(tmp_path_factory):
 
 def test_table2_has_a_line_for_each_row_and_says_what_was_found(study, tmp_path):
     csv_path, page_path = table2.render(study, tmp_path)
+    assert "**A quick run**" in page_path.read_text()
+    assert "`mbauc reproduce table2 --quick`" in page_path.read_text()
+    head, *lines = _against_the_paper(page_path)
+    assert head.split()[-2:] == ["printed", "difference"]
+    assert len(lines) == 9
     rows = list(csv.DictReader(csv_path.read_text().splitlines()))
     assert len(rows) == 3 * (3 * 6 + 2) * 2
     first = rows[0]

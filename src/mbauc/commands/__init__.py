@@ -13,7 +13,7 @@ COMMANDS = {
     "inspect": ("mbauc.commands.inspect", "what is in a model: weights, penalties, training data"),
     "update": ("mbauc.commands.update", "go on training a model with new rows"),
     "merge": ("mbauc.commands.merge", "join models that were trained on different machines"),
-    "export": ("mbauc.commands.export", "write a model for scikit-learn, ONNX or Vowpal Wabbit"),
+    "export": ("mbauc.commands.export", "write a model for scikit-learn or ONNX"),
     "plan": ("mbauc.commands.plan", "how many pairs a sample would need (Theorem 4)"),
     "demo": ("mbauc.commands.demo", "fit and evaluate a ranker on data made up on the spot"),
     "reproduce": ("mbauc.commands.reproduce", "run an experiment of the MBA paper"),

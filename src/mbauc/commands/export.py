@@ -10,25 +10,22 @@ from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_wri
 
 _DESCRIPTION = """\
 Writes a model in a form that other programs read: .onnx for onnxruntime and the like (scores of the model's
-columns), .joblib for a fitted scikit-learn pipeline that takes raw tables, .vw for Vowpal Wabbit-style text
-weights.
+columns), .joblib for a fitted scikit-learn pipeline that takes raw tables.
 """
 _EXAMPLES = """\
 examples:
   mbauc export model.mbauc -o model.onnx
   mbauc export model.mbauc -o model.joblib
 """
-_FORMATS = {".onnx": "onnx", ".joblib": "sklearn", ".vw": "vw"}
+_FORMATS = {".onnx": "onnx", ".joblib": "sklearn"}
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "export", "write a model for scikit-learn, ONNX or Vowpal Wabbit", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "export", "write a model for scikit-learn or ONNX", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     parser.add_argument(
-        "--to", choices=("onnx", "sklearn", "vw"), help="what to write (default: by the ending of FILE)"
+        "--to", choices=("onnx", "sklearn"), help="what to write (default: by the ending of FILE)"
     )
     parser.add_argument(
         "--inputs",
@@ -48,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Convert and write."""
     kind = options.to or _FORMATS.get(options.out.suffix.lower())
     if kind is None:
-        raise Usage(f"-o {options.out}: name the format with --to, or by the ending .onnx, .joblib or .vw.")
+        raise Usage(f"-o {options.out}: name the format with --to, or by the ending .onnx or .joblib.")
     if options.inputs != "columns" and kind != "onnx":
         raise Usage(f"--inputs {options.inputs} is for ONNX, not for {kind}.")
     if options.moments and kind != "sklearn":
@@ -65,9 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
         with atomic_write(options.out) as stream:
             joblib.dump(exports.to_sklearn(model), stream)
-    elif kind == "onnx":
-        exports.to_onnx(model, options.out, inputs=options.inputs)
     else:
-        exports.to_vw(model, options.out)
+        exports.to_onnx(model, options.out, inputs=options.inputs)
     output.say(f"wrote {options.out}")
     return output.done({"out": options.out, "format": kind})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,21 @@ def run(options: argparse.Namespace) -> int:
     )
     output, written = Output(options.json), []
     for path in EXPERIMENTS[options.experiment](request):
+        for line in _against_the_paper(path):
+            output.say(line)
         output.say(f"wrote {path}")
         written.append(path)
     return output.done({"files": written})
+
+
+def _against_the_paper(path: Path) -> Iterator[str]:
+    """The table of a page that has the paper's figures beside ours, for the screen."""
+    if path.suffix != ".md":
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    first = next((k for k, line in enumerate(lines) if " printed |" in line), len(lines))
+    table = list(takewhile(lambda line: line.startswith("|"), lines[first:]))
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table if "---" not in line]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -60,6 +60,11 @@ def run(options: argparse.Namespace) -> int:
         )
     if summary["skipped"]:
         sys.stderr.write(harmless(f"mbauc: note: {left_out(summary['left_out'])}") + "\n")
+    if summary["formulas"]:
+        sys.stderr.write(
+            f"mbauc: note: {summary['formulas']:,} values of --id begin like a formula (= + - @) and are "
+            "passed on as they are. A spreadsheet may run them: import these columns as text, or write .parquet.\n"
+        )
     if to_screen:
         return 0
     output.say(f"scored {summary['rows']:,} rows")

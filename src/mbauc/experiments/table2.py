@@ -13,7 +13,7 @@ from mbauc.experiments.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
 from mbauc.experiments.outputs import one_line, write_table, write_text
 from mbauc.experiments.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
 from mbauc.experiments.provenance import made_with
-from mbauc.experiments.simulation import BestPossible, Study, best_possible
+from mbauc.experiments.simulation import BestPossible, Settings, Study, best_possible
 from mbauc.metrics import paired_t_test
 
 _SIGNIFICANT = 0.05
@@ -58,12 +58,14 @@ def _markdown(study: Study) -> str:
         "\n".join(_settings(study)),
         made_with(study.settings.seed, study.seconds),
     ]
+    if study.settings.sets < Settings().sets:
+        parts.insert(1, "**A quick run**: few training sets; spreads and circles mean little.")
     return "\n\n".join(parts) + "\n"
 
 
 _WHAT = """
-Made by `mbauc reproduce table2`: {sets} training sets of {train:,} rows, {positive:.0%} positive, d = {d},
-for mixtures of k = {components} components; one test set of {test:,} rows each. AUC in percent, mean ±
+Made by `mbauc reproduce table2{quick}`: {sets} training sets of {train:,} rows, {positive:.0%} positive,
+d = {d}, for mixtures of k = {components} components; one test set of {test:,} rows each. AUC in percent, mean ±
 standard deviation over the training sets; the paper's figure is in brackets. SR is the number S of sampled
 pairs as a share of {train:,}. At each SR the methods up to *mean difference* get the same rows, S positive
 and S negative ones drawn with replacement; the online methods go over them once, in random order. Each method
@@ -81,7 +83,9 @@ are drawn independently; the test set is the same for all).
 
 def _what(study: Study) -> str:
     components = ", ".join(str(k) for k in COMPONENTS)
-    return one_line(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, **asdict(study.settings)))
+    quick = " --quick" if study.settings.sets < Settings().sets else ""
+    settings = asdict(study.settings)
+    return one_line(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
 
 
 def _table(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:

@@ -83,7 +83,8 @@ def score_files(
     Returns
     -------
     dict
-        ``rows`` scored, ``alarms``, rows that were left out (``skipped``), and ``left_out``: why, in words.
+        ``rows`` scored, ``alarms``, rows that were left out (``skipped``), ``left_out``: why, in words, and, of
+        a CSV file, texts passed on that a spreadsheet would take for ``formulas``.
 
     Raises
     ------
@@ -108,19 +109,27 @@ def score_files(
     '"row","score","probability"'
     """
     rows = _rows(model.layout, paths, keep, on_error, model.classes)
-    count = alarms = 0
+    count = alarms = formulas = 0
+    text = out is None or table_format(out) != "parquet"
     with _writer(out) as write, progress(rows.about_rows, "scoring", show=show) as advance:
         for numbers, kept, s in _scored(model, rows):
             table = _table(model, numbers, kept, s)
             write(table)
             count += s.size
+            formulas += _formulas(kept) if text and kept is not None else 0
             if model.threshold is not None:
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
         if not count and rows.skipped.count:  # before the file is in its place
             raise ValueError(f"no row could be scored, and nothing was written: {rows.skipped}")
     left_out = str(rows.skipped) if rows.skipped.count else ""
-    return {"rows": count, "alarms": alarms, "skipped": rows.skipped.count, "left_out": left_out}
+    return {
+        "rows": count,
+        "alarms": alarms,
+        "skipped": rows.skipped.count,
+        "left_out": left_out,
+        "formulas": formulas,
+    }
 
 
 def _rows(
@@ -160,6 +169,17 @@ def _table(model: RankerModel, numbers: Any, kept: Any, s: Any) -> Any:
     if model.threshold is not None:
         columns[_free("alarm", columns)] = arrow.array(s > model.threshold.value)
     return arrow.table(columns)
+
+
+def _formulas(kept: Any) -> int:
+    """How many texts a spreadsheet would run: they begin as formulas do, and are no numbers."""
+    compute, found = pyarrow("compute"), 0
+    for column in kept.columns:
+        if pyarrow().types.is_string(column.type):
+            begins = compute.match_substring_regex(column, r"^[=+@\t\r-]")
+            number = compute.match_substring_regex(column, r"^[+-]?[\d., ()/-]*$")
+            found += compute.sum(compute.and_(begins, compute.invert(number))).as_py() or 0
+    return int(found)
 
 
 def _free(name: str, taken: Any) -> str:

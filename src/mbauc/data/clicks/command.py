@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
 from mbauc.commands.terminal import Output, Usage, add_command, add_out, may_write, whole
 from mbauc.data.clicks.log import ClickLog
 from mbauc.data.clicks.shapes import SHAPES
+from mbauc.data.known_columns import is_libsvm_name
 
 _DESCRIPTION = """\
 Writes a synthetic click log in the shape of Criteo or Avazu: columns of up to ten million values that
@@ -65,12 +67,12 @@ def _run(options: argparse.Namespace) -> int:
     parquet = (options.format or path.suffix.lower().lstrip(".")) == "parquet"
     if parquet:
         rows = log.write_parquet(path)
-        how = f"TableSource({str(path)!r}, label={log.label!r})"
+        how = f"label column: {log.label}; next: mbauc fit {shlex.quote(str(path))} --label {log.label}"
     else:
         rows = log.write_libsvm(path)
-        how = f"LibsvmSource({str(path)!r}, n_features={log.n_features})"
+        how = f"next: mbauc fit {shlex.quote(str(path))}{' --format libsvm' * (not is_libsvm_name(path))}"
     size = path.stat().st_size
-    output.say(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\nread them with mbauc.data.{how}")
+    output.say(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\n{how} -o model.mbauc")
     return output.done(
         {
             "file": path,

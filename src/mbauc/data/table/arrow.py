@@ -11,7 +11,7 @@ from typing import Any
 def pyarrow(part: str = "") -> Any:
     """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
 
-    It is an optional dependency: whoever reads LIBSVM text or passes arrays does not need it.
+    It is loaded when it is first needed: whoever reads LIBSVM text or passes arrays does not wait for it.
     """
     name = f"pyarrow.{part}" if part else "pyarrow"
     try:
@@ -19,8 +19,8 @@ def pyarrow(part: str = "") -> Any:
         return sys.modules.get(name) or import_module(name)
     except ImportError:
         raise ImportError(
-            "CSV, TSV and Parquet files and data frames are read with pyarrow, which is not installed. "
-            "Install it with: pip install 'mbauc[dataframes]'"
+            "tables (CSV, TSV, Parquet, data frames) are read and written with pyarrow, which is not there. "
+            "Install it with: pip install pyarrow"
         ) from None
 
 

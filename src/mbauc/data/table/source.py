@@ -51,7 +51,7 @@ class TableSource:
     ``missing="category"`` there is nothing to learn and that pass is saved. Then blocks stream, as often as
     wanted, in the memory of a few of them.
 
-    ``O(bytes)`` time a pass. Needs pyarrow (``pip install 'mbauc[dataframes]'``).
+    ``O(bytes)`` time a pass.
 
     Parameters
     ----------
