@@ -103,5 +103,9 @@ class FewRowsWarning(MbaucWarning):
     """A class has too few rows for the coverage that an interval aims at."""
 
 
+class PositiveLabelWarning(MbaucWarning):
+    """The order of two words made most rows positive; it may be the other label that is meant."""
+
+
 class DataWarning(MbaucWarning):
     """Data were read, but not quite what one may think: another set than on record, or not all files."""

@@ -1,4 +1,5 @@
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -622,3 +623,15 @@ def test_bytes_in_foreign_order(table):
     sparse.data = sparse.data.astype(">f8")
     for foreign in (X.astype(">f8"), sparse):
         np.testing.assert_allclose(MBAClassifier().fit(foreign, y).coef_, expected, rtol=1e-9)
+
+
+def test_blocks_from_several_threads_are_all_counted(rng):
+    X = rng.standard_normal((4000, 5))
+    y = np.arange(4000) % 2
+    stream = MBAClassifier(l2=0.1)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda k: stream.partial_fit(X[k : k + 50], y[k : k + 50], [0, 1]), range(0, 4000, 50)))
+    assert sum(stream.moments_.counts) == 4000
+    np.testing.assert_allclose(stream.coef_, MBAClassifier(l2=0.1).fit(X, y).coef_)
+    again = pickle.loads(pickle.dumps(clone(stream).partial_fit(X, y)))
+    np.testing.assert_array_equal(again.partial_fit(X, y).classes_, [0, 1])

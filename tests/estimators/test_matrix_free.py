@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from mbauc import MBAClassifier, MBAClassifierCV
+from mbauc.errors import SingularWarning
 from mbauc.estimators.solver_choice import SolverChoice, Workload, choose_solver
 
 GB = 1e9
@@ -225,3 +226,15 @@ def test_a_split_that_weights_leave_with_one_class_is_said_so(rng, pairs, side, 
             ValueError, match="a split is left with one class once rows of zero weight are dropped"
         ):
             search.fit(X, y, weight)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_a_singular_problem_without_a_penalty_is_told_of(rng, make):
+    X = rng.standard_normal((50, 60))
+    y = np.arange(50) % 2
+    with pytest.warns(SingularWarning, match=r"60 columns, of which 49 at most are of use, from 50 rows"):
+        MBAClassifier(l2=0.0, solver="matrix-free").fit(make(X), y)
+    constant = np.c_[X[:, :3], np.zeros(50)]
+    with pytest.warns(SingularWarning, match=r"4 columns, of which 3 at most"):
+        MBAClassifier(l2=0.0, solver="matrix-free").fit(make(constant), y)
+    MBAClassifier(l2=0.0, solver="matrix-free").fit(make(X[:, :3]), y)

@@ -13,12 +13,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mbauc import MBAClassifier, NeymanPearsonClassifier
+from mbauc.errors import PositiveLabelWarning
 
 
 def _rows(n=600, positive=0.2, seed=0, d=3, shift=1.0):
@@ -309,3 +310,71 @@ def test_a_fit_that_fails_leaves_the_old_state():
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="one class only"):
         NeymanPearsonClassifier(Unfit()).fit(np.zeros((100, 2)), np.zeros(100))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [MBAClassifier(), GaussianNB(), LinearRegression(), LogisticRegression()],
+    ids=lambda e: type(e).__name__,
+)
+def test_positive_names_the_class_of_the_alarms(estimator):
+    X, y = _rows(4000, positive=0.1)
+    words = np.where(y == 1, "fraud", "ok")
+    plain = NeymanPearsonClassifier(estimator, 0.05, random_state=0).fit(X, y)
+    named = NeymanPearsonClassifier(estimator, 0.05, random_state=0, positive="fraud").fit(X, words)
+    assert named.positive_ == "fraud"
+    assert named.classes_.tolist() == ["fraud", "ok"]
+    assert named.threshold_ == pytest.approx(plain.threshold_)
+    np.testing.assert_array_equal(named.predict(X) == "fraud", plain.predict(X) == 1)
+    # as of any classifier, scores above 0 are of the second class
+    np.testing.assert_array_equal(
+        named.classes_[(named.decision_function(X) > 0).astype(int)], named.predict(X)
+    )
+    np.testing.assert_allclose(named.decision_function(X), -plain.decision_function(X), atol=1e-12)
+    assert cross_val_score(named, X, words, scoring="roc_auc", cv=3).min() > 0.8
+    assert clone(named).positive == "fraud"
+
+
+def test_positive_is_for_fitted_scorers_and_given_calibration_rows_too():
+    X, y = _rows(4000, positive=0.1)
+    words = np.where(y == 1, "fraud", "ok")
+    fitted = LogisticRegression().fit(X[::2], words[::2])
+    frozen = NeymanPearsonClassifier(FrozenEstimator(fitted), 0.05, positive="fraud").fit(X[1::2], words[1::2])
+    given = NeymanPearsonClassifier(LogisticRegression(), 0.05, positive="fraud").fit(
+        X[::2], words[::2], calibration=(X[1::2], words[1::2])
+    )
+    assert frozen.threshold_ == pytest.approx(given.threshold_)
+    alarms = given.predict(X[1::2]) == "fraud"
+    assert 0.02 < alarms[words[1::2] == "ok"].mean() < 0.05
+
+
+def test_an_unknown_positive_is_refused_before_fitting():
+    X, y = _rows()
+    with pytest.raises(ValueError, match=r"positive='fruad' is no label of y, which has 'fraud' and 'ok'"):
+        NeymanPearsonClassifier(Unfit(), 0.1, positive="fruad").fit(X, np.where(y == 1, "fraud", "ok"))
+
+
+def test_words_whose_order_makes_most_rows_positive_are_asked_about():
+    X, y = _rows(4000, positive=0.1)
+    with pytest.warns(
+        PositiveLabelWarning, match=r"'ok' \(3,600 rows\).*'fraud' \(400 rows\).*positive='fraud'"
+    ):
+        NeymanPearsonClassifier(MBAClassifier(), 0.05).fit(X, np.where(y == 1, "fraud", "ok"))
+    for settings, labels in (
+        ({"positive": "ok"}, ("ok", "fraud")),
+        ({}, ("no", "yes")),
+        ({}, (1, 0)),
+    ):
+        NeymanPearsonClassifier(MBAClassifier(), 0.05, **settings).fit(
+            X, np.where(y == 1, labels[1], labels[0])
+        )
+
+
+def test_a_tie_with_the_threshold_is_no_alarm_whichever_class_is_positive():
+    X = np.r_[np.arange(100.0), 200 + np.arange(20.0)][:, None]
+    words = np.repeat(["ok", "bad"], [100, 20])
+    detector = NeymanPearsonClassifier(LinearRegression(), 0.2, random_state=0, positive="bad").fit(X, words)
+    tie = np.array([[x] for x in X[:100, 0] if detector._scores([[x]])[0] == detector.threshold_])
+    assert tie.size
+    assert detector.predict(tie).tolist() == ["ok"]
+    assert (detector.decision_function(tie) > 0).all()

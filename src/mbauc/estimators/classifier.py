@@ -225,7 +225,9 @@ class MBAClassifier(MomentRanker):
             Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table. A source of
             blocks (:mod:`mbauc.data`) has its labels and weights with it; see :meth:`fit_source`.
         y : array-like of shape (n,)
-            Labels with two values; the larger (in sorted order) is positive.
+            Labels with two values; the larger (in sorted order) is positive, as for every classifier of
+            scikit-learn: 1 of 0/1, but "ok" of "fraud"/"ok". To rank frauds above the rest, and for
+            ``negative_rate`` to be about the rest, fit to ``y == "fraud"``.
         sample_weight : array-like of shape (n,), optional
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
 
@@ -404,7 +406,8 @@ class MBAClassifier(MomentRanker):
         """Add a block of rows to what was seen so far.
 
         Earlier rows' weights are first multiplied by ``decay``. A block may hold one class only; weights
-        and predictions exist once both classes were seen.
+        and predictions exist once both classes were seen. Threads may call it at the same time: their blocks
+        are added one after the other, in no particular order.
 
         Parameters
         ----------
@@ -474,6 +477,8 @@ class MBAClassifier(MomentRanker):
     def _solve_products(self, fit: ProductFit, run: SourceRun | None = None) -> None:
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         problem, l1, tol, max_iter = fit.problem, float(self.l1), self._tolerance(), int(self.max_iter)
+        if l1 == 0.0 and self.l2 == 0.0:
+            fit.warn_if_singular()
         with run.watched(problem.rows, tol) as watch:
             resume = run.resumed(problem.rows, l1, self.l2)
             if isinstance(self.l2, str):

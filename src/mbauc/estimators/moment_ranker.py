@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.errors import SingularWarning
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.product_problem import ProductProblem
@@ -47,9 +49,10 @@ class MomentRanker(ProbabilisticRanker):
         approximation, and mostly an overconfident one, because the training rows' own scores lie further apart
         than those of others. Calibration slopes on new rows (1 is right, less is overconfident) of exactly
         normal data: 1.00 with 20,000 rows × 10 columns, 0.92 with 500 × 10, 0.51 with 500 × 100 and 0.21 with
-        300 × 200, lower still for weak signals; 0.5 to 0.8 with 20,000 rows of log-normal or binary columns. Where
-        probabilities matter, calibrate them on other rows, as ``sklearn.calibration.CalibratedClassifierCV``
-        around the estimator does; the ranking stays the same with ``ensemble=False``.
+        300 × 200, lower still for weak signals; 0.5 to 0.8 with 20,000 rows of log-normal or binary columns.
+        Where probabilities matter, calibrate them on other rows, as
+        ``sklearn.calibration.CalibratedClassifierCV`` around the estimator does; with ``ensemble=False`` the
+        ranking stays the same.
         """
         return super().predict_proba(X)
 
@@ -257,6 +260,18 @@ class ProductFit(NamedTuple):
         weights = plus.weight, minus.weight
         sizes = weights if frequencies else (plus.effective_size, minus.effective_size)
         return cls(ProductProblem(rows, factors, scale=scale), weights, sizes)
+
+    def warn_if_singular(self) -> None:
+        """Warn of constant columns and of fewer rows than columns; columns that repeat others go unseen."""
+        rows, n_features = self.problem.rows, self.problem.factors.size
+        regular = min(int(np.count_nonzero(rows.diagonal)), rows.n_rows - len(rows.groups) + 1)
+        if regular < n_features:
+            warnings.warn(
+                f"Σ is singular and l2=0: {n_features:,} columns, of which {regular:,} at most are of use, "
+                f"from {rows.n_rows:,} rows; one solution of small norm is taken. Raise l2 or drop columns.",
+                SingularWarning,
+                stacklevel=4,
+            )
 
     def scores(self, w: Array) -> FittedScores:
         """Scores that the rows have under the weights w."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from mbauc.errors import PositiveLabelWarning
 from mbauc.estimators.validation import check_class_weights, keeps_state_on_failure
 from mbauc.labels import check_classes, find_classes, positive_rows
 from mbauc.matrix import check_weights, take_rows
@@ -43,6 +45,10 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         least as many as the promise needs. Positive rows are all trained on.
     random_state : None, int, numpy Generator or RandomState
         Which negative rows are held back.
+    positive : label, optional
+        The label whose predictions are alarms; by default the larger in sorted order (1 of 0/1, but "ok" of
+        "fraud"/"ok"). ``classes_`` stays sorted, and ``decision_function`` is above 0 for the second of them
+        whichever is positive, as scikit-learn's scorers want it.
 
     Attributes
     ----------
@@ -54,8 +60,10 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         The threshold is the rank-th smallest of so many negative scores.
     violation_probability_ : float
         Bound on the probability that the false-alarm rate exceeds ``alpha``; at most ``delta``.
+    positive_ : label
+        The label whose predictions are alarms.
     classes_ : ndarray of shape (2,)
-        Labels, negative first.
+        Labels, sorted.
 
     References
     ----------
@@ -80,12 +88,14 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         *,
         calibration_size: float = 0.5,
         random_state: Any = None,
+        positive: Any = None,
     ) -> None:
         self.estimator = estimator
         self.alpha = alpha
         self.delta = delta
         self.calibration_size = calibration_size
         self.random_state = random_state
+        self.positive = positive
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,6 +137,11 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         ------
         ValueError
             Before any fitting, if there are too few negative rows for the promise.
+
+        Warns
+        -----
+        PositiveLabelWarning
+            If labels are words, ``positive`` is not given, and the larger word is that of most rows.
         """
         check_promise(self.alpha, self.delta)
         for name, given in (("X", X), ("y", y)):
@@ -140,7 +155,8 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         if calibration is not None and frozen:
             raise ValueError("a FrozenEstimator is not trained, so pass its calibration rows as X and y.")
         classes = _frozen_classes(self.estimator, labels) if frozen else find_classes(labels)
-        positive = positive_rows(labels, classes)
+        alarm = self._alarm_label(classes, labels)
+        positive = positive_rows(labels, classes) == (alarm == classes[1])
         weight = check_weights(sample_weight, labels.size)
         if weight is not None:
             fit_params["sample_weight"] = weight
@@ -151,15 +167,15 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             train, held_back = None, self._all_of(negative, "y")
             rows = X
         elif calibration is not None:
-            train, (rows, held_positive) = None, _check_calibration(calibration, X, classes)
-            held_back = self._all_of(np.flatnonzero(~held_positive), "calibration")
+            train, (rows, held_second) = None, _check_calibration(calibration, X, classes)
+            held_back = self._all_of(np.flatnonzero(held_second != (alarm == classes[1])), "calibration")
         else:
             held_back = self._split_off(negative)
             kept = np.ones(labels.size, dtype=bool)
             kept[held_back] = False
             train, rows = np.flatnonzero(kept), X
 
-        self.classes_ = classes
+        self.classes_, self.positive_ = classes, alarm
         self.estimator_ = clone(self.estimator)
         target = positive.astype(np.float64) if is_regressor(self.estimator_) else labels
         if train is None:
@@ -177,17 +193,24 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Score of the estimator minus the threshold; positive where the prediction is."""
+        """Score of the estimator minus the threshold; above 0 where the prediction is ``classes_[1]``.
+
+        If that is not the positive class, the other way round: threshold minus score.
+        """
         check_is_fitted(self)
         s = self._scores(X)
         with np.errstate(invalid="ignore"):  # infinite scores at an infinite threshold
-            return np.where(s == self.threshold_, 0.0, s - self.threshold_)
+            if self.positive_ == self.classes_[1]:
+                return np.where(s == self.threshold_, 0.0, s - self.threshold_)
+            # a tie is no alarm, so it is of the second class
+            return np.where(s == self.threshold_, np.finfo(np.float64).tiny, self.threshold_ - s)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where the score is above the threshold."""
         check_is_fitted(self)
         above = self._scores(X) > self.threshold_
-        return np.asarray(self.classes_[above.astype(np.intp)])
+        second = above == (self.positive_ == self.classes_[1])
+        return np.asarray(self.classes_[second.astype(np.intp)])
 
     @property
     def n_features_in_(self) -> int:
@@ -206,9 +229,9 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         inner = np.asarray(getattr(self.estimator_, "classes_", self.classes_))
         if hasattr(self.estimator_, "decision_function"):
             result = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-            result = result if inner[-1] == self.classes_[1] else -result
+            result = result if inner[-1] == self.positive_ else -result
         elif hasattr(self.estimator_, "predict_proba"):
-            column = int(np.flatnonzero(inner == self.classes_[1])[0])
+            column = int(np.flatnonzero(inner == self.positive_)[0])
             result = np.asarray(self.estimator_.predict_proba(X))[:, column]
         elif is_regressor(self.estimator_):
             result = self.estimator_.predict(X)
@@ -219,6 +242,27 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             )
         scores = np.asarray(result, dtype=np.float64)
         return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+    def _alarm_label(self, classes: NDArray[Any], labels: NDArray[Any]) -> Any:
+        """The positive label, as given or as sorted."""
+        first, second = classes.tolist()
+        if self.positive is not None:
+            if self.positive not in (first, second):
+                raise ValueError(
+                    f"positive={self.positive!r} is no label of y, which has {first!r} and {second!r}."
+                )
+            return self.positive
+        if isinstance(second, str):
+            count = int(np.count_nonzero(labels == second))
+            if count > 2 * (labels.size - count):
+                warnings.warn(
+                    f"{second!r} ({count:,} rows) counts as positive, being the larger word, and the promise "
+                    f"is about {first!r} ({labels.size - count:,} rows). If {first!r} is what alarms are for, "
+                    f"say positive={first!r}.",
+                    PositiveLabelWarning,
+                    stacklevel=4,
+                )
+        return second
 
     def _all_of(self, negative: NDArray[np.intp], what: str) -> NDArray[np.intp]:
         needed = negatives_needed(self.alpha, self.delta)

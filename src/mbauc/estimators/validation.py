@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from threading import Lock, RLock
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +22,33 @@ from mbauc.rows import Rows
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
+#: One lock for each estimator, and not in it: estimators are copied, cloned and pickled.
+_locks: WeakKeyDictionary[Any, RLock] = WeakKeyDictionary()
+_locks_lock = Lock()
+
+
+def _lock_of(estimator: Any) -> RLock:
+    with _locks_lock:
+        return _locks.setdefault(estimator, RLock())
+
+
 def keeps_state_on_failure(method: Method) -> Method:
-    """A method that, if it fails or is interrupted, leaves the estimator as it was before the call."""
+    """A method that, if it fails or is interrupted, leaves the estimator as it was before the call.
+
+    Calls from several threads are done one after the other.
+    """
 
     @wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            vars(self).update(before)
-            for name in set(vars(self)) - set(before):
-                delattr(self, name)
-            raise
+        with _lock_of(self):
+            before = dict(vars(self))
+            try:
+                return method(self, *args, **kwargs)
+            except BaseException:
+                vars(self).update(before)
+                for name in set(vars(self)) - set(before):
+                    delattr(self, name)
+                raise
 
     return guarded  # type: ignore[return-value]
 
