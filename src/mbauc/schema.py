@@ -38,6 +38,8 @@ _LARGEST = sys.float_info.max
 
 def shown(value: Any) -> str:
     """A value for an error: short, in one line, and nothing in it moves a terminal's cursor."""
+    if type(value) is str and len(value) <= _SHOWN // 4:  # names, as often as not thousands of them
+        return repr(value)
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
     told = reprlib.Repr()

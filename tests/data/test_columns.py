@@ -11,6 +11,8 @@ from mbauc.data.table.columns import plan_columns
 from mbauc.data.table.whole_numbers import judge_whole_numbers
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
+csv = pytest.importorskip("pyarrow.csv")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def kind(name, values, type_=None):
@@ -320,9 +322,9 @@ def test_two_numbers_that_floating_point_cannot_tell_apart(tmp_path, form):
     table = pa.table({"y": [0, 1] * 200, "id": [2**53, 2**53 + 1] * 200})
     path = tmp_path / f"two.{form}"
     if form == "csv":
-        pa.csv.write_csv(table, path)
+        csv.write_csv(table, path)
     else:
-        pa.parquet.write_table(table, path)
+        parquet.write_table(table, path)
     source = TableSource(path, label="y", encode="onehot")
     assert (source.plan["id"].kind, source.plan["id"].why) == ("category", "whole numbers beyond 2^53")
     ranker = MBAClassifier(l2=0.01).fit_moments(PairMoments.from_blocks(source))

@@ -11,6 +11,7 @@ from mbauc.data.table.unlabelled import UnlabelledTable
 from mbauc.errors import DataWarning
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
+csv = pytest.importorskip("pyarrow.csv")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 DAYS = ("2024-01-01", "2024-01-02", "2024-01-03")
@@ -114,7 +115,7 @@ def test_columns_that_only_later_files_have_are_left_out(tmp_path, form, rows):
     tables = {first: {"y": values, "x": values + 0.5}, second: {"z": values, "x": values + 0.5, "y": values}}
     for path, columns in tables.items():
         if form == "csv":
-            pa.csv.write_csv(pa.table(columns), path)
+            csv.write_csv(pa.table(columns), path)
         else:
             parquet.write_table(pa.table(columns), path)
     source = TableSource([first, second], label="y")

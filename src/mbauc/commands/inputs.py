@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,9 +48,10 @@ def _is_data(folder: Path, out: Path) -> bool:
     """Whether a file of a folder is among those that are read of it."""
     from mbauc.data.known_columns import libsvm_files
     from mbauc.data.table.files import find_tables
+    from mbauc.errors import DataWarning
 
     tables, texts = [], []
-    with suppress(FileNotFoundError, ValueError):
+    with suppress(FileNotFoundError, ValueError), warnings.catch_warnings(action="ignore", category=DataWarning):
         tables = [file.path for file in find_tables([folder])]
     with suppress(FileNotFoundError, ValueError):
         texts = libsvm_files([folder])

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -223,13 +224,15 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
 def _is_libsvm_folder(folder: Path) -> bool:
     from mbauc.data.known_columns import libsvm_files
     from mbauc.data.table.files import find_tables
+    from mbauc.errors import DataWarning
 
     found = []
-    for files_of in (find_tables, libsvm_files):
-        try:
-            found.append(bool(files_of([folder])))
-        except FileNotFoundError:
-            found.append(False)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):  # reading says what it leaves out
+        for files_of in (find_tables, libsvm_files):
+            try:
+                found.append(bool(files_of([folder])))
+            except FileNotFoundError:
+                found.append(False)
     if all(found):
         raise Usage(f"{folder} holds both tables and LIBSVM text; say which to read: --format table or libsvm.")
     return found[1]

@@ -145,7 +145,7 @@ def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
     paths : path or sequence of paths
         As above.
     kind : {"csv", "tsv", "parquet"}, optional
-        Only files of this kind are taken from folders.
+        Only files of this kind are taken from folders, without a warning.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _expanded(path: Path, kind: str | None) -> list[TableFile]:
 
 
 def _tables_in(folder: Path, kind: str | None) -> list[Path]:
-    """The table files of a folder; a warning tells what is left out."""
+    """The table files of a folder; a warning tells what is left out, unless that was asked for."""
     endings = _TEXT + _PARQUET if kind is None else _KINDS[kind]
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     names = [file.relative_to(folder) for file in files]
@@ -199,12 +199,11 @@ def _tables_in(folder: Path, kind: str | None) -> list[Path]:
         raise FileNotFoundError(
             f"{folder} has no table files ({', '.join(endings)}, also compressed); name the files."
         )
-    if len(tables) < len(files):
+    if kind is None and len(tables) < len(files):
         taken = set(tables)
         others = [str(name) for file, name in zip(files, names, strict=True) if file not in taken]
-        what = "tables" if kind is None else f"{kind} files"
         warnings.warn(
-            f"{folder}: {_told(others, 3)} left out; only its {what} are read.", DataWarning, stacklevel=1
+            f"{folder}: {_told(others, 3)} left out; only its tables are read.", DataWarning, stacklevel=1
         )
     return tables
 
