@@ -1,6 +1,9 @@
 import os
 import signal
 
+# Idle threads of BLAS sleep at once instead of waiting busily: the workers share the cores.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 import numpy as np
 import pytest
 from hypothesis import settings
