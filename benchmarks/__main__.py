@@ -25,15 +25,22 @@ PLACES = {
     ),
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
-    "docs/coverage.md": ("coverage",),
+    "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design"),
     "docs/defaults.md": ("defaults",),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
-#: Tables from the program of another: that of the rivals' defaults, that of clicks in fewer columns.
-BY_OTHERS = ("rivals_quality", "click_fit_wide")
+#: Tables from the program of another.
+BY_OTHERS = ("rivals_quality", "click_fit_wide", "coverage_partial", "coverage_design")
 NAMES = tuple(name for names in PLACES.values() for name in names if name not in BY_OTHERS)
 #: Tables with a head of their own.
-WIDE = ("coverage", "defaults", "rivals_quality", "click_fit", "click_fit_wide", "criteo_sample")
+WIDE = (
+    "defaults",
+    "rivals_quality",
+    "click_fit",
+    "click_fit_wide",
+    "criteo_sample",
+    *PLACES["docs/coverage.md"],
+)
 
 
 def table(name):

@@ -32,7 +32,7 @@ def table(path, n, seed, *, kinds=6):
 
 @pytest.fixture
 def east(tmp_path):
-    return table(tmp_path / "east.csv", 3000, seed=0)
+    return table(tmp_path / "east.csv", 4000, seed=0)
 
 
 @pytest.fixture
@@ -117,8 +117,8 @@ def test_alarms_are_the_same_in_all_programs_where_scores_tie(tmp_path, capsys):
     pd = pytest.importorskip("pandas", reason="the exported pipeline takes data frames")
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        columns = rng.integers(2, size=(2000, 5))
-        y = rng.random(2000) < 1 / (1 + np.exp(3 - columns @ [1.0, 0.7, 0.4, 0.9, 0.3]))
+        columns = rng.integers(2, size=(2500, 5))
+        y = rng.random(2500) < 1 / (1 + np.exp(3 - columns @ [1.0, 0.7, 0.4, 0.9, 0.3]))
         path, model, armed = tmp_path / "rows.csv", tmp_path / "m.mbauc", tmp_path / "armed.mbauc"
         names = "y," + ",".join(f"c{k}" for k in range(5))
         text = "".join(
@@ -210,7 +210,7 @@ def test_options_out_of_range_are_usage(east, tmp_path, capsys, option):
 def test_names_cannot_move_the_cursor(tmp_path, capsys):
     path, out = tmp_path / "rows.csv", tmp_path / "m.mbauc"
     rng = np.random.default_rng(0)
-    lines = "".join(f"{k % 2},{rng.random() + k % 2:.3f}\n" for k in range(600))
+    lines = "".join(f"{k % 2},{rng.random() + k % 2:.3f}\n" for k in range(1500))
     path.write_text(f"y,\x1b[31mred\n{lines}")
     assert "\x1b" not in told(capsys, "fit", path, "--label", "y", "-o", out).out
     assert "\x1b" not in told(capsys, "inspect", out).out

@@ -18,7 +18,7 @@ def told(capsys, *words, code=0):
     return capsys.readouterr()
 
 
-def table(path, negative="0", positive="1", seed=0, rows=1500, share=0.25, name="depth"):
+def table(path, negative="0", positive="1", seed=0, rows=2000, share=0.25, name="depth"):
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(rows)
     y = rng.random(rows) < share

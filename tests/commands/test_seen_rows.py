@@ -12,7 +12,7 @@ from mbauc.model import load_model
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
 
-def table(path, seed, rows=1500):
+def table(path, seed, rows=1800):
     rng = np.random.default_rng(seed)
     bid = rng.standard_normal(rows)
     y = rng.random(rows) < 1 / (1 + np.exp(1 - bid))
@@ -61,7 +61,7 @@ def test_fit_tells_a_test_on_its_own_rows_from_one_on_others(train, copied, fres
         assert "trained on" in load_model(out).trained_on["tested"]["rows"]
         assert "other files" not in told(capsys, "inspect", out).out
     shown = told(capsys, "fit", train, "--label", "click", "--test", fresh, "-o", out, "--force").out
-    assert "1,500 rows not trained on" in shown
+    assert "1,800 rows not trained on" in shown
 
 
 def test_no_promise_is_made_from_training_rows(model, train, copied, fresh, tmp_path, capsys):

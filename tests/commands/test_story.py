@@ -21,7 +21,7 @@ def made_up(folder):
     """Two CSV files of an alarm table: numbers, categories, missing values, an id."""
     rng = np.random.default_rng(0)
     paths = []
-    for name, rows in (("train", 3000), ("test", 1500)):
+    for name, rows in (("train", 5000), ("test", 1500)):
         site, bid = rng.integers(0, 20, rows), rng.standard_normal(rows)
         click = rng.random(rows) < 1 / (1 + np.exp(2.5 - 0.8 * bid - 0.1 * (site % 7)))
         path = folder / f"{name}.csv"
@@ -196,7 +196,7 @@ def test_update_is_the_fit_to_old_and_new_rows(story, capsys):
     joined = json.loads(
         run(capsys, "merge", folder / "a.mbauc", folder / "b.mbauc", "-o", folder / "ab.mbauc", "--json")
     )
-    assert joined["positives"] + joined["negatives"] == 3000
+    assert joined["positives"] + joined["negatives"] == 5000
 
 
 def test_compare_sees_that_a_model_without_its_best_column_is_worse(story, capsys):
@@ -382,7 +382,7 @@ def test_lines_that_were_left_out_are_told(story, capsys):
         assert "left out 1 row: 1 with" in capsys.readouterr().err
     told = json.loads(run(capsys, *words, folder / "j.csv", "--json"))
     assert (told["rows"], told["skipped"]) == (18, 1)
-    rows = libsvm(folder / "a.libsvm")
+    rows = libsvm(folder / "a.libsvm", 2000)
     run(capsys, "fit", rows, "-o", folder / "svm.mbauc")
     rows.write_text("0 1:1\n0 1;1\n0 2:1\n")
     words = ["score", folder / "svm.mbauc", rows, "--on-error", "skip", "-o", folder / "t.csv"]

@@ -54,10 +54,10 @@ def test_agrees_with_delong_on_sampling_weights(rng, scored):
 
 @pytest.mark.parametrize("weights", [None, "sampling", "frequency"])
 def test_agrees_with_delong_on_clusters(rng, weights):
-    user = np.repeat(np.arange(150), 8)
-    y = rng.random(1200) < rng.choice([0.1, 0.9], 150)[user]
-    s = 1.5 * rng.standard_normal(150)[user] + rng.standard_normal(1200) + y
-    w = None if weights is None else rng.integers(1, 4, 1200)
+    user = np.repeat(np.arange(300), 8)
+    y = rng.random(2400) < rng.choice([0.1, 0.9], 300)[user]
+    s = 1.5 * rng.standard_normal(300)[user] + rng.standard_normal(2400) + y
+    w = None if weights is None else rng.integers(1, 4, 2400)
     found = agree(y, s, w, weights=weights, clusters=np.char.add("user", user.astype(str)))
     assert found.stderr > 1.5 * roc_auc_interval(y, s).stderr
 
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_interval(scored):
 
 
 def test_classes_that_do_not_overlap():
-    y = np.repeat([0, 1], 60)
+    y = np.repeat([0, 1], 120)
     found = roc_auc_bootstrap(y, y, resamples=20, random_state=0)
     assert (found.auc, found.low, found.high, found.stderr) == (1.0, 1.0, 1.0, 0.0)
 

@@ -40,10 +40,10 @@ def test_interval_matches_the_definition_of_delong():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_perfect_ranking_is_not_certain(sign):
-    y = np.repeat([0, 1], 50)
+    y = np.repeat([0, 1], 120)
     interval = roc_auc_interval(y, sign * y)
     assert interval.auc == (sign + 1) / 2
-    assert interval.high - interval.low == pytest.approx(1 - 0.025 ** (1 / 50))
+    assert interval.high - interval.low == pytest.approx(1 - 0.025 ** (1 / 120))
     assert 0 <= interval.low <= interval.auc <= interval.high <= 1
 
 
@@ -172,9 +172,9 @@ def test_effects_of_clusters_are_covered(rng):
     truth, hits = None, 0
     estimates = []
     for _ in range(200):
-        user = np.repeat(np.arange(80), 10)
-        y = np.tile(np.arange(10) < 4, 80)
-        s = rng.standard_normal(80)[user] * 1.5 + rng.standard_normal(800) + y
+        user = np.repeat(np.arange(120), 10)
+        y = np.tile(np.arange(10) < 4, 120)
+        s = rng.standard_normal(120)[user] * 1.5 + rng.standard_normal(1200) + y
         found = roc_auc_interval(y, s, clusters=user)
         estimates.append(found)
     truth = np.mean([found.auc for found in estimates])
@@ -184,8 +184,8 @@ def test_effects_of_clusters_are_covered(rng):
 
 class TestComparison:
     def test_equals_the_definition(self, rng):
-        y = rng.random(120) < 0.5
-        table = rng.standard_normal((3, 120)) + y * [[0.5], [1.0], [1.5]]
+        y = np.arange(200) < 100
+        table = rng.standard_normal((3, 200)) + y * [[0.5], [1.0], [1.5]]
         found = compare_roc_auc(y, table)
         auc, covariance = reference.delong_covariance(y, table)
         np.testing.assert_allclose(found.auc, auc)
@@ -220,7 +220,7 @@ class TestComparison:
         assert 0.02 < all_rejected / 400 < 0.09
 
     def test_a_scorer_and_its_copy(self, rng):
-        y = rng.random(200) < 0.5
+        y = np.arange(200) < 100
         s = rng.standard_normal(200) + y
         found = compare_roc_auc(y, {"a": s, "b": s, "c": 2 * s + 1})
         np.testing.assert_array_equal(found.difference, 0.0)

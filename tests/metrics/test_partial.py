@@ -2,10 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
 import reference
-from mbauc.metrics import partial_roc_auc, roc_auc
+from mbauc.errors import FewRowsWarning
+from mbauc.metrics import partial_roc_auc, partial_roc_auc_interval, roc_auc, roc_auc_interval
+
+few_rows = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+REGIONS = ({"max_fpr": 0.1}, {"min_tpr": 0.7}, {"max_fpr": 0.5, "min_tpr": 0.4})
 
 
 @st.composite
@@ -79,3 +84,105 @@ def test_bad_settings_are_named(settings, message):
 def test_infinite_scores_are_ties_whatever_their_order(value):
     for y in ([1] * 50 + [0] * 50, [0] * 50 + [1] * 50):
         assert partial_roc_auc(y, np.full(100, value)) == pytest.approx(0.5)
+
+
+class TestInterval:
+    @few_rows
+    @given(scored())
+    def test_without_a_region_it_is_that_of_the_auc(self, case):
+        y, s, w = case
+        if min(y.sum(), (~y).sum()) < 2:
+            return
+        for settings in ({}, {"clusters": np.arange(y.size)}, {"sample_weight": w, "weights": "sampling"}):
+            for scale in ("logit", "linear"):
+                found = partial_roc_auc_interval(y, s, scale=scale, **settings)
+                whole = roc_auc_interval(y, s, scale=scale, **settings)
+                assert vars(found) == pytest.approx(vars(whole), abs=1e-9)
+
+    @few_rows
+    @pytest.mark.parametrize("region", REGIONS)
+    @pytest.mark.parametrize("design", ["plain", "sampling", "clusters"])
+    def test_agrees_with_the_bootstrap(self, rng, region, design):
+        user = np.repeat(np.arange(500), 5)
+        y = rng.random(2500) < 0.4
+        s = rng.standard_normal(500)[user] + rng.standard_normal(2500) + 1.5 * y
+        w = rng.lognormal(sigma=0.7, size=2500)
+        settings = {
+            "plain": {},
+            "sampling": {"sample_weight": w, "weights": "sampling"},
+            "clusters": {"clusters": user},
+        }[design]
+        found = partial_roc_auc_interval(y, s, **settings, **region)
+        draws = []
+        for _ in range(500):
+            if design == "clusters":
+                rows = (5 * rng.integers(500, size=500)[:, None] + np.arange(5)).ravel()
+            else:
+                rows = np.concatenate([rng.choice(np.flatnonzero(mask), mask.sum()) for mask in (y, ~y)])
+            draws.append(partial_roc_auc(y[rows], s[rows], w[rows] if design == "sampling" else None, **region))
+        # five standard errors of a standard deviation of so many draws
+        assert found.stderr == pytest.approx(np.std(draws), rel=5 / np.sqrt(2 * 500))
+        assert found.auc == partial_roc_auc(y, s, settings.get("sample_weight"), **region)
+        assert found.low < found.auc < found.high
+
+    @pytest.mark.parametrize("region", REGIONS)
+    def test_covers_and_has_the_right_width(self, rng, region):
+        """Normal scores one and a half apart."""
+        t = (np.arange(100_000) + 0.5) / 100_000 * region.get("max_fpr", 1.0)
+        curve = np.maximum(0.0, ndtr(1.5 + ndtri(t)) - region.get("min_tpr", 0.0))
+        truth = region.get("max_fpr", 1.0) * curve.mean()
+        y = np.arange(1700) < 500
+        found = [
+            partial_roc_auc_interval(y, rng.standard_normal(1700) + 1.5 * y, standardized=False, **region)
+            for _ in range(400)
+        ]
+        assert 0.92 <= np.mean([each.low <= truth <= each.high for each in found]) <= 0.985
+        spread = np.std([each.auc for each in found])
+        assert np.mean([each.stderr for each in found]) == pytest.approx(spread, rel=0.15)
+
+    def test_frequencies_are_repeated_rows(self, rng):
+        y, w = rng.random(1200) < 0.5, rng.integers(1, 4, 1200)
+        s = rng.standard_normal(1200) + y
+        for region in REGIONS:
+            found = partial_roc_auc_interval(y, s, w, weights="frequency", **region)
+            repeated = partial_roc_auc_interval(np.repeat(y, w), np.repeat(s, w), **region)
+            assert vars(found) == pytest.approx(vars(repeated), abs=1e-9)
+
+    def test_the_same_region_seen_from_the_other_class(self, rng):
+        y = rng.random(1500) < 0.5
+        s = rng.standard_normal(1500) + y
+        here = partial_roc_auc_interval(y, s, max_fpr=0.6, min_tpr=0.3)
+        there = partial_roc_auc_interval(~y, -s, max_fpr=0.7, min_tpr=0.4)
+        assert vars(here) == pytest.approx(vars(there), abs=1e-9)
+        area = partial_roc_auc_interval(y, s, max_fpr=0.6, min_tpr=0.3, standardized=False)
+        width = (here.high - here.low) / here.stderr
+        assert width == pytest.approx((area.high - area.low) / area.stderr)
+
+    @pytest.mark.parametrize("region", REGIONS)
+    def test_all_of_the_region_or_nothing_of_it_is_not_certain(self, region):
+        y = np.repeat([0, 1], 2000)
+        rows = 2000 * min(region.get("max_fpr", 1.0), 1 - region.get("min_tpr", 0.0))
+        for sign in (1, -1):
+            found = partial_roc_auc_interval(y, sign * y, standardized=False, **region)
+            largest = region.get("max_fpr", 1.0) * (1 - region.get("min_tpr", 0.0))
+            assert found.auc == pytest.approx(largest * (sign + 1) / 2, abs=1e-12)
+            assert (found.high - found.low) / largest == pytest.approx(1 - 0.025 ** (1 / rows))
+
+    def test_few_rows_in_the_region_are_warned_of(self, rng):
+        y = rng.random(2000) < 0.5
+        with pytest.warns(FewRowsWarning, match="negative rows in the region: with fewer than 100"):
+            partial_roc_auc_interval(y, rng.standard_normal(2000) + y, max_fpr=0.05)
+
+    @few_rows
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"max_fpr": 0.0}, "max_fpr must be"),
+            ({"confidence": 95}, "confidence must lie between 0 and 1, got 95"),
+            ({"scale": "log"}, "scale must be 'logit' or 'linear', got 'log'"),
+            ({"sample_weight": np.ones(4)}, "weights must be 'frequency'"),
+        ],
+    )
+    def test_bad_settings_are_named(self, settings, message):
+        with pytest.raises(ValueError, match=message):
+            partial_roc_auc_interval([0, 0, 1, 1], [0.0, 1.0, 2.0, 0.5], **settings)

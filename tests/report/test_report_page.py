@@ -302,6 +302,9 @@ def test_what_a_reader_should_know_is_said():
     small, scores = make_rows(60, 0.3)
     assert "tends to be too narrow" in warnings_of(make_model(), small, scores)
     assert "interval of the AUC is wide" in warnings_of(make_model(), small, scores)
+    near = np.where(np.arange(1500) == np.argmax(y), -1.0, y)  # one positive row below all others
+    rests = f"narrow below {2 * int(y.sum())} rows of each class, and there are {int(y.sum())}."
+    assert rests in warnings_of(make_model(), y, near)
     assert "Only 1 positive row:" in warnings_of(make_model(), np.arange(40) == 3, np.arange(40.0))
     assert "no positive row" in warnings_of(make_model(), np.zeros(9), np.arange(9.0))
     assert "no negative row" in warnings_of(make_model(), np.ones(9), np.arange(9.0))

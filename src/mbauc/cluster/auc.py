@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from mbauc.cluster.part_rows import Layout, PartRows, visit_rows
 from mbauc.cluster.parts import PartBlock
 from mbauc.cluster.rank_sums import RankedScores, RankSums
-from mbauc.errors import FewRowsWarning, PartError
+from mbauc.errors import PartError
 from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import FEW_ROWS, check_confidence
-from mbauc.metrics.variance import interval_ends
+from mbauc.metrics.design import check_confidence, warn_of_few_rows
+from mbauc.metrics.variance import check_scale, interval_ends
 
 #: Scores come as the only column of X.
 _SCORE = Layout(1, ("score",))
@@ -58,15 +57,8 @@ def interval_of(sums: RankSums, confidence: float, scale: Literal["logit", "line
     Weights are frequencies.
     """
     check_confidence(confidence)
-    if scale not in ("logit", "linear"):
-        raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}.")
+    check_scale(scale)
     auc, stderr = sums.auc, float(np.sqrt(sums.variance))
-    smaller = min(sums.plus, sums.minus)
-    if smaller < FEW_ROWS:
-        warnings.warn(
-            f"a class has {smaller:g} rows: with fewer than {FEW_ROWS} the interval tends to be too narrow.",
-            FewRowsWarning,
-            stacklevel=3,
-        )
-    low, high = interval_ends(auc, stderr, smaller, confidence, scale)
+    warn_of_few_rows((sums.plus, sums.minus), auc, stacklevel=4)
+    low, high = interval_ends(auc, stderr, min(sums.plus, sums.minus), confidence, scale)
     return AucInterval(auc, low, high, stderr, confidence)

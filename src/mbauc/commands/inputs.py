@@ -51,7 +51,10 @@ def _is_data(folder: Path, out: Path) -> bool:
     from mbauc.errors import DataWarning
 
     tables, texts = [], []
-    with suppress(FileNotFoundError, ValueError), warnings.catch_warnings(action="ignore", category=DataWarning):
+    with (
+        suppress(FileNotFoundError, ValueError),
+        warnings.catch_warnings(action="ignore", category=DataWarning),
+    ):
         tables = [file.path for file in find_tables([folder])]
     with suppress(FileNotFoundError, ValueError):
         texts = libsvm_files([folder])

@@ -133,7 +133,7 @@ class MBAClassifier(MomentRanker):
         ``pairs``, ``rows``, ``auc``, ``interval``, ``gain`` and ``gain_interval`` of each step;
         :func:`mbauc.plots.enough_pairs_plot` draws them.
     held_out_ : ndarray of int
-        Numbers of the held-out rows: one in five of each class, at most 10,000, at least 50 or half of them.
+        Numbers of the held-out rows: one in five of each class, at most 10,000, at least 100 or half of them.
     held_out_auc_ : AucInterval
         AUC of the held-out rows under the final weights, with its 95% interval.
     n_features_in_ : int

@@ -13,6 +13,7 @@ from mbauc.estimators.solver_choice import Workload, choose_solver
 from mbauc.matrix import is_sparse
 from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
+from mbauc.metrics.design import FEW_ROWS
 from mbauc.moments import PairMoments
 from mbauc.progress import progress
 from mbauc.rows import Rows
@@ -33,8 +34,8 @@ Interval = tuple[float, float]
 FIRST_PAIRS = 1000
 #: Pairs are enough after two doublings in a row that moved the AUC by less than this, with 95% confidence.
 AUC_TOLERANCE = 0.001
-#: Held-out rows of a class: one in five, at most 10,000, and at least 50 if that is not more than half of them.
-_ONE_IN, _MOST, _FEWEST = 5, 10_000, 50
+#: Held-out rows of a class: one in five, at most 10,000, at least 100 if that is not more than half of them.
+_ONE_IN, _MOST, _FEWEST = 5, 10_000, FEW_ROWS
 #: Rows read in order that cost as much as a pair that is drawn (measured: 6 to 9).
 _ROWS_FOR_A_PAIR = 8
 #: Numbers in the positive rows of a round of pairs.
@@ -134,7 +135,7 @@ def fit_enough(ranker: MBAClassifier, rows: Rows, factors: Array) -> None:
 def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbers]:
     """Numbers of the held-out and of the other rows, both rising; rows of weight zero are neither.
 
-    One row in five of each class, at most 10,000, and at least 50 or half the class.
+    One row in five of each class, at most 10,000, and at least 100 or half the class.
     """
     out = np.zeros(rows.positive.size, dtype=bool)
     few = []

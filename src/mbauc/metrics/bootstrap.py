@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import Design, Weights, check_confidence, checked_design
+from mbauc.metrics.design import Design, Weights, check_confidence, checked_design, warn_of_few_rows
 from mbauc.metrics.placements import Scores, checked_scores
 from mbauc.progress import progress
 from mbauc.seeds import generator
@@ -72,7 +72,7 @@ def roc_auc_bootstrap(
     Warns
     -----
     FewRowsWarning
-        If a class has fewer than 50 rows, or fewer than 50 clusters: the interval is then too narrow.
+        As for :func:`roc_auc_interval`, and for the same reasons.
 
     References
     ----------
@@ -93,14 +93,15 @@ def roc_auc_bootstrap(
     scores = checked_scores(y, s, sample_weight)
     design = checked_design(scores, weights, clusters)
     ranks = _ranks(scores)
+    weight = np.ones(scores.values.size) if scores.weight is None else scores.weight
+    auc = _auc(ranks, weight[scores.positive], weight[~scores.positive])
+    warn_of_few_rows(design.effective_sizes, auc, design.kinds)
     draw = _resampler(scores, design)
     found = np.empty(resamples)
     with progress(resamples, "bootstrap", unit="resample", show=verbose) as advance:
         for k in range(resamples):
             found[k] = _auc(ranks, *draw(rng))
             advance(1)
-    weight = np.ones(scores.values.size) if scores.weight is None else scores.weight
-    auc = _auc(ranks, weight[scores.positive], weight[~scores.positive])
     low, high = np.quantile(found, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return AucInterval(auc, float(low), float(high), float(found.std(ddof=1)), confidence)
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-from mbauc.metrics.design import Weights, check_confidence, checked_design
+from mbauc.metrics.design import Weights, check_confidence, checked_design, warn_of_few_rows
 from mbauc.metrics.holm import holm
 from mbauc.metrics.placements import Scores, checked_scores, mean_of_positives, placements, spread
-from mbauc.metrics.variance import covariance_of_means, interval_ends
+from mbauc.metrics.variance import check_scale, covariance_of_means, interval_ends
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,12 @@ def roc_auc_interval(
     The variance is that of the placements: for a positive row the share of negatives below it, for a
     negative row the share of positives above it. ``O(n log n)``.
 
+    Two cases have no variance. Where the classes do not overlap, the AUC is 1 and the interval
+    [(α/2)^(1/m), 1], with α = 1 - confidence and m the rows of the smaller class: the smallest AUC at which m
+    independent pairs would all come out right with a probability of α/2. (The mirror image for 0.) It is wide
+    on purpose, and a single overlapping pair makes it narrower. Scores that are all equal have
+    the interval [½, ½].
+
     Parameters
     ----------
     y, s, sample_weight
@@ -71,7 +77,7 @@ def roc_auc_interval(
     weights : {"frequency", "sampling"}
         What ``sample_weight`` means, to be said whenever it is given: a row that stands for that many equal
         rows (the interval gets narrower with the sum of the weights), or one row drawn with a probability
-        that is inverse to it (the interval gets wider with their spread).
+        that is inverse to it (the interval gets wider with their spread, not with their unit).
     clusters : array-like of shape (n,), optional
         What belongs together: users, patients, days. Rows of a cluster may depend on each other in any way;
         the variance is that of sums over clusters. With each row its own cluster it is DeLong's.
@@ -87,7 +93,9 @@ def roc_auc_interval(
     Warns
     -----
     FewRowsWarning
-        If a class has fewer than 50 rows, or fewer than 50 clusters: the interval is then too narrow.
+        If the interval tends to be too narrow: a class has fewer than 100 rows or clusters (with sampling
+        weights, or clusters of different sizes, as many equal ones as say as much), or fewer than
+        2 / (1 - AUC), which is 200 for an AUC of 0.99 and 2,000 for 0.999.
 
     References
     ----------
@@ -102,8 +110,7 @@ def roc_auc_interval(
     0.7122 (95% interval 0.6579 to 0.7609)
     """
     check_confidence(confidence)
-    if scale not in ("logit", "linear"):
-        raise ValueError(f"scale must be 'logit' or 'linear', got {scale!r}.")
+    check_scale(scale)
     scores = checked_scores(y, s, sample_weight)
     design = checked_design(scores, weights, clusters)
     if scores.weight is None and design.groups is None:
@@ -113,7 +120,8 @@ def roc_auc_interval(
         auc, shares = placements(scores)
         variance = float(covariance_of_means(scores, design, shares[:, None])[0, 0])
     stderr = float(np.sqrt(variance))
-    low, high = interval_ends(auc, stderr, min(design.sizes), confidence, scale)
+    warn_of_few_rows(design.effective_sizes, auc, design.kinds)
+    low, high = interval_ends(auc, stderr, min(design.effective_sizes), confidence, scale)
     return AucInterval(auc, low, high, stderr, confidence)
 
 
@@ -224,6 +232,7 @@ def compare_roc_auc(
     design = checked_design(first, weights, clusters)
     found = [placements(one) for one in checked]
     auc, shares = np.array([value for value, _ in found]), np.column_stack([share for _, share in found])
+    warn_of_few_rows(design.effective_sizes, float(max(auc, key=lambda value: abs(value - 0.5))), design.kinds)
 
     # differences of placements, not of variances: nearly equal scorers differ in few rows, by little
     difference, stderr = np.zeros((len(auc), len(auc))), np.zeros((len(auc), len(auc)))

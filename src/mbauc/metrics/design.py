@@ -14,7 +14,9 @@ from mbauc.metrics.placements import Scores
 Weights = Literal["frequency", "sampling"]
 
 #: With fewer rows (or clusters) of a class than this an interval tends to be too narrow.
-FEW_ROWS = 50
+FEW_ROWS = 100
+#: So does that of an AUC near 1 (or 0) where a class has fewer rows than this over the distance from it.
+FEW_MISRANKED = 2.0
 
 
 class Design(NamedTuple):
@@ -27,42 +29,81 @@ class Design(NamedTuple):
     groups : ndarray of shape (n,) or None
         Number of the cluster of each row, from 0; None if each row is its own.
     sizes : tuple of float
-        What each class counts for, (positives, negatives): rows, their weight, or clusters.
+        Observations of each class, (positives, negatives): rows, the sum of their frequencies, or clusters.
+    effective_sizes : tuple of float
+        How many equal ones say as much (Kish): fewer where sampling weights or sizes of clusters differ.
+    kinds : tuple of str
+        What the effective sizes count, in words.
     """
 
     weights: Weights | None
     groups: NDArray[np.intp] | None
     sizes: tuple[float, float]
+    effective_sizes: tuple[float, float]
+    kinds: tuple[str, str]
 
 
 def checked_design(scores: Scores, weights: Any, clusters: Any) -> Design:
-    """The design that a caller described, or an error that names what is wrong with it.
-
-    Warns where a class counts for little. To be called by what the user calls, whose line the warning names.
-    """
+    """The design that a caller described, or an error that names what is wrong with it."""
     meaning = _check_meaning(weights, scores)
     groups = _check_clusters(clusters, scores)
-    sizes, few = [], []
+    sizes, effective_sizes, kinds = [], [], []
     for name, mask in (("positive rows", scores.positive), ("negative rows", ~scores.positive)):
-        used = mask if scores.weight is None else mask & (scores.weight > 0)
+        mass: Any = np.ones(np.count_nonzero(mask)) if scores.weight is None else scores.weight[mask]
         if groups is not None:
-            size, what = float(np.unique(groups[used]).size), f"clusters with {name}"
-        elif scores.weight is not None and meaning == "frequency":
-            size, what = float(scores.weight[mask].sum()), name
+            mass, name = np.bincount(groups[mask], mass), f"clusters with {name}"
+        if groups is None and meaning == "frequency":
+            size = effective = float(mass.sum())
         else:
-            size, what = float(np.count_nonzero(used)), name
+            size, effective = float(np.count_nonzero(mass)), _effective_size(mass)
         if size < 2:
-            raise ValueError(f"an interval needs at least 2 {what}, got {size:g}.")
-        if size < FEW_ROWS:
-            few.append(f"{size:g} {what}")
+            raise ValueError(f"an interval needs at least 2 {name}, got {size:g}.")
         sizes.append(size)
+        effective_sizes.append(effective)
+        kinds.append(name if effective == size else f"effective {name}")
+    return Design(
+        meaning, groups, (sizes[0], sizes[1]), (effective_sizes[0], effective_sizes[1]), (kinds[0], kinds[1])
+    )
+
+
+def _effective_size(mass: NDArray[np.float64]) -> float:
+    """Kish's (Σw)²/Σw²; the very number of those with mass where all have the same."""
+    used = mass[mass > 0] / mass.max()
+    return float(used.size if (used == 1.0).all() else used.sum() ** 2 / (used @ used))
+
+
+def warn_of_few_rows(
+    sizes: tuple[float, float],
+    auc: float,
+    kinds: tuple[str, str] = ("positive rows", "negative rows"),
+    *,
+    stacklevel: int = 3,
+) -> None:
+    """Warn where an interval tends to be too narrow: few rows of a class, or few for an AUC so near to 1.
+
+    To be called by what the user calls, whose line the warning names.
+    """
+    few = [f"{size:.4g} {kind}" for size, kind in zip(sizes, kinds, strict=True) if size < FEW_ROWS]
+    smallest, missed = int(np.argmin(sizes)), min(auc, 1.0 - auc)
     if few:
-        warnings.warn(
-            f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow.",
-            FewRowsWarning,
-            stacklevel=3,
+        message = f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow."
+    elif missed > 0.0 and sizes[smallest] < enough_rows(auc):
+        message = (
+            f"AUC {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the interval "
+            f"tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
         )
-    return Design(meaning, groups, (sizes[0], sizes[1]))
+    else:
+        return
+    warnings.warn(message, FewRowsWarning, stacklevel=stacklevel)
+
+
+def enough_rows(auc: float) -> int:
+    """Rows of each class from which on an interval of an AUC is about as wide as it should be.
+
+    Where the classes do not overlap it is wide enough whatever their size, see ``interval_ends``.
+    """
+    missed = min(auc, 1.0 - auc)
+    return FEW_ROWS if missed == 0.0 else max(FEW_ROWS, int(np.ceil(round(FEW_MISRANKED / missed, 6))))
 
 
 def check_confidence(confidence: Any) -> None:

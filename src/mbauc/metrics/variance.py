@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from mbauc.metrics.design import Design
 from mbauc.metrics.placements import Scores
+from mbauc.settings import check_choice
 
 Array = NDArray[np.float64]
 
@@ -44,6 +47,11 @@ def _centred(values: Array, weight: Array) -> Array:
     """Values less their weighted mean, and exactly 0 where all are equal."""
     apart = values - values[np.argmax(weight)]
     return np.asarray(apart - np.average(apart, axis=0, weights=weight))
+
+
+def check_scale(scale: Any) -> None:
+    """Where an interval may be symmetric, or an error that says so."""
+    check_choice("scale", scale, ("logit", "linear"))
 
 
 def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:

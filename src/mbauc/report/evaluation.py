@@ -129,7 +129,8 @@ def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluati
     path = penalty_path(model.path)
     notes = [*findings.about_rows(tally, ranking.tied if ranking else 0.0)]
     if ranking:
-        notes += findings.about_auc(ranking.interval) if ranking.interval else ()
+        smaller = min(tally.plus.total, tally.minus.total)
+        notes += findings.about_auc(ranking.interval, smaller) if ranking.interval else ()
         notes += findings.about_thresholds(ranking.table, model)
         notes += findings.about_probabilities(calibration)
     notes += findings.about_model(model, path)

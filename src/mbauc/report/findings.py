@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import FEW_ROWS
+from mbauc.metrics.design import FEW_ROWS, enough_rows
 from mbauc.report.curves import Reliability
 from mbauc.report.path import PenaltyPath
 from mbauc.report.positions import explore
@@ -57,8 +57,13 @@ def about_rows(tally: Tally, tied: float) -> Iterator[str]:
         )
 
 
-def about_auc(auc: AucInterval) -> Iterator[str]:
-    """AUCs that are uncertain, no better than chance, or too good."""
+def about_auc(auc: AucInterval, rows: float) -> Iterator[str]:
+    """AUCs that are uncertain, no better than chance, or too good, the smaller class having so many rows."""
+    if FEW_ROWS <= rows < enough_rows(auc.auc):
+        yield (
+            f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "
+            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(rows)}."
+        )
     if auc.high - auc.low > _WIDE:
         yield f"The interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. More rows would narrow it."
     if auc.high < 0.5:

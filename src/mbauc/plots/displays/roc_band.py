@@ -130,7 +130,7 @@ class RocBandDisplay(ScoreDisplay):
         Warns
         -----
         FewRowsWarning
-            If a class has fewer than 50 rows: the interval of the AUC is then too narrow.
+            If a class has few rows for that AUC: its interval tends to be too narrow.
         """
         confidence = inner_share("confidence", confidence)
         if delta is not None:
