@@ -17,7 +17,7 @@ from mbauc.rows import Rows
 Array = NDArray[np.float64]
 
 #: Numbers of a chunk of rows that is dense at a time.
-_CHUNK = 1 << 21
+_CHUNK = 1 << 19
 #: A row whose leverage leaves no more than this would take a column's only values with it.
 _SLACK = 1e-6
 
@@ -75,7 +75,7 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Rows]], fit: Fit, n_
     Pairs that were drawn add the variance of the draw: each class's own over their number, and what matched
     pairs add to that as if rows were normal. Penalties are taken as given, weights that are zero as zero.
 
-    Time ``O(n s²)`` for s weights that are not zero, two passes; memory of a few s×s matrices and 16 MB.
+    Time ``O(n s²)`` for s weights that are not zero, two passes; memory of a few s×s matrices and some 20 MB.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class _LeaveOut:
             r = D @ w + (-1.0 if side.positive else 1.0)
             solved = D @ side.inverse
             slack = 1.0 - tau * np.einsum("ij,ij->i", solved, D)
-            turned = np.einsum("ij,ij->i", solved, np.broadcast_to(k, D.shape))
+            turned = solved @ k if k.ndim == 1 else np.einsum("ij,ij->i", solved, k)
             r = np.where(slack > _SLACK, (r + tau * turned) / np.maximum(slack, _SLACK), r)
             change = D
             change *= r[:, None]

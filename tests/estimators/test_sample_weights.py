@@ -7,6 +7,8 @@ from scipy import sparse as sp
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.data import Block
 
+pytestmark = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+
 
 @pytest.fixture
 def weighted(rng):
@@ -44,7 +46,6 @@ WAYS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("factor", [100.0, 0.001])
 def test_the_unit_of_the_weights_changes_nothing(weighted, way, factor):

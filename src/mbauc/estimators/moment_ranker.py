@@ -81,7 +81,7 @@ class MomentRanker(ProbabilisticRanker):
         Warns
         -----
         FewRowsWarning
-            From moments, if a class counts for few rows.
+            From moments, if a class counts for fewer than 50 rows, or 4 for each weight.
 
         Notes
         -----

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+#: With fewer rows of a class for each weight, errors from moments are a tenth too small and more.
+_ROWS_A_WEIGHT = 4
+
 
 def errors_from_moments(ranker: MomentRanker) -> Array:
     """As if columns were normal; refused where moments do not tell, with a warning where they tell little."""
@@ -39,7 +42,7 @@ def errors_from_moments(ranker: MomentRanker) -> Array:
             "the blocks: coef_standard_errors([(X, y), …])."
         )
     smaller, used = min(ranker.moments_.effective_sizes), int(np.count_nonzero(ranker.coef_))
-    if smaller < max(FEW_ROWS, used):
+    if smaller < max(FEW_ROWS, _ROWS_A_WEIGHT * used):
         warnings.warn(
             f"a class counts for {smaller:,.0f} rows, beside {used:,} weights: standard errors from moments "
             "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
