@@ -120,7 +120,7 @@ GRIDS = [
     {},
     {"l2_grid": [0.01, 1.0], "repeats": 2},
     {"l1_grid": [0.0, 0.01], "l2_grid": [0.01, 0.1], "scale": True},
-    {"scoring": "binormal_auc"},
+    {"scoring": "binormal_auc", "weights": "frequency"},
     {"scoring": "risk", "one_standard_error": True},
 ]
 FREE = {"solver": "matrix-free", "tol": 1e-13}
@@ -153,6 +153,7 @@ def test_cross_validation_is_that_of_one_machine(table, form, grid, weighted):
     scale = np.abs(local.coef_).max()
     np.testing.assert_allclose(ours.coef_, local.coef_, atol=(1e-6 if "solver" in grid else 1e-9) * scale)
     assert ours.slope_ == pytest.approx(local.slope_, rel=1e-5)
+    assert ours.effective_sample_size_ == pytest.approx(local.effective_sample_size_)
 
 
 def test_training_and_scoring_take_one_pass_each(table):
