@@ -243,6 +243,7 @@ def test_fit_speaks_of_no_solver(rows, tmp_path, capsys):
         shown = told(capsys, *words, "-o", tmp_path / "m.mbauc", "--force").out
         for word in ("Σ", "gram:", "matrix-free", "moments"):
             assert word not in shown
+    assert "Σ" not in told(capsys, "inspect", tmp_path / "m.mbauc").out
     inspected = json.loads(told(capsys, "inspect", tmp_path / "m.mbauc", "--json").out)
     assert "matrix-free" in inspected["trained_on"]["solver"]
 

@@ -9,8 +9,9 @@ from mbauc.commands.terminal import harmless
 
 #: Lines of a table that are shown, and those of them that are its last.
 _LINES, _LAST = 100, 20
-#: Fewest characters of a reason that is worth reading.
-_REASON = 16
+#: Characters of a reason that are worth more than what overrules it.
+_REASON = 30
+_STANDS = "(… stands for the name of the column)"
 _OVERRULE = "(overrule with --types NAME=category, numeric, time, id … or --ignore NAME)"
 
 
@@ -32,8 +33,11 @@ def column_table(plan: Any) -> str:
     cells = [[harmless(text) for text in row] for row in cells]
     feet = [foot]
     if _least(cells) > width:
+        cells = [[*row[:4], row[4].replace(row[0], "…", 1)] for row in cells]
+        feet.append(_STANDS)
+    if _least(cells) > width:
         cells = [row[:4] for row in cells]
-        feet.append(_OVERRULE)
+        feet[-1] = _OVERRULE
     shown = [*_fitted(cells, width), *feet]
     if len(shown) > _LINES:
         middle = f"… {len(shown) - _LINES:,} more columns …"
@@ -65,4 +69,6 @@ def _fitted(cells: list[list[str]], width: int) -> list[str]:
 
 
 def _short(text: str, most: int) -> str:
+    if len(text) > most:
+        text = text.split(" (")[0]  # figures in brackets go first
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
     )
     output.say(str(found))
     for note in notes:
-        output.say(f"note: {note}")
+        output.note(note, 6)
     return output.done(
         {
             "models": models,

@@ -62,6 +62,8 @@ def run(options: argparse.Namespace) -> int:
     own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
     for line in _lines(found, own):
         output.say(line)
+    for note in found.warnings:
+        output.note(note, 14)
     if options.report is not None:
         from mbauc.atomic import atomic_write
         from mbauc.report.page import page_html
@@ -118,8 +120,6 @@ def _lines(found: Evaluation, own: Position | None) -> Iterator[str]:
             f"{own.detection.low:.4f} to {own.detection.high:.4f}), {count(own.false_alarms)} false alarms "
             f"({own.false_alarm.value:.5f})"
         )
-    for note in found.warnings:
-        yield f"note          {note}"
 
 
 def _lift_lines(ranking: Ranking) -> Iterator[str]:

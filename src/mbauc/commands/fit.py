@@ -201,7 +201,7 @@ def run(options: argparse.Namespace) -> int:
     if hint:
         record["notes"].append(hint.strip())
     for note in record["notes"]:
-        output.say(f"note        {note}")
+        output.note(note, 12)
     output.say(f"updates     {_about_updates(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")

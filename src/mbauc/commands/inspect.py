@@ -52,8 +52,10 @@ def run(options: argparse.Namespace) -> int:
         if cut.false_alarm is not None:
             promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
-    facts.append(("moments", "kept: mbauc update and merge work" if model.moments else "not in the file"))
-    for name, value in [*facts, *training_facts(record)]:
+    plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
+    updates = "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+    facts.append(("updates", updates if model.moments else "not possible: what they need is not in the file"))
+    for name, value in [*facts, *training_facts(plain)]:
         output.say(f"{name.lower():18}  {value}")
     output.say(f"\n{weight_meaning(model)}:\n")
     shown = [_short(name, 80) for _, name, _ in top]

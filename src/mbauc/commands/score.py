@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(harmless(f"mbauc: note: {left_out(summary['left_out'])}") + "\n")
     if summary["formulas"]:
         sys.stderr.write(
-            f"mbauc: note: {summary['formulas']:,} values of --id begin like a formula (= + - @) and are "
-            "passed on as they are. A spreadsheet may run them: import these columns as text, or write .parquet.\n"
+            f"mbauc: note: {summary['formulas']:,} values of --id begin like a formula (= + - @). A "
+            "spreadsheet may run them: import these columns as text, or write .parquet.\n"
         )
     if to_screen:
         return 0

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import shutil
 import sys
 import textwrap
 import unicodedata
@@ -37,6 +38,12 @@ class Output:
         if not self.as_json:
             sys.stdout.write(harmless(text) + "\n")
             sys.stdout.flush()
+
+    def note(self, text: str, indent: int) -> None:
+        """A note for people, in lines that fit the screen; ``indent`` is the width of what stands before it."""
+        width = max(shutil.get_terminal_size().columns, 40)
+        lines = textwrap.wrap(harmless(text), width - indent, break_long_words=False, break_on_hyphens=False)
+        self.say("note".ljust(indent) + ("\n" + " " * indent).join(lines))
 
     def done(self, told: dict[str, Any]) -> int:
         """The result for scripts; the exit code."""

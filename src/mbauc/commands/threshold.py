@@ -86,8 +86,9 @@ def run(options: argparse.Namespace) -> int:
         if seen and not options.on_training_rows:
             raise ValueError(
                 f"the model was trained on rows of {named(seen)}. On new rows it would raise more false alarms "
-                "than a promise made from these. Give rows that it has not seen; --on-training-rows takes "
-                "these, without a promise."
+                "than a promise made from these. Give rows that it has not seen, such as another day, or "
+                "a part of the file that was set aside before 'mbauc fit'; --on-training-rows takes these, "
+                "without a promise."
             )
         tested = score_source(model, source, show=not options.json)
         left_out = note_skipped(source)
