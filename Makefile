@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test bench clean
+.PHONY: demo test test-faults bench clean
+# moments at which each command is hit, and files that are changed at random
+MOMENTS ?= 50
+MUTATIONS ?= 50000
 
 demo: $(READY)
 	$(BIN)/mbauc demo
@@ -16,6 +19,11 @@ test: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# what the daily tests have no time for: signals at any moment, full disks and the like, and made-up files
+test-faults: $(INSTALLED)
+	$(BIN)/pytest -m faults -n 0 tests/faults --moments $(MOMENTS)
+	$(BIN)/python tests/faults/mutate.py --count $(MUTATIONS)
 
 bench: $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[benchmarks]'

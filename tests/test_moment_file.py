@@ -114,6 +114,7 @@ def test_counts_beyond_64_bits(table, tmp_path):
     [
         {"positive_count": np.str_("-1")},
         {"positive_weight": np.float64("nan")},
+        {"positive_weight": np.float64(1e200)},
         {"negative_mean": np.full(6, np.inf)},
         {"scatters": np.full((7, 6), np.nan)},
         {"scatters": np.zeros((6, 6))},

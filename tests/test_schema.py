@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.schema import (
     SCALAR,
-    ArrayOf,
-    Arrays,
     Choice,
     Either,
     Flag,

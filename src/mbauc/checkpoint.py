@@ -18,12 +18,13 @@ from typing import IO, Any
 
 from numpy.typing import NDArray
 
+from mbauc.array_schema import Arrays, Size
 from mbauc.atomic import atomic_write, remove_parts
 from mbauc.changed_input import differences
 from mbauc.errors import CheckpointError, DiskFullError
 from mbauc.folder_lock import FolderLock
 from mbauc.plain_arrays import Declared, encoded, read_plain
-from mbauc.schema import Arrays, Json, Record, Size, Text, shortened, shown
+from mbauc.schema import Json, Record, Text, shortened, shown
 from mbauc.settings import check_number
 
 MAGIC = b"MBAUCKPT"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.atomic import atomic_write
 from mbauc.class_moments import ClassMoments
 from mbauc.closed_pairs import ClosedPairs
@@ -17,7 +18,8 @@ from mbauc.errors import MomentFileError
 from mbauc.moments import PairMoments
 from mbauc.plain_archive import PlainArchive
 from mbauc.scatter import PackedScatters, WeightedMean
-from mbauc.schema import ArrayOf, Arrays, shortened, shown
+from mbauc.scatter.weighted_mean import HEAVIEST
+from mbauc.schema import shortened, shown
 
 FORMAT = "mbauc pair moments"
 VERSION = 1
@@ -26,7 +28,7 @@ VERSION = 1
 def _rows(name: str) -> dict[str, ArrayOf]:
     return {
         f"{name}_count": ArrayOf("U", pattern="[0-9]{1,40}"),  # may exceed 64 bits
-        f"{name}_weight": ArrayOf("<f8", low=0),
+        f"{name}_weight": ArrayOf("<f8", low=0, high=HEAVIEST),
         f"{name}_squared_weight": ArrayOf("<f8", low=0),
         f"{name}_mean": ArrayOf("<f8", ("d",)),
     }

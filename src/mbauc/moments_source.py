@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.changed_input import (
     FINGERPRINT,
     BlockMark,
@@ -26,7 +28,8 @@ from mbauc.progress import progress
 from mbauc.rows import Rows
 from mbauc.running_auc import RunningAuc
 from mbauc.scatter import PackedScatters, WeightedMean
-from mbauc.schema import ArrayOf, Arrays, read_json, shortened
+from mbauc.scatter.weighted_mean import HEAVIEST
+from mbauc.schema import read_json, shortened
 from mbauc.threads import thread_count
 
 if TYPE_CHECKING:
@@ -169,7 +172,7 @@ def _packed(name: str, sums: WeightedMean) -> dict[str, Any]:
 def _expected(name: str) -> dict[str, ArrayOf]:
     return {
         f"{name}_count": ArrayOf("<i8", low=0),
-        f"{name}_weights": ArrayOf("<f8", (2,), low=0),
+        f"{name}_weights": ArrayOf("<f8", (2,), low=0, high=(HEAVIEST, float_info.max)),
         f"{name}_mean": ArrayOf("<f8", ("d",)),
     }
 

@@ -16,6 +16,7 @@ from mbauc.metrics import roc_auc_interval
 from mbauc.model import Threshold
 from mbauc.report import report_html
 from mbauc.report.positions import explore
+from mbauc.report.svg import Axis
 from mbauc.report.tally import Tally
 from mbauc.report.text import between, count, embedded_json, escaped, percent
 from mbauc.report.thresholds import threshold_table
@@ -381,3 +382,9 @@ def test_colours_can_be_read_in_light_and_dark():
             for paper in ("paper", "raised"):
                 assert contrast(theme[ink], theme[paper]) >= 4.5, (ink, paper)
         assert contrast(theme["warn-ink"], theme["warn"]) >= 4.5
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 5e-324), (-1e308, 1e308), (1.0, 1.0 + 2e-16), (0.0, 0.0)])
+def test_an_axis_of_next_to_nothing_or_everything_has_ticks(low, high):
+    ticks = Axis(low, high, "score").ticks()
+    assert all(low <= value <= high and text for value, text in ticks)

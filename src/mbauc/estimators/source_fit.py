@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.checkpoint import SETTLED, Checkpoint, interruptible
 from mbauc.data.block import Source, about_rows
 from mbauc.errors import CheckpointError
@@ -25,7 +26,7 @@ from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.progress import progress, silent
 from mbauc.rows import Rows
 from mbauc.sampling import draw_rows
-from mbauc.schema import ArrayOf, Arrays, Choice
+from mbauc.schema import Choice
 from mbauc.settings import check_whole
 from mbauc.solvers.face_descent import DESCENT_STATE
 from mbauc.solvers.product_ridge import RIDGE_STATE, Watch

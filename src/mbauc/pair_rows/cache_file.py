@@ -18,12 +18,13 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.array_schema import ArrayOf
 from mbauc.changed_input import FINGERPRINT, BlockMark
 from mbauc.errors import CheckpointError
 from mbauc.pair_rows.collector import STATE
 from mbauc.pair_rows.compact_rows import CompactRows
 from mbauc.plain_arrays import Declared, padded, read_plain
-from mbauc.schema import ArrayOf, Number, Record, read_json, shortened, shown
+from mbauc.schema import Number, Record, read_json, shortened, shown
 from mbauc.threads import run_threads
 
 MAGIC = b"MBAUCROW"

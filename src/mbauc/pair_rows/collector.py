@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.pair_rows.columns import ColumnOrder
 from mbauc.pair_rows.compact_rows import CompactRows
-from mbauc.schema import ArrayOf, Arrays
+from mbauc.scatter.weighted_mean import HEAVIEST
 from mbauc.threads import run_threads
 
 Array = NDArray[np.float64]
@@ -25,7 +26,7 @@ STATE = Arrays(
     {
         "columns": ArrayOf("<u4", ("used",)),
         "counts": ArrayOf("<i8", (2,), low=0),
-        "weights": ArrayOf("<f8", (2,), low=0),
+        "weights": ArrayOf("<f8", (2,), low=0, high=HEAVIEST),
         "squared_weights": ArrayOf("<f8", (2,), low=0),
         "ones": ArrayOf("<i8", (2, "used"), low=0),
     },

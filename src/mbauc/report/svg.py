@@ -62,7 +62,11 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """Round values with their texts."""
         if not self.log:
-            step = round_step((self.high - self.low) / 5)
+            least = (self.high - self.low) / 5
+            if not max(1e-300, 1e-12 * max(abs(self.low), abs(self.high))) < least < np.inf:
+                # next to nothing, or more than there are numbers
+                return [(end, f"{end:.3g}") for end in (self.low, self.high)]
+            step = round_step(least)
             first, last = np.ceil(self.low / step - 1e-9), np.floor(self.high / step + 1e-9)
             values = np.arange(first, last + 1) * step + 0.0  # not minus zero
             digits = max(0, -int(np.floor(np.log10(step * (100 if self.percent else 1)) + 1e-9)))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+#: The largest sum of weights that can still be squared.
+HEAVIEST = 1e150
 _ROUNDING = 16 * np.finfo(np.float64).eps
 #: A weight that no longer matters beside any other; decay stops here, before squares underflow.
 _FORGOTTEN = 1e-120

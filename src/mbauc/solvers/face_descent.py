@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.schema import ArrayOf, Arrays
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.line_search import lowest_point
 from mbauc.solvers.penalty import Penalty

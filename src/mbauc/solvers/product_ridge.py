@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.schema import ArrayOf, Arrays
+from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.gcv import L2_MULTIPLES
 from mbauc.solvers.penalty import Penalty
