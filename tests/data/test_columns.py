@@ -282,6 +282,13 @@ def test_the_description_names_every_column_and_how_to_override_it():
     assert told[-1] == "(decided on the first 2 rows)"
 
 
+def test_overrides_can_be_copied_into_a_shell():
+    table = pa.table({"y": [0, 1], "salary K$": [1.5, 2.5], "home town": ["a", "b"]})
+    told = plan_columns(table, label="y").describe(options=True)
+    assert "--types 'salary K$=category'\n" in told
+    assert "--ignore 'home town'\n" in told
+
+
 @pytest.mark.parametrize(
     ("said", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -106,9 +107,10 @@ def _override(column: Column, options: bool) -> str:
     if column.kind in ("label", "weight"):
         return f"--{column.kind} …" if options else f"{column.kind}=…"
     if column.kind == "category" and column.spelling in ("text", "truth"):
-        return f"--ignore {column.name}" if options else f"ignore=[{column.name!r}]"
+        return f"--ignore {shlex.quote(column.name)}" if options else f"ignore=[{column.name!r}]"
     other = "numeric" if column.kind == "category" else "category"
-    return f"--types {column.name}={other}" if options else f"types={{{column.name!r}: {other!r}}}"
+    said = shlex.quote(f"{column.name}={other}")  # to be copied into a shell
+    return f"--types {said}" if options else f"types={{{column.name!r}: {other!r}}}"
 
 
 def plan_columns(

@@ -68,20 +68,20 @@ class Utf8Stream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Some bytes, at most ``size``; none at the end only."""
-        ready, self._ready = self._ready, b""
-        while not ready:
+        """As many bytes as are asked for, less only at the end: Arrow takes what it gets for whole lines."""
+        ready = self._ready
+        while size < 0 or len(ready) < size:
             try:
-                data = self._stream.read(size)
+                data = self._stream.read(size if size < 0 else size - len(ready))
             except BaseException as error:
                 self._seen.error = error.with_traceback(None)
                 return b""
             self._seen.end = (self._seen.end + data[-64:])[-64:]
-            ready = data if not self._rest and data.isascii() else self._as_utf8(data, size < 0 or not data)
+            ready += data if not self._rest and data.isascii() else self._as_utf8(data, final=not data)
             if not data:
                 break
-        if 0 <= size < len(ready):  # who asks for so many bytes has no room for more
-            ready, self._ready = ready[:size], ready[size:]
+        size = len(ready) if size < 0 else size
+        ready, self._ready = ready[:size], ready[size:]
         return ready
 
     def _as_utf8(self, data: bytes, final: bool) -> bytes:
