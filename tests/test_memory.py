@@ -3,8 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mbauc import memory
+from mbauc import MBAClassifier, memory
+from mbauc.cli import main
+from mbauc.data import LibsvmSource
 from mbauc.memory import available_memory, own_memory, parse_memory
+from mbauc.pair_rows.from_source import pair_rows_from_source
 
 
 @pytest.mark.parametrize(
@@ -120,3 +123,57 @@ def test_own_memory_counts_arrays_and_no_mapped_files(tmp_path):
 def test_where_the_system_does_not_tell_nothing_is_held(monkeypatch):
     monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: "?")
     assert own_memory() == 0
+
+
+# -- the least that a fit takes ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def clicks(tmp_path):
+    path = tmp_path / "clicks.libsvm"
+    path.write_text("1 1:1\n0 2:1\n" * 50)
+    return path
+
+
+def fit(capsys, path, *words):
+    """Exit code and what was said of a fit with a limit."""
+    code = main(["fit", str(path), *words, "-o", str(path.with_name("model.mbauc")), "--force"])
+    return code, capsys.readouterr().err
+
+
+def test_too_little_memory_is_refused_with_what_is_needed(clicks, capsys):
+    code, said = fit(capsys, clicks, "--memory", "50MB")
+    assert code == 2
+    assert "--memory 50MB is not enough for this fit: at least 450MB is needed to read LIBSVM text." in said
+    table = clicks.with_name("rows.csv")
+    table.write_text("y,a\n1,2\n0,1\n" * 50)
+    code, said = fit(capsys, table, "--label", "y", "--memory", "600MB")
+    assert code == 2
+    assert "--memory 600MB is not enough for this fit: at least 750MB is needed to read tables." in said
+    assert not clicks.with_name("model.mbauc").exists()
+
+
+def test_sigma_that_does_not_fit_is_refused(clicks, capsys):
+    clicks.write_text("1 1:1 10000:1\n0 2:1\n" * 50)
+    code, said = fit(capsys, clicks, "--memory", "1GB", "--solver", "gram")
+    assert code == 2
+    assert "at least 2850MB is needed with --solver gram and 10,000 columns." in said
+    source = LibsvmSource(clicks)
+    with pytest.raises(ValueError, match=r"solver='gram' needs Σ of 10,000 columns, which takes 2\.4 GB"):
+        MBAClassifier(solver="gram").fit_source(source, memory="1GB")
+
+
+def test_a_small_file_with_a_huge_index_is_refused(clicks, capsys):
+    clicks.write_text("1 1:1 2147483647:1\n0 2:1\n" * 20)
+    code, said = fit(capsys, clicks, "--memory", "500MB")
+    assert code == 2
+    assert "at least 280GB is needed with 2,147,483,647 columns." in said
+    source = LibsvmSource(clicks)
+    with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB, of 1\.0 GB allowed"):
+        MBAClassifier().fit_source(source, memory="1GB")
+    with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB"):
+        pair_rows_from_source(source, n_threads=1, memory=1 << 30)
+
+
+def test_enough_memory_is_enough(clicks, capsys):
+    assert fit(capsys, clicks, "--memory", "450MB", "--hold-out", "0")[0] == 0

@@ -100,7 +100,9 @@ def add(commands: Any) -> None:
         "--memory",
         type=memory,
         metavar="SIZE",
-        help="that the process may take, such as 4GB (default: half of what is free)",
+        help="that the process may take, such as 4GB: kept, or refused before anything is read if it is too "
+        "little for this fit; 450MB for LIBSVM text and 750MB for tables are the least (default: half of "
+        "what is free)",
     )
     fit.add_argument(
         "--checkpoint", metavar="DIR", help="folder to keep the state in; the same command goes on from there"
@@ -148,12 +150,21 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
     if options.test is not None and "-" in options.test:
         raise Usage("--test takes files; standard input can only be DATA.")
+    from mbauc.commands.memory_need import Room
+    from mbauc.data.block import about_rows
     from mbauc.model import save_model
     from mbauc.model.training import Training, train
 
     output = Output(options.json)
     with files(options) as paths:
-        source, layout = opened(paths, options) if options.like is None else _alike(paths, options)
+        room = Room(options.memory, paths, options)
+        opening = opened if options.like is None else _alike
+        source, layout = opening(paths, options, room.block_rows)
+        room.require_for(
+            source,
+            gram=options.solver == "gram",
+            test_rows=0 if options.test else round(options.hold_out * (about_rows(source) or 0)),
+        )
         about: dict[str, Any] = {"columns": layout.n_features}
         plan = getattr(source, "plan", None)
         if plan is not None:
@@ -178,14 +189,16 @@ def run(options: argparse.Namespace) -> int:
             folds=options.cv,
             hold_out=options.hold_out,
             seed=options.seed,
-            memory=None if options.memory is None else _for_rows(options.memory),
+            memory=room.for_rows(),
             checkpoint=options.checkpoint,
             decay=options.decay or 1.0,
             show=not options.json,
         )
         test = None
         if options.test is not None:
-            test = layout.source(options.test, source.classes, on_error=options.on_error)
+            test = layout.source(
+                options.test, source.classes, on_error=options.on_error, block_rows=room.block_rows
+            )
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
@@ -215,7 +228,7 @@ def run(options: argparse.Namespace) -> int:
     return output.done({**told, **left_out, **record})
 
 
-def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
+def _alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
     """A source of files read as those of another model were."""
     from mbauc.model import load_model
 
@@ -223,14 +236,7 @@ def _alike(paths: list[str], options: argparse.Namespace) -> tuple[Any, Any]:
     if given is not None:
         raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
     model = load_model(options.like, moments=False)
-    return opened_like(model, paths, options), model.layout
-
-
-def _for_rows(memory: int) -> int:
-    """What is left for a fit of the memory of the whole process; a seventh is for what cannot be foreseen."""
-    from mbauc.memory import own_memory
-
-    return max(memory - memory // 7 - own_memory(), 1 << 20)
+    return opened_like(model, paths, options, block_rows=block_rows), model.layout
 
 
 def _about_updates(model: Any, options: argparse.Namespace) -> str:

@@ -243,17 +243,19 @@ def _looks_like_libsvm(line: str) -> bool:
     return len(words) > 1 and all(word.partition(":")[0].isdigit() and ":" in word for word in words[1:])
 
 
-def opened_like(model: Any, paths: list[str], options: argparse.Namespace) -> Any:
+def opened_like(model: Any, paths: list[str], options: argparse.Namespace, **more: Any) -> Any:
     """A source of labelled files like those that a model was trained on."""
     from mbauc.model.layout import LibsvmLayout
 
     text = isinstance(model.layout, LibsvmLayout)
     if options.format != "auto" and (options.format == "libsvm") != text:
         raise Usage(f"--format {options.format}: the model reads {'LIBSVM text' if text else 'tables'}.")
-    return model.layout.source(paths, model.classes, on_error=options.on_error)
+    return model.layout.source(paths, model.classes, on_error=options.on_error, **more)
 
 
-def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLayout | LibsvmLayout]:
+def opened(
+    paths: list[str], options: argparse.Namespace, block_rows: int = 65_536
+) -> tuple[Any, TableLayout | LibsvmLayout]:
     """A source of files seen for the first time, and what a model has to know of their rows."""
     from mbauc.data import LibsvmSource, TableSource
     from mbauc.data.known_columns import libsvm_files
@@ -271,7 +273,11 @@ def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLay
                 "what the files are with --format."
             )
         source = LibsvmSource(
-            libsvm_files(paths), positive=_numbers(options.positive), on_error=options.on_error, verbose=verbose
+            libsvm_files(paths),
+            positive=_numbers(options.positive),
+            on_error=options.on_error,
+            block_rows=block_rows,
+            verbose=verbose,
         )
         return source, LibsvmLayout(source.n_features, bool(source.zero_based))
     if options.label is None:
@@ -290,6 +296,7 @@ def opened(paths: list[str], options: argparse.Namespace) -> tuple[Any, TableLay
         label=options.label,
         positive=options.positive,
         on_error=options.on_error,
+        block_rows=block_rows,
         verbose=verbose,
         **settings,
     )

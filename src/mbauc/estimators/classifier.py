@@ -14,7 +14,7 @@ from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
 from mbauc.estimators.problem import Problem
-from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
+from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
 from mbauc.estimators.source_fit import (
     SourceRun,
     check_source,
@@ -36,7 +36,7 @@ from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import Weights
 from mbauc.moments import PairMoments
 from mbauc.moments_source import moments_from_source
-from mbauc.pair_rows.from_source import pair_rows_from_source
+from mbauc.pair_rows.from_source import pair_rows_from_source, require_column_room
 from mbauc.progress import progress, waiting
 from mbauc.settings import check_number
 
@@ -322,11 +322,14 @@ class MBAClassifier(MomentRanker):
             )
         forget_path(self)
         limit = parse_memory(memory)
+        require_column_room(source.n_features, limit)
         factors = check_factors(self.penalty_factors, source.n_features)
         show = bool(self.verbose)
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
             # what is free may have changed since an earlier run, and rows may be in its states by now
-            name, reason = run.once("solver", lambda: self._solver_for(source, limit)).tolist()
+            name, reason = run.once(
+                "solver", lambda: self._solver_for(source, limit, memory is not None)
+            ).tolist()
             self.solver_ = SolverChoice(name, reason)
             if self.solver_.name == "gram":
                 moments = moments_from_source(
@@ -352,9 +355,11 @@ class MBAClassifier(MomentRanker):
             del self.feature_names_in_
         return self
 
-    def _solver_for(self, source: Source, memory: float) -> SolverChoice:
+    def _solver_for(self, source: Source, memory: float, given: bool) -> SolverChoice:
         if not isinstance(self.pairs, str):
             return SolverChoice("matrix-free", "pairs were drawn from a source")
+        if self.solver == "gram" and given:
+            require_gram_room(source.n_features, memory)
         if self.solver != "auto":
             return SolverChoice(self.solver, "as asked for")
         return choose_solver(

@@ -29,6 +29,20 @@ _GRAM_COPIES = 3
 _WORTH, _WORTH_SECONDS = 2.0, 0.5
 
 
+def gram_bytes(columns: int) -> float:
+    """Memory to form and solve with Σ of so many columns."""
+    return _GRAM_COPIES * 8.0 * columns**2
+
+
+def require_gram_room(columns: int, memory: float) -> None:
+    """Raise if Σ of so many columns was asked for and does not fit."""
+    if gram_bytes(columns) > memory:
+        raise ValueError(
+            f"solver='gram' needs Σ of {columns:,} columns, which takes {gram_bytes(columns) / 1e9:,.1f} GB to "
+            f"solve with, of {memory / 1e9:,.1f} GB allowed. Use solver='matrix-free', or allow more memory."
+        )
+
+
 class SolverChoice(NamedTuple):
     """How weights were found.
 
@@ -89,7 +103,7 @@ class Workload:
     @property
     def gram_bytes(self) -> float:
         """Memory to form and solve with Σ."""
-        return _GRAM_COPIES * 8.0 * self.columns**2
+        return gram_bytes(self.columns)
 
     def gram_seconds(self, n_l2: int, n_fits: int, given: bool = True) -> float:
         """Time to form Σ and to solve for so many l2, given or to be chosen, so many times."""

@@ -20,6 +20,7 @@ from mbauc.data.some_rows import SomeRows
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.solver_choice import SolverChoice, Workload
 from mbauc.estimators.source_fit import first_block, rows_of
+from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -226,6 +227,8 @@ def _keeps_moments(rows: Source, training: Training) -> bool:
     if rows.n_features > _SMALL:
         return False
     workload = Workload.of(first_block(rows).X, rows_of(rows), in_blocks=True)
+    if training.memory is not None and workload.gram_bytes > parse_memory(training.memory):
+        return False
     return workload.gram_seconds(1, 1, settings.get("l2", "auto") != "auto") < _PATIENCE
 
 

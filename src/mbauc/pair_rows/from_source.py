@@ -35,6 +35,20 @@ _BLOCKS = 4
 _SLACK = 1 << 25
 
 
+def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
+    """Raise if vectors over the columns alone take more than is allowed, however few rows there are.
+
+    A handful of rows with one huge index would otherwise take gigabytes.
+    """
+    need = _COLUMN_BYTES * n_features + 8 * _VECTORS * used
+    if need > memory + _SLACK:
+        raise ValueError(
+            f"a fit to {n_features:,} columns{f', {used:,} of which occur,' if used else ''} takes at least "
+            f"{need / 1e9:,.1f} GB, of {memory / 1e9:,.1f} GB allowed. Hash the columns to fewer, allow more "
+            "memory, or look for an index that cannot be meant."
+        )
+
+
 def pair_rows_from_source(
     source: Source,
     *,
@@ -89,6 +103,7 @@ def pair_rows_from_source(
     """
     from mbauc.data.block import about_rows
 
+    require_column_room(source.n_features, memory)
     with progress(about_rows(source), "reading rows", show=show) as advance:
         reading = _Reading(source, n_threads, memory, advance)
         if folder is None:
@@ -124,6 +139,9 @@ class _Reading:
         reading = _COLUMN_BYTES * self._source.n_features + _BLOCKS * self._largest
         return self._memory - vectors - max(reading, self._beside)
 
+    def _require_room(self) -> None:
+        require_column_room(self._source.n_features, self._memory, self.collector.order.used)
+
     def _look(self, held: int) -> None:
         """Note what the process has grown by beside the rows held: buffers of the source, libraries, blocks."""
         self._beside = max(self._beside, own_memory() - self._before - held - _SLACK)
@@ -141,6 +159,7 @@ class _Reading:
                 size += sum(chunk.nbytes for chunk in chunks)
                 held.append((chunks, block.mark))
                 self._look(size)
+                self._require_room()
                 if writer is None and size > self._room:
                     writer = CacheWriter(None, self._header(None))
                 while held and writer is not None:
@@ -162,6 +181,7 @@ class _Reading:
         try:
             before = EarlierBlocks(writer.name, writer.marks, differences(writer.begun, now))
             for number, block in self._blocks(checksums=True):
+                self._require_room()
                 if number < len(before.marks):
                     before.compare(number, block.mark)
                     self._count(block)
