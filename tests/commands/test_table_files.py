@@ -119,6 +119,15 @@ def test_a_file_without_names(told):
     assert told("score", "m.mbauc", "raw.tsv", "--id", "c4", "-o", "-").out.startswith('"c4","score"')
 
 
+def test_advice_about_skipped_rows_is_for_the_command_line(told):
+    csv.write_csv(pa.table(rows(60_000)), "t.csv")
+    with open("t.csv", "a") as stream:
+        stream.write("1,abc,a\n")
+    said = told("fit", "t.csv", "--label", "y", "--on-error", "skip", *FIT, "-o", "m.mbauc").err
+    assert "line 60,002: expected a finite number in column 'x', got 'abc'. Pass --types x=category if it" in said
+    assert "on_error" not in said
+
+
 def test_rows_with_other_bytes_are_skipped(told):
     lines = [f"{k % 2},a{k % 3},{k}.5".encode() for k in range(300)]
     lines[250], lines[260] = b"1,caf\xe9,5.5", b"1,a2,5.5,caf\xe9"
@@ -131,6 +140,8 @@ def test_rows_with_other_bytes_are_skipped(told):
     said = told("fit", "t.csv", "--label", "y", "--on-error", "skip", *FIT, "-o", "m.mbauc").err
     assert "left out 2 rows" in said
     assert "Traceback" not in said
+    assert "on_error" not in said
+    assert "--on-error" not in said  # that is what was asked for
     assert "left out 2 rows" in told("score", "m.mbauc", "t.csv", "--on-error", "skip", "-o", "s.csv").err
     numbers = [int(line.split(",")[0]) for line in Path("s.csv").read_text().splitlines()[1:]]
     assert sorted(set(range(300)) - set(numbers)) == [250, 260]

@@ -142,7 +142,9 @@ def note_skipped(*sources: Any) -> dict[str, Any]:
 
 def left_out(skipped: Any) -> str:
     """What a source says of rows that it skipped, as a sentence."""
-    return f"left out {str(skipped).replace(' skipped', '', 1)}"
+    from mbauc.commands.advice import as_options
+
+    return f"left out {as_options(str(skipped).replace(' skipped', '', 1))}"
 
 
 # -- types of options --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from mbauc.data.table.pieces import Report
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10
+#: Advice that nobody needs whose rows are skipped already.
+_SKIP = re.compile(r",? or (?:pass )?on_error='skip'(?: to leave such rows out)?")
 
 
 class Fault(NamedTuple):
@@ -56,7 +59,7 @@ class SkippedRows:
         self.count += 1
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
         if len(self.messages) < _MESSAGES:
-            self.messages.append(f"{place}: {message}")
+            self.messages.append(f"{place}: {_SKIP.sub('', message)}")
 
     def __str__(self) -> str:
         if not self.count:
