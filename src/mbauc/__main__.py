@@ -1,8 +1,20 @@
-"""``python -m mbauc``."""
+"""``python -m mbauc``, and the command ``mbauc``."""
 
 import sys
 
-from mbauc.cli import main
+
+def main() -> int:
+    """Run the command line; Ctrl-C while it is being loaded ends it as quietly as later on."""
+    try:
+        from mbauc.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        if "--debug" in sys.argv:
+            raise
+        sys.stderr.write("\nmbauc: interrupted.\n")
+        return 130
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -128,3 +128,20 @@ def test_a_folder_of_days_is_known_file_by_file(tmp_path, capsys):
         table(folder / f"{day}.csv", day)
     told(capsys, "fit", folder, "--label", "click", "-o", out)
     assert "trained on rows of 1.csv" in told(capsys, "threshold", out, folder / "1.csv", code=1).err
+
+
+def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh, tmp_path, capsys):
+    assert "--held-out" in told(capsys, "threshold", model, train, code=1).err
+    tested = answer(capsys, "inspect", model)["trained_on"]["tested"]
+    found = answer(capsys, "threshold", model, copied, "--held-out", "-o", tmp_path / "armed.mbauc")
+    assert (found["positives"], found["negatives"]) == (tested["positives"], tested["negatives"])
+    assert found["false_alarm"] == 0.05
+    assert "not those that" in told(capsys, "threshold", model, fresh, "--held-out", code=1).err
+    whole = tmp_path / "whole.mbauc"
+    told(capsys, "fit", train, "--label", "click", "--hold-out", 0, "-o", whole)
+    said = told(capsys, "threshold", whole, train, code=1).err
+    assert "--held-out" not in said
+    assert "held no rows out" in told(capsys, "threshold", whole, train, "--held-out", code=1).err
+    newer = tmp_path / "newer.mbauc"
+    told(capsys, "update", model, fresh, "-o", newer)
+    assert "--held-out" not in told(capsys, "threshold", newer, train, code=1).err

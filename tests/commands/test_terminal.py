@@ -196,3 +196,19 @@ def test_completion_knows_commands_and_options(capsys):
     assert "--false-alarm" in shown
     assert main(["completion", "zsh"]) == 0
     assert "_files" in capsys.readouterr().out
+
+
+def test_ctrl_c_while_loading_ends_quietly():
+    code = """
+import sys
+class Interrupted:
+    def find_spec(name, *rest):
+        if name == "mbauc.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted)
+import runpy
+runpy.run_module("mbauc", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr == "\nmbauc: interrupted.\n"

@@ -22,8 +22,9 @@ from mbauc.commands.terminal import (
 _DESCRIPTION = """\
 Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
 (the Neyman-Pearson order-statistic rule), and says how many positives it detects. The rows must be new to the
-model: from rows that it was trained on the promise would be broken, and is refused. -o writes a model that has
-the threshold; 'mbauc score' raises alarms with it.
+model: from rows that it was trained on the promise would be broken, and is refused. If there is one file only,
+--held-out takes the rows of it that 'mbauc fit' held out. -o writes a model that has the threshold; 'mbauc
+score' raises alarms with it.
 --at sets a threshold that you chose yourself, without rows and without a promise.
 """
 _EXAMPLES = """\
@@ -55,6 +56,11 @@ def add(commands: Any) -> None:
         "--at", type=any_number, action=At, metavar="SCORE", help="set this threshold: no DATA, no promise"
     )
     parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="of the training file, take the rows that 'mbauc fit' held out",
+    )
+    parser.add_argument(
         "--on-training-rows",
         action="store_true",
         help="take rows that the model was trained on; then there is no promise",
@@ -76,21 +82,27 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
     from mbauc.model.seen_files import file_marks, named, seen_files
-    from mbauc.model.training import score_source
+    from mbauc.model.training import held_out_rows, score_source
     from mbauc.neyman_pearson import clopper_pearson, false_alarm_threshold, negatives_needed
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = opened_like(model, paths, options)
         marks, seen = file_marks(source), seen_files(model.trained_on.get("files"), source)
+        rows = source
+        if options.held_out:
+            rows, seen = held_out_rows(model, source), []
         if seen and not options.on_training_rows:
+            kept = (
+                " --held-out takes those that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
+            )
             raise ValueError(
                 f"the model was trained on rows of {named(seen)}. On new rows it would raise more false alarms "
                 "than a promise made from these. Give rows that it has not seen, such as another day, or "
-                "a part of the file that was set aside before 'mbauc fit'; --on-training-rows takes these, "
-                "without a promise."
+                f"a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes all "
+                "of these, without a promise."
             )
-        tested = score_source(model, source, show=not options.json)
+        tested = score_source(model, rows, show=not options.json)
         left_out = note_skipped(source)
     if tested.weight is not None:
         raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")

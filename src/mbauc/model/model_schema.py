@@ -44,6 +44,7 @@ _TRAINED_ON = Record(
     {
         "files": ListOf(_FILE),
         "threshold_files": ListOf(_FILE),
+        "held_out": Record({"share": Number(0, 1), "seed": Number(0, whole=True)}),
         "columns": _WHOLE,
         "mbauc": Text(),
         "finished": Text(),

@@ -119,10 +119,11 @@ def train(
     if getattr(layout, "weight", None) is not None:
         # in files, and on the command line, a row of weight 3 counts as three equal rows
         training = replace(training, settings={"weights": "frequency"} | training.settings)
-    rows, other = source, test is not None
+    rows, other, drawn = source, test is not None, {}
     if test is None and training.hold_out > 0:
         rows = SomeRows(source, training.hold_out, held_out=False, seed=training.seed)
         test = SomeRows(source, training.hold_out, held_out=True, seed=training.seed)
+        drawn = {"share": training.hold_out, "seed": training.seed}
     ranker, path = _fitted(rows, training)
     sizes = ranker.effective_sample_size_
     marks = file_marks(source)
@@ -142,6 +143,8 @@ def train(
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
     record["hashed_columns"] = hashed_names(source, model.coef)
+    if drawn:
+        record["held_out"] = drawn
     if test is None:
         return model, None
     tested = score_source(model, test, show=training.show)
@@ -167,6 +170,33 @@ def train(
         "trained_on": other and bool(seen),
     }
     return model, tested
+
+
+def held_out_rows(model: RankerModel, source: Source) -> Source:
+    """Those rows of the files that a model was trained on which the training held out, and never saw.
+
+    Parameters
+    ----------
+    model : RankerModel
+        As it came from :func:`train`, not updated or merged since.
+    source : Source
+        All rows of the same files, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If no rows were held out, or the files are others.
+    """
+    drawn = model.trained_on.get("held_out")
+    if not isinstance(drawn, dict):
+        raise ValueError("the training of this model held no rows out, or it has learned more since.")
+    trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
+    if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:
+        raise ValueError(
+            "these files are not those that the model was trained on, in their order, so that nobody knows "
+            "which of their rows were held out."
+        )
+    return SomeRows(source, drawn["share"], held_out=True, seed=drawn["seed"])
 
 
 def score_source(model: RankerModel, source: Source, *, show: bool = False) -> Tested:

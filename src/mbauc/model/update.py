@@ -18,7 +18,7 @@ from mbauc.moments_source import moments_from_source
 from mbauc.settings import check_number
 
 #: What a record says of the weights as they were; it is not true of the new ones.
-_OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files")
+_OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "held_out")
 _SOLVED_ANEW = "weights solved anew after"
 _NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
 
