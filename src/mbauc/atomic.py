@@ -34,17 +34,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise OSError(f"cannot write {target}: it is not a regular file.")
     _remove_parts_once(target.parent)
     with naming(target):
-        name, stream = _new_part(target)
+        # names are noted before the files are there: a signal between the two leaves nothing behind
+        names: list[Path] = []
         try:
-            with stream:
+            with _new_part(target, names) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
                 if sys.platform == "win32":  # where an open file cannot be renamed, and none is locked
                     stream.close()
-                os.replace(name, target)
+                os.replace(names[-1], target)
         except BaseException:
-            name.unlink(missing_ok=True)
+            for name in names:
+                name.unlink(missing_ok=True)
             raise
 
 
@@ -76,27 +78,27 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def _new_part(target: Path) -> tuple[Path, IO[bytes]]:
-    """A temporary file beside the target, with its permissions if it exists, locked by this process."""
+def _new_part(target: Path, names: list[Path]) -> IO[bytes]:
+    """A temporary file beside the target, with its permissions if it exists, locked by this process.
+
+    Names are added to ``names``; the last of them is that of the file.
+    """
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     while True:
-        name = target.with_name(PARTS.replace("*", secrets.token_hex(8)))
-        stream = os.fdopen(
-            os.open(
-                name,
-                os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
-                0o666 if mode is None else mode & 0o600,
-            ),
-            "wb",
-        )
+        names.append(target.with_name(PARTS.replace("*", secrets.token_hex(8))))
+        try:
+            stream = os.fdopen(os.open(names[-1], flags, 0o666 if mode is None else mode & 0o600), "wb")
+        except FileExistsError:  # it is somebody else's
+            names.pop()
+            continue
         try:
             if not hold(stream):  # somebody took it for a leftover before it was locked
                 stream.close()
                 continue
             if mode is not None:
-                name.chmod(mode)
+                names[-1].chmod(mode)
         except BaseException:
             stream.close()
-            name.unlink(missing_ok=True)
             raise
-        return name, stream
+        return stream

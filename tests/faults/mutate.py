@@ -72,7 +72,7 @@ def tried(seeds, number, seed, folder):
             outcome = judged(error) if isinstance(error, Exception) else "raw"
             if len(message) > 2000 or "\x1b" in message:
                 outcome = "raw"
-            trace = "".join(traceback.format_exception(error)[-3:])
+            trace = "".join(traceback.format_exception(error)[-3:])[:2000]
             told |= {"outcome": outcome, "message": message, "error": type(error).__name__}
             return told | ({"trace": trace} if outcome == "raw" else {})
 
@@ -86,6 +86,9 @@ def work(first, last, step, seed):
         raise HangingError(f"no end after {PATIENCE} s")
 
     signal.signal(signal.SIGALRM, stop)
+    # LAPACK complains of numbers that are none on standard output
+    told_to = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     os.fsync = lambda stream: None  # what survives a power cut is another question
     # children must not take the memory of the file under test for a core
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -108,12 +111,18 @@ def work(first, last, step, seed):
             signal.alarm(0)
             told["growth"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base)
             told["message"], told["length"] = told["message"][:300], len(told["message"])
-            print(json.dumps(told), flush=True)
+            print(json.dumps(told), flush=True, file=told_to)
 
 
-def mutate(count, seed, jobs):
+def mutate(count, seed, jobs, log):
     """Outcomes of so many files, in so many processes; those that end in a crash are told as well."""
     outcomes = []
+
+    def note(told):
+        outcomes.append(told)
+        if log is not None:
+            log.write(json.dumps(told) + "\n")
+            log.flush()
 
     def start(first):
         words = [sys.executable, __file__, "--work", str(first), str(count), str(jobs), "--seed", str(seed)]
@@ -128,15 +137,13 @@ def mutate(count, seed, jobs):
             process, began = start(first), False
             for line in process.stdout:
                 told = json.loads(line)
-                outcomes.append(told)
+                note(told)
                 first, began = told["number"] + jobs, True
             if process.wait() == 0:
                 break
             if not began and process.returncode > 0:
                 raise RuntimeError("the good files cannot be read; see mutate.py --work 0 1 1")
-            outcomes.append(
-                {"number": first, "outcome": "crash", "status": process.returncode, "growth": 0, "length": 0}
-            )
+            note({"number": first, "outcome": "crash", "status": process.returncode, "growth": 0, "length": 0})
             first += jobs
 
     with ThreadPoolExecutor(jobs) as threads:
@@ -167,9 +174,7 @@ def main():
         work(*options.work, options.seed)
         return 0
     began = time.time()
-    outcomes = mutate(options.count, options.seed, options.jobs)
-    if options.log:
-        options.log.write_text("".join(json.dumps(told) + "\n" for told in outcomes))
+    outcomes = mutate(options.count, options.seed, options.jobs, options.log and options.log.open("w"))
     for told in [told for told in outcomes if told["outcome"] in ("raw", "crash")][:20]:
         print(json.dumps(told, indent=1))
     print(json.dumps(summary(outcomes) | {"seconds": round(time.time() - began)}, indent=1))

@@ -80,6 +80,8 @@ def started(request):
 
         status = main(request["words"])
         sys.stdout.flush()
+    except KeyboardInterrupt:  # before or after the command
+        status = 128 + signal.SIGINT
     except SystemExit as error:
         status = error.code or 0
     finally:

@@ -75,7 +75,9 @@ def hit(runner, inputs, folder, name, moments):
             (place / target).write_bytes(old)
         sent = SIGNALS[number % len(SIGNALS)]
         status, _ = runner.run(place, words + force, int(sent), seconds * rng.random() * 1.05)
-        told = (place / "told.txt").read_text() if (place / "told.txt").exists() else ""
+        told = (
+            (place / "told.txt").read_text(errors="backslashreplace") if (place / "told.txt").exists() else ""
+        )
         assert status in (0, -sent, 128 + sent), f"{sent!r} ended in {status}: {told}"
         assert "Traceback" not in told
         figures["moments"] += 1
