@@ -89,6 +89,16 @@ _quiet = _QuietBlas()
 single_threaded_blas = _quiet.limited
 
 
+@contextmanager
+def blas_on(n_threads: int) -> Iterator[None]:
+    """Within this block BLAS uses so many threads, in all threads of the process."""
+    if n_threads == thread_count(None):
+        yield
+        return
+    with _blas().limit(limits=n_threads):
+        yield
+
+
 def run_threads(
     task: Callable[[Item], Result],
     items: Iterable[Item],

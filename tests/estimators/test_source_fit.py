@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse as sp
+from threadpoolctl import threadpool_limits
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.checkpoint import Checkpoint
@@ -18,6 +19,7 @@ from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.estimators import classifier as classifier_module
 from mbauc.estimators import source_fit
 from mbauc.solvers import face_descent
+from mbauc.threads import thread_count
 
 
 class Blocks:
@@ -527,3 +529,12 @@ def test_what_no_run_has_settled_is_refused(tmp_path, settled):
         checkpoint.save("settled", settled)
         with pytest.raises(CheckpointError, match=r"settled\.state cannot be read"):
             source_fit.SourceRun(checkpoint, None, False)
+
+
+def test_a_later_run_has_the_blas_threads_of_the_first(tmp_path):
+    source, settings = ClickLog(1000, hash_dim=50), MBAClassifier(l2=0.1).get_params()
+    for now in (2, 1, 3):
+        with threadpool_limits(now, "blas"):
+            with source_fit.source_run(tmp_path, settings, source):
+                assert thread_count(None) == 2
+            assert thread_count(None) == now

@@ -30,7 +30,7 @@ from mbauc.schema import Choice
 from mbauc.settings import check_whole
 from mbauc.solvers.face_descent import DESCENT_STATE
 from mbauc.solvers.product_ridge import RIDGE_STATE, Watch
-from mbauc.threads import MOST_THREADS, thread_count
+from mbauc.threads import MOST_THREADS, blas_on, thread_count
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,10 @@ def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
 #: What the first run has settled: whole numbers, and the solver with the reason for it.
 _SETTLED = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
-    optional={"solver": ArrayOf("U", (2,))},
+    optional={
+        "solver": ArrayOf("U", (2,)),
+        "blas_threads": ArrayOf("<i8", low=1, high=MOST_THREADS),
+    },
     others=ArrayOf("<i8", low=0),
     agree=_check_solver,
 )
@@ -103,7 +106,8 @@ class SourceRun:
     checkpoint : Checkpoint or None
         Where states are kept.
     n_jobs : int or None
-        Threads; a later run uses as many as the first did, because sums depend on how rows are shared out.
+        Threads; a later run uses as many as the first did, of its own and of BLAS, because sums depend on how
+        they are shared out.
     show : bool
         Show progress bars on a terminal.
     """
@@ -112,6 +116,7 @@ class SourceRun:
         self.checkpoint, self.show = checkpoint, show
         self._settled = (None if checkpoint is None else checkpoint.load(SETTLED, _SETTLED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
+        self.blas_threads = int(self.once("blas_threads", lambda: thread_count(None)))
 
     def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
@@ -190,7 +195,9 @@ def source_run(
         yield SourceRun(None, n_jobs, show)
         return
     with Checkpoint(checkpoint, identity_of(settings, source)) as opened, interruptible(opened):
-        yield SourceRun(opened, n_jobs, show)
+        run = SourceRun(opened, n_jobs, show)
+        with blas_on(run.blas_threads):
+            yield run
 
 
 def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
