@@ -17,6 +17,7 @@ from mbauc.errors import CancellationWarning, CheckpointError, DiskFullError, No
 from mbauc.memory import own_memory
 from mbauc.pair_rows import collector as collector_module
 from mbauc.pair_rows import from_source
+from mbauc.pair_rows.compact_rows import CompactRows, StoredRows
 from mbauc.pair_rows.from_source import pair_rows_from_source
 from strategies import close, tables
 
@@ -70,7 +71,7 @@ def test_memory_temporary_file_kept_file_and_its_return_have_the_same_bits(block
             rows = read(source, folder, memory)
             np.testing.assert_array_equal(products_of(rows), wanted)
             np.testing.assert_array_equal(products_of(rows), wanted)  # after pages were given back
-            on_disk = rows.chunks[0].release is not None
+            on_disk = isinstance(rows.chunks[0], StoredRows)
             assert on_disk == (memory == LITTLE)
 
 
@@ -88,9 +89,9 @@ def test_rows_that_fit_only_for_a_while_all_go_to_disk(rng, monkeypatch):
     fixed = 60 * (8 * 40 + 80) + 4 * max(from_source.checked_blocks(source, checksums=False), key=size).nbytes
     rows = read(source, memory=fixed + wanted.nbytes // 2)
     assert len(rows.chunks) == len(wanted.chunks)
-    assert all(chunk.release is not None for chunk in rows.chunks)
+    assert all(isinstance(chunk, StoredRows) for chunk in rows.chunks)
     np.testing.assert_array_equal(products_of(rows), products_of(wanted))
-    assert read(source, memory=fixed + wanted.nbytes).chunks[0].release is None
+    assert isinstance(read(source, memory=fixed + wanted.nbytes).chunks[0], CompactRows)
 
 
 def size(block):
@@ -106,7 +107,7 @@ def test_what_the_source_itself_holds_counts(rng, buffer, on_disk):
             yield from super().__iter__()
 
     rows = read(Buffered(make_blocks(rng), 60), memory=1 << 27)
-    assert (rows.chunks[0].release is not None) == on_disk
+    assert isinstance(rows.chunks[0], StoredRows) == on_disk
 
 
 def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp_path):
@@ -119,7 +120,7 @@ def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp
     wide[1] = wide[1]._replace(weight=np.zeros(1))
     X, y, weight = stacked(wide)
     rows = read(Rows(wide, 70_000), tmp_path, LITTLE)
-    assert rows.chunks[0].columns.dtype == np.uint32
+    assert rows.chunks[0].loaded().columns.dtype == np.uint32
     kept = weight > 0
     assert rows.n_rows == np.count_nonzero(kept)
     dense = X[kept][:, rows.order.columns].toarray()
@@ -345,3 +346,29 @@ def test_a_disk_that_is_full_for_real(tmp_path):
     assert "goes on from there" in told["message"]
     assert told["files"] == ["rows.cache.partial", "rows.lock"]
     assert told["same"]
+
+
+@pytest.mark.parametrize("change", ["shortened", "written to"])
+def test_a_cache_that_is_changed_while_it_is_in_use_is_an_error(blocks, tmp_path, change):
+    rows = read(Rows(blocks, 60), tmp_path, LITTLE)
+    wanted = products_of(rows)
+    np.testing.assert_array_equal(products_of(rows), wanted)
+    cache = tmp_path / "rows.cache"
+    if change == "shortened":
+        os.truncate(cache, 4096)
+    else:
+        with cache.open("r+b") as stream:
+            stream.seek(4096)
+            stream.write(b"\xff" * 4096)
+        os.utime(cache, ns=(1, cache.stat().st_mtime_ns + 1))
+    with pytest.raises(CheckpointError, match=r"rows\.cache was changed while it was in use\. Delete it"):
+        products_of(rows)
+
+
+def test_a_cache_whose_first_page_was_lost_is_begun_again(blocks, tmp_path):
+    source = Rows(blocks, 60)
+    wanted = products_of(read(source, tmp_path))
+    (tmp_path / "rows.cache").rename(tmp_path / "rows.cache.partial")
+    with (tmp_path / "rows.cache.partial").open("r+b") as stream:
+        stream.write(bytes(4096))
+    np.testing.assert_array_equal(products_of(read(source, tmp_path)), wanted)

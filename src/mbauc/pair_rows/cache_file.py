@@ -1,12 +1,10 @@
-"""Compact rows in a file that products read through a memory map; docs/scale.md describes the format.
+"""Compact rows in a file that products read chunk by chunk; docs/scale.md describes the format.
 
 ``Records`` walks any such file, ``open_cache`` opens a finished one. Writing is in ``cache_writer``.
 """
 
 from __future__ import annotations
 
-import mmap
-import os
 import struct
 import zlib
 from collections.abc import Collection, Iterable
@@ -22,7 +20,8 @@ from mbauc.array_schema import ArrayOf
 from mbauc.changed_input import FINGERPRINT, BlockMark
 from mbauc.errors import CheckpointError
 from mbauc.pair_rows.collector import STATE
-from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.pair_rows.compact_rows import Chunk, CompactRows, StoredRows
+from mbauc.pair_rows.file_reads import FileReads
 from mbauc.plain_arrays import Declared, padded, read_plain
 from mbauc.schema import Number, Record, read_json, shortened, shown
 from mbauc.threads import run_threads
@@ -44,6 +43,10 @@ _WHOLE = Number(0, 2**63, whole=True)
 _HEADER = Record({"n_features": Number(1, 2**48, whole=True), "fingerprint": FINGERPRINT})
 _CLOSING = Record({"records": _WHOLE, "bytes": _WHOLE, "fingerprint": FINGERPRINT})
 _VALUE, _WEIGHT = ArrayOf("<f8", ("entries",)), ArrayOf("<f8", ("rows",), low=0)
+
+
+#: Group, rows, entries, bytes of a column number and of a value, weights: the fields of a record of rows.
+Form = tuple[int, int, int, int, int, int]
 
 
 class Extent(NamedTuple):
@@ -86,14 +89,13 @@ class Records:
 
     def __init__(self, stream: IO[bytes], path: str) -> None:
         self.path = path
-        self.size = os.fstat(stream.fileno()).st_size
-        self.map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) if self.size else None
-        self.view = memoryview(self.map if self.map is not None else b"")
+        self._read = FileReads(stream, path)
+        self.size = self._read.size
         self.header, self.first = self._header()
         self.records: list[Extent] = []
         place = self.first
         while self.header is not None and place + RECORD.size <= self.size:
-            kind, _, length, fields = RECORD.unpack_from(self.view, place)
+            kind, _, length, fields = RECORD.unpack(self._read(place, place + RECORD.size))
             end = place + RECORD.size + length
             if kind not in (b"ROWS", b"BLCK", b"DONE") or end > self.size:
                 break
@@ -103,7 +105,9 @@ class Records:
         self.end = place
 
     def _header(self) -> tuple[dict[str, Any] | None, int]:
-        start = bytes(self.view[: HEAD.size])
+        start = bytes(self._read(0, min(HEAD.size, self.size)))
+        if not any(start):  # empty, or a page that never reached the disk
+            return None, 0
         if start[: len(MAGIC)] != MAGIC[: len(start)]:
             raise CheckpointError(f"{self.path} is not a row cache of mbauc. Choose another folder.")
         if len(start) < HEAD.size:
@@ -117,10 +121,10 @@ class Records:
         end = HEAD.size + length
         if end > self.size:
             return None, 0
-        if zlib.crc32(self.view[HEAD.size - 8 : end]) != crc:
+        if zlib.crc32(self._read(HEAD.size - 8, end)) != crc:
             raise damaged(self.path, "its header")
         try:
-            header = read_json(bytes(self.view[HEAD.size : end]))
+            header = read_json(bytes(self._read(HEAD.size, end)))
             _HEADER.check(header, "the header")
         except ValueError as error:
             raise impossible(self.path, error) from error
@@ -138,20 +142,17 @@ class Records:
         """
 
         def check(record: Extent) -> Content | None:
-            crc = int.from_bytes(self.view[record.start + 4 : record.start + 8], "little")
-            content = None
-            if zlib.crc32(self.view[record.start + 8 : record.end]) == crc:
-                content = self._content(record) if record.kind == b"ROWS" else Content()
-            self.advise("MADV_DONTNEED", record)
-            return content
+            data = self._read(record.start, record.end)
+            if zlib.crc32(data[8:]) != int.from_bytes(data[4:8], "little"):
+                return None
+            return self._content(record, data[RECORD.size :]) if record.kind == b"ROWS" else Content()
 
-        self.advise("MADV_SEQUENTIAL", Extent(0, b"", 0, self.size, b""))
         return run_threads(check, self.records, min(n_threads, len(self.records) or 1))
 
-    def _content(self, record: Extent) -> Content:
+    def _content(self, record: Extent, payload: memoryview) -> Content:
         """What the rows of a chunk are, once they are known to be rows."""
         try:
-            rows = self._chunk(record, release=False)
+            rows = _arrays(payload, *self._form(record))
             starts, columns = rows.starts, rows.columns
             if starts[0] or starts[-1] != columns.size or not (starts[1:] >= starts[:-1]).all():
                 raise ValueError("the places where rows begin do not rise from 0 to the number of entries")
@@ -163,42 +164,54 @@ class Records:
             raise impossible(self.path, ValueError(where)) from error
         return Content(rows.group, rows.n_rows, int(columns.max(initial=0)) if columns.size else -1)
 
-    def advise(self, advice: str, record: Extent) -> None:
-        """Tell the system how pages will be used, where it can be told."""
-        if self.map is not None and hasattr(mmap, advice):
-            page = record.start // mmap.PAGESIZE * mmap.PAGESIZE
-            self.map.madvise(getattr(mmap, advice), page, record.end - page)
-
     def mark(self, record: Extent) -> BlockMark:
         """What the end of a block says."""
         _, rows, crc = BLOCK.unpack_from(record.fields)
         return BlockMark(rows, crc)
 
-    def chunks(self, release: bool) -> list[CompactRows]:
-        """The rows; if ``release``, each chunk gives its pages back when it has been read."""
-        return [self._chunk(record, release) for record in self.records if record.kind == b"ROWS"]
+    def chunks(self, stored: bool) -> list[Chunk]:
+        """The rows; if ``stored``, each chunk is read when it is asked for, otherwise now."""
+        return [self._chunk(record, stored) for record in self.records if record.kind == b"ROWS"]
 
-    def _chunk(self, record: Extent, release: bool) -> CompactRows:
+    def _chunk(self, record: Extent, stored: bool) -> Chunk:
+        form = self._form(record)
+        if not stored:
+            return self._rows(record, form, keep=True)
+        group, rows, entries, wide, deep, weighted = form
+        size = 4 * (rows + 1) + (wide + deep) * entries + 8 * rows * weighted
+        return StoredRows(group, rows, entries, size, partial(self._rows, record, form))
+
+    def _form(self, record: Extent) -> Form:
+        """What the fields say of the rows, once they are known to fit the bytes that are there."""
         group, rows, entries, wide, deep, weighted = ROWS.unpack_from(record.fields)
         if group > 1 or wide not in _COLUMNS or (deep and deep not in _VALUES) or weighted > 1:
             raise ValueError(f"rows of a kind that is not known: {shown((group, wide, deep, weighted))}")
         sizes = (4 * (rows + 1), wide * entries, deep * entries, 8 * rows * weighted)
         if sum(map(padded, sizes)) != record.end - record.payload:
             raise ValueError(f"{rows:,} rows of {entries:,} entries do not take the bytes that are there")
-        at = record.payload
+        return group, rows, entries, wide, deep, weighted
 
-        def array(dtype: np.dtype[Any], count: int) -> NDArray[Any]:
-            nonlocal at
-            found = np.frombuffer(self.view, dtype, count, at)
-            at += padded(found.nbytes)
-            return found
+    def _rows(self, record: Extent, form: Form, keep: bool = False) -> CompactRows:
+        return _arrays(self._read(record.payload, record.end, keep=keep), *form)
 
-        starts = array(np.dtype("<u4"), rows + 1)
-        columns = array(_COLUMNS[wide], entries)
-        values = array(_VALUES[deep], entries) if deep else None
-        weight = array(_VALUES[8], rows) if weighted else None
-        done = partial(self.advise, "MADV_DONTNEED", record) if release else None
-        return CompactRows(group, starts, columns, values, weight, done)
+
+def _arrays(
+    payload: memoryview, group: int, rows: int, entries: int, wide: int, deep: int, weighted: int
+) -> CompactRows:
+    """The rows of a record, as views of its payload."""
+    at = 0
+
+    def array(dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+        nonlocal at
+        found = np.frombuffer(payload, dtype, count, at)
+        at += padded(found.nbytes)
+        return found
+
+    starts = array(np.dtype("<u4"), rows + 1)
+    columns = array(_COLUMNS[wide], entries)
+    values = array(_VALUES[deep], entries) if deep else None
+    weight = array(_VALUES[8], rows) if weighted else None
+    return CompactRows(group, starts, columns, values, weight)
 
 
 @dataclass(frozen=True)
@@ -225,9 +238,9 @@ class Cache:
     marks: list[BlockMark]
     state: dict[str, NDArray[Any]]
 
-    def chunks(self, room: int) -> list[CompactRows]:
-        """The rows; if they take more than ``room`` bytes, each chunk gives its memory back once read."""
-        return self.records.chunks(release=self.records.size > room)
+    def chunks(self, room: int) -> list[Chunk]:
+        """The rows; if they take more than ``room`` bytes, each chunk is read each time it is asked for."""
+        return self.records.chunks(stored=self.records.size > room)
 
 
 def damaged(path: str, what: str) -> CheckpointError:

@@ -26,8 +26,6 @@ class CompactRows:
         Value of each entry; None if all are one.
     weight : ndarray of shape (n,) or None
         Weight of each row; None if all are one.
-    release : callable or None
-        Gives back the memory that reading them took; for rows on disk.
     """
 
     group: int
@@ -35,7 +33,10 @@ class CompactRows:
     columns: NDArray[Any]
     values: NDArray[Any] | None
     weight: NDArray[np.float64] | None
-    release: Callable[[], None] | None = None
+
+    def loaded(self) -> CompactRows:
+        """The rows in memory, where they are already."""
+        return self
 
     @property
     def n_rows(self) -> int:
@@ -43,7 +44,39 @@ class CompactRows:
         return self.starts.size - 1
 
     @property
+    def n_entries(self) -> int:
+        """Number of entries."""
+        return self.columns.size
+
+    @property
     def nbytes(self) -> int:
         """Bytes that the arrays take."""
         arrays = (self.starts, self.columns, self.values, self.weight)
         return sum(array.nbytes for array in arrays if array is not None)
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Some rows of one group in a file.
+
+    Attributes
+    ----------
+    group, n_rows, n_entries, nbytes : int
+        As of :class:`CompactRows`.
+    read : callable
+        Reads them; what it returns is valid until its thread reads other rows.
+    """
+
+    group: int
+    n_rows: int
+    n_entries: int
+    nbytes: int
+    read: Callable[[], CompactRows]
+
+    def loaded(self) -> CompactRows:
+        """The rows in memory, until this thread loads others."""
+        return self.read()
+
+
+#: Rows in memory or in a file.
+Chunk = CompactRows | StoredRows

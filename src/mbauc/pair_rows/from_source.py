@@ -16,7 +16,7 @@ from mbauc.pair_rows.cache_file import open_cache
 from mbauc.pair_rows.cache_writer import CacheWriter, wrong_columns
 from mbauc.pair_rows.checked_blocks import CheckedBlock, checked_blocks
 from mbauc.pair_rows.collector import Collector
-from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.pair_rows.compact_rows import Chunk, CompactRows
 from mbauc.pair_rows.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pair_rows.pair_rows import PairRows
 from mbauc.progress import Progress, progress
@@ -60,8 +60,8 @@ def pair_rows_from_source(
     """Rows of a source as something that multiplies vectors, in one pass over its blocks.
 
     Compact rows (:class:`~mbauc.pair_rows.compact_rows.CompactRows`, 2 or 4 bytes an entry) stay in memory as
-    long as they fit. Otherwise all of them go to a file that products read through a memory map, a few chunks
-    at a time: a nameless temporary one, or one in ``folder``. Results have the same bits in each case.
+    long as they fit. Otherwise all of them go to a file that products read, a chunk for each thread at
+    a time: a nameless temporary one, or one in ``folder``. Results have the same bits in each case.
 
     The file in ``folder`` is written from the first block on and kept. The next call with the same folder
 
@@ -148,7 +148,7 @@ class _Reading:
 
     # -- without a folder ----------------------------------------------------------------------------------
 
-    def collected(self) -> list[CompactRows]:
+    def collected(self) -> list[Chunk]:
         """Rows in memory, or in a temporary file as soon as they do not fit."""
         held: deque[tuple[list[CompactRows], BlockMark]] = deque()
         size = 0
@@ -174,7 +174,7 @@ class _Reading:
 
     # -- with one ------------------------------------------------------------------------------------------
 
-    def kept(self, path: Path) -> list[CompactRows]:
+    def kept(self, path: Path) -> list[Chunk]:
         """Rows in a file that is written now, or gone on with."""
         now = fingerprint_as_json(self._source)
         writer = CacheWriter(path, self._header(now), self._n_threads)
@@ -194,7 +194,7 @@ class _Reading:
         finally:
             writer.close()
 
-    def found(self, path: Path) -> list[CompactRows]:
+    def found(self, path: Path) -> list[Chunk]:
         """Rows in a complete file; the source is read only if it does not vouch for being the same."""
         cache = open_cache(path, self._n_threads)
         if cache.n_features != self._source.n_features:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.pair_rows.compact_rows import Chunk
 from mbauc.pair_rows.pair_sums import PairSums
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class LeadingBlock:
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
         return cls(size, tuple(max(1, group.count // most) for group in rows.groups))
 
-    def sums(self, chunks: Iterable[CompactRows]) -> LeadingSums:
+    def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
         """Over some of the rows."""
         from mbauc.pair_rows import kernels
 
@@ -73,7 +73,8 @@ class LeadingBlock:
         result = LeadingSums(
             np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
         )
-        for chunk in chunks:
+        for stored in chunks:
+            chunk = stored.loaded()
             group = chunk.group
             result.totals[group] += kernels.leading_gram(
                 chunk.starts,
@@ -85,8 +86,6 @@ class LeadingBlock:
                 result.grams[group],
                 result.sums[group],
             )
-            if chunk.release is not None:
-                chunk.release()
         return result
 
     def block(self, mu: Array, sums: LeadingSums) -> Array:

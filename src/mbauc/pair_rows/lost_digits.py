@@ -51,13 +51,12 @@ def _constant(rows: PairRows, looked_at: NDArray[np.bool_]) -> NDArray[np.bool_]
     """Which of some columns have one and the same value in every row."""
     count = np.zeros(looked_at.size, dtype=np.int64)
     lowest, highest = np.full(looked_at.size, np.inf), np.full(looked_at.size, -np.inf)
-    for chunk in rows.chunks:
+    for stored in rows.chunks:
+        chunk = stored.loaded()
         places = np.flatnonzero(looked_at[chunk.columns])
         columns = chunk.columns[places]
         values = np.ones(places.size) if chunk.values is None else chunk.values[places].astype(np.float64)
         count += np.bincount(columns, minlength=count.size)
         np.minimum.at(lowest, columns, values)
         np.maximum.at(highest, columns, values)
-        if chunk.release is not None:
-            chunk.release()
     return np.asarray((count == rows.n_rows) & (lowest == highest))

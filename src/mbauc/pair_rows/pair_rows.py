@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.pair_rows.collector import Collector
 from mbauc.pair_rows.columns import ColumnOrder
-from mbauc.pair_rows.compact_rows import CompactRows
+from mbauc.pair_rows.compact_rows import Chunk
 from mbauc.pair_rows.leading_block import LeadingBlock, LeadingSums
 from mbauc.pair_rows.pair_sums import ColumnPairs, Group
 from mbauc.progress import Advance, silent
@@ -29,7 +29,7 @@ class PairRows(ColumnPairs):
 
     Parameters
     ----------
-    chunks : sequence of CompactRows
+    chunks : sequence of CompactRows or StoredRows
         The rows.
     collector : Collector
         Which made them, and knows their sums.
@@ -44,7 +44,7 @@ class PairRows(ColumnPairs):
     The others are those of :class:`~mbauc.pair_rows.pair_sums.PairSums`.
     """
 
-    def __init__(self, chunks: Sequence[CompactRows], collector: Collector, shards: int = 1) -> None:
+    def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:
         super().__init__(groups_of(collector), collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
@@ -66,7 +66,7 @@ class PairRows(ColumnPairs):
         return self._block
 
     def _made_block(self) -> Array:
-        plan = LeadingBlock.plan(self, sum(chunk.columns.size for chunk in self.chunks))
+        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
 
         def sums(number: int) -> LeadingSums:
             return plan.sums([chunk for chunk in self.chunks if chunk.group == number])
@@ -90,7 +90,7 @@ def groups_of(collector: Collector) -> list[Group]:
 
 
 def sweep(
-    chunks: Iterable[CompactRows],
+    chunks: Iterable[Chunk],
     v: Array,
     centres: Sequence[float],
     scales: Sequence[float],
@@ -100,7 +100,7 @@ def sweep(
 
     Parameters
     ----------
-    chunks : iterable of CompactRows
+    chunks : iterable of CompactRows or StoredRows
         The rows.
     v : ndarray
         Over the columns in use.
@@ -112,12 +112,11 @@ def sweep(
     from mbauc.pair_rows import kernels
 
     part, sums = np.zeros(v.size), np.zeros((len(centres), 2))
-    for chunk in chunks:
+    for stored in chunks:
+        chunk = stored.loaded()
         group = chunk.group
         sums[group] += kernels.product(
             chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[group], v, centres[group], part
         )
-        if chunk.release is not None:
-            chunk.release()
         advance(chunk.n_rows)
     return part, sums
