@@ -124,7 +124,7 @@ def test_advice_about_skipped_rows_is_for_the_command_line(told):
     with open("t.csv", "a") as stream:
         stream.write("1,abc,a\n")
     said = told("fit", "t.csv", "--label", "y", "--on-error", "skip", *FIT, "-o", "m.mbauc").err
-    assert "line 60,002: expected a finite number in column 'x', got 'abc'. Pass --types x=category if it" in said
+    assert "line 60,002: expected a finite number in column 'x', got 'abc'. Pass --types x=category" in said
     assert "on_error" not in said
 
 

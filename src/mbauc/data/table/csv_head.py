@@ -73,6 +73,25 @@ def records(text: str, delimiter: str) -> Iterator[Record]:
             yield Record(fields, place, lines)
 
 
+def quote_is_open(text: str, delimiter: str) -> bool:
+    """Whether a quote at the start of a field is never closed."""
+    if text.count('"') % 2 == 0:
+        return False
+    quoted, field_end = re.compile(r'"(?:[^"]|"")*"(?!")'), re.compile(f"[{re.escape(delimiter)}\r\n]")
+    place = 0
+    while place < len(text):
+        if text[place] == '"':
+            field = quoted.match(text, place)
+            if field is None:
+                return True
+            place = field.end()
+        end = field_end.search(text, place)
+        if end is None:
+            return False
+        place = end.end()
+    return False
+
+
 def first_lines(stream: IO[bytes], file: TableFile) -> str:
     """The first lines, whole, as text.
 

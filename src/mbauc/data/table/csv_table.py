@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
@@ -18,6 +17,7 @@ from mbauc.data.table.csv_head import (
     check_names,
     first_lines,
     header_names,
+    quote_is_open,
     records,
     told_separator,
 )
@@ -175,7 +175,7 @@ class CsvTable:
                 report(where, "bytes that are not UTF-8", others[number])
                 continue
             row = fields[number]
-            if _quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
+            if quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
                 stop(where, "open quote", self._field_fault(row))
             report(where, "wrong number of fields", self._field_fault(row))
 
@@ -304,25 +304,6 @@ def _without_value(batch: Any) -> NDArray[np.bool_] | None:
         return None
     none = np.logical_and.reduce([column.is_null().to_numpy(False) for column in batch.columns])
     return none if none.any() else None
-
-
-def _quote_is_open(text: str, delimiter: str) -> bool:
-    """Whether a quote at the start of a field is never closed."""
-    if text.count('"') % 2 == 0:
-        return False
-    quoted, field_end = re.compile(r'"(?:[^"]|"")*"(?!")'), re.compile(f"[{re.escape(delimiter)}\r\n]")
-    place = 0
-    while place < len(text):
-        if text[place] == '"':
-            field = quoted.match(text, place)
-            if field is None:
-                return True
-            place = field.end()
-        end = field_end.search(text, place)
-        if end is None:
-            return False
-        place = end.end()
-    return False
 
 
 def _other_bytes(batch: Any, columns: Sequence[str]) -> dict[int, str]:

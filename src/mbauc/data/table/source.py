@@ -14,23 +14,20 @@ from mbauc.data.ahead import one_ahead
 from mbauc.data.block import Block
 from mbauc.data.table.arrow import pyarrow
 from mbauc.data.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
-from mbauc.data.table.columns import Column, ColumnPlan, no_such_column, plan_columns
+from mbauc.data.table.columns import no_such_column, plan_columns
 from mbauc.data.table.encoding import TableEncoding
 from mbauc.data.table.faults import Fault, SkippedRows, settled, stop
-from mbauc.data.table.feature_kinds import CategoryFeature
 from mbauc.data.table.feature_scores import feature_scores
 from mbauc.data.table.features import Features, read_features
 from mbauc.data.table.files import Paths
+from mbauc.data.table.first_look import LOOK_ROWS, first_rows, learned_plan, left_out, widths
 from mbauc.data.table.labels import TableLabels
-from mbauc.data.table.learning import EncodingLearner, EncodingSettings, text_names
+from mbauc.data.table.learning import EncodingLearner, EncodingSettings
 from mbauc.data.table.opening import open_tables
 from mbauc.data.table.parquet_table import ParquetTable
 from mbauc.data.table.pieces import Piece, Report, in_blocks
 from mbauc.progress import progress
 from mbauc.settings import check_choice, check_whole
-
-#: Rows, or bytes, on which the plan is decided; how many must not depend on the blocks.
-_LOOK_ROWS, _LOOK_BYTES = 50_000, 1 << 28
 
 
 class _Rows(NamedTuple):
@@ -186,7 +183,8 @@ class TableSource:
         self._labels = TableLabels(label, positive, classes)
         if encoding is None:
             others = (name for name, kind in (types or {}).items() if kind in ("group", "id", "ignore"))
-            first = self._first_rows({name for name in (*ignore, *id, *others) if isinstance(name, str)})
+            unread = {name for name in (*ignore, *id, *others) if isinstance(name, str)}
+            first = first_rows(self._tables, unread, on_error, self._where)
             self.plan = plan_columns(
                 first,
                 label=label,
@@ -194,13 +192,14 @@ class TableSource:
                 types=types,
                 ignore=ignore,
                 id=id,
-                left_out=self._left_out(),
+                left_out=left_out(self._tables),
                 where=self._where,
             )
         else:
             used = {label, weight, *(column.name for column in encoding.columns)}
-            first = self._first_rows(set(self._tables[0].column_names) - used)
-            self.plan = _learned_plan(first, encoding, label, weight, self._where)
+            unread = {name for name in self._tables[0].column_names if name not in used}
+            first = first_rows(self._tables, unread, on_error, self._where)
+            self.plan = learned_plan(first, encoding, label, weight, self._where)
         self._check_columns()
         learner = EncodingLearner(self.plan, settings)
         if encoding is None and learner.needs_rows:
@@ -214,7 +213,7 @@ class TableSource:
         self.classes: tuple[Any, Any] = self._labels.classes
         self._labels = TableLabels(self.label, self._labels.positive or None, self.classes)
         self.n_features: int = self.encoding.n_features
-        self.plan = self.plan.with_widths(_widths(self.plan, self.encoding))
+        self.plan = self.plan.with_widths(widths(self.plan, self.encoding))
 
     def __repr__(self) -> str:
         return f"TableSource({self._where}, label={self.label!r}, {self.n_features:,} features)"
@@ -420,46 +419,6 @@ class TableSource:
 
     # -- learning ------------------------------------------------------------------------------------
 
-    def _first_rows(self, unread: Collection[str]) -> Any:
-        """The first rows, with all columns of the first file; those that nobody will read are empty."""
-        arrow = pyarrow()
-        skipped = SkippedRows()
-        report: Report = stop if self.on_error == "stop" else skipped.note
-        names = self._tables[0].column_names
-        read = [name for name in names if name not in unread]
-        held: list[Any] = []
-        pieces = (piece for table in self._tables for piece in table.pieces(read, report))
-        for piece in pieces:
-            held.append(piece.table)
-            if sum(part.num_rows for part in held) >= _LOOK_ROWS or sum(p.nbytes for p in held) >= _LOOK_BYTES:
-                break
-        if not sum(part.num_rows for part in held):
-            why = f"there are no rows that can be used. {skipped}" if skipped.count else "there are no rows"
-            raise ValueError(f"{self._where}: {why}.")
-        try:
-            first = arrow.concat_tables(held, promote_options="permissive")
-        except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # files of several types; reading says more
-            first = held[0]
-        first = first.slice(0, _LOOK_ROWS)
-        columns = dict(zip(first.column_names, first.columns, strict=True))
-        nothing = arrow.nulls(first.num_rows)
-        return arrow.table({name: columns.get(name, nothing) for name in names})
-
-    def _left_out(self) -> dict[str, str]:
-        """Why columns cannot be features, whatever is in them."""
-        first, *others = self._tables
-        reasons = {
-            name: "name of a folder, the same for all files"
-            for name, value in first.folder_columns.items()
-            if all(table.folder_columns.get(name, "") == value for table in others)
-        }
-        known = set(first.column_names)
-        for table in others:
-            for name in table.column_names:
-                if name not in known:
-                    reasons.setdefault(name, f"the first file does not have it, {table.file} does")
-        return reasons
-
     def _check_columns(self) -> None:
         """Raise if a file lacks a column that is used."""
         used = [("the label", self.label), *([("the weight", self.weight)] if self.weight else [])]
@@ -484,10 +443,10 @@ class TableSource:
     def _find_labels(self) -> None:
         """Read labels until both classes have been seen."""
         count = 0
-        for piece in self._pieces([self.label], SkippedRows().note, _LOOK_ROWS):
+        for piece in self._pieces([self.label], SkippedRows().note, LOOK_ROWS):
             self._labels.look(piece)
             count += piece.table.num_rows
-            if self._labels.complete and count >= _LOOK_ROWS:
+            if self._labels.complete and count >= LOOK_ROWS:
                 return
         self._check_found(count)
 
@@ -519,37 +478,3 @@ def _weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None
         f"expected a weight of at least 0 in column {name!r}, got {column[row].as_py()!r}."
     )
     return values, [Fault(bad, "no weight", message)]
-
-
-def _learned_plan(
-    first: Any, encoding: TableEncoding, label: str, weight: str | None, where: str
-) -> ColumnPlan:
-    """The plan of an encoding that was learned earlier."""
-    names = list(first.column_names)
-    present = set(names)
-    for what, name in (("the label", label), ("the weight", weight)):
-        if name is not None and name not in present:
-            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
-    known = {column.name: column for column in encoding.columns}
-    kinds = {label: "label", weight: "weight"}
-    columns = [
-        known.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
-        for name in names
-    ]
-    columns += [column for name, column in known.items() if name not in present]
-    return ColumnPlan(tuple(columns), first.num_rows)
-
-
-def _widths(plan: ColumnPlan, encoding: TableEncoding) -> dict[str, str]:
-    """What each column becomes, in words."""
-    told: dict[str, str] = {}
-    features = {feature.name: feature for feature in encoding.features}
-    for column in plan.features:
-        own = [features[name] for name in text_names(column) or [column.name]]
-        if encoding.hash_dim is not None and all(isinstance(feature, CategoryFeature) for feature in own):
-            words = f"{len(own)} × " if len(own) > 1 else ""
-            told[column.name] = f"{words}hashed"
-        else:
-            width = sum(feature.width for feature in own)
-            told[column.name] = f"{width:,} column{'s' if width != 1 else ''}"
-    return told
