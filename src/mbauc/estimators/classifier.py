@@ -287,12 +287,13 @@ class MBAClassifier(MomentRanker):
             must start anew each time.
         memory : str or int, optional
             What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
-            half of what is left there.
+            half of what is left there. Refused where vectors over the columns, or Σ if ``solver="gram"``
+            asks for it, take more.
         checkpoint : path, optional
             Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
-            or Ctrl-C, to the same bits; other settings, changed data and damaged files are refused. The folder
-            is kept: delete it when it is of no more use. Pairs that are drawn need a whole number as
-            ``random_state``, or None.
+            or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
+            data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
+            that are drawn need a whole number as ``random_state``, or None.
 
         Returns
         -------

@@ -55,7 +55,8 @@ class LibsvmSource:
         These labels are positive, all others negative. With neither ``classes`` nor ``positive`` the files must
         have two labels, and the larger is positive.
     block_rows : int
-        Rows of a block, at most. It may have fewer, since it also ends where the text does.
+        Rows of a block, at most. It may have fewer, since it also ends where the text does. Moments of other
+        blocks differ by rounding, matrix-free weights by what the solver's ``tol`` leaves open.
     on_error : "stop" or "skip"
         Whether a line that cannot be read is an error, or is passed over and counted. A third label is an error
         in any case, unless ``classes`` tells which two are meant.

@@ -89,7 +89,8 @@ class TableSource:
     max_categories : int
         One-hot columns that a category may have; its rarer values share one, ``(other)``.
     block_rows : int
-        Rows in a block, at most; changes nothing but rounding.
+        Rows in a block, at most. Moments of other blocks differ by rounding, matrix-free weights by what the
+        solver's ``tol`` leaves open.
     delimiter : str, optional
         What separates fields; told from the first lines by default.
     names : sequence of str or "auto", optional
