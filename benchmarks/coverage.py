@@ -39,7 +39,7 @@ REGIONS = (
     (500, 1000, 1.0, 0.5),
     (500, 1000, 0.5, 0.5),
 )
-PARTIAL_SETS = 1000
+PARTIAL_SETS = 2000
 #: What rows are like, and how much they differ: log-sd of sampling weights, or of sizes of clusters.
 DESIGNS = (
     ("500 + 5,000 rows, sampling weights", 1.0),
@@ -50,7 +50,7 @@ DESIGNS = (
     ("150 clusters", 1.2),
     ("300 clusters", 1.6),
 )
-DESIGN_SETS = 1000
+DESIGN_SETS = 2000
 
 
 def shift_of(truth):
@@ -90,28 +90,33 @@ def covered(truth, positives, negatives, bootstrap):
 
 def covered_partial(positives, negatives, max_fpr, min_tpr, shift):
     """Coverage of the intervals of partial AUC, and how their standard errors compare with the true one."""
-    rng = np.random.default_rng([positives, negatives, round(1000 * max_fpr), round(1000 * min_tpr)])
+    rng = np.random.default_rng(
+        [positives, negatives, round(1000 * max_fpr), round(1000 * min_tpr), int(shift)]
+    )
     rates = (np.arange(1_000_000) + 0.5) / 1_000_000 * max_fpr
     truth = max_fpr * np.maximum(0.0, ndtr(shift + ndtri(rates)) - min_tpr).mean()
     y = np.arange(positives + negatives) < positives
+    largest = max_fpr * (1 - min_tpr)
     hits, areas, stderrs = dict.fromkeys(("logit", "linear"), 0), [], []
     for _ in range(PARTIAL_SETS):
         s = rng.standard_normal(y.size) + shift * y
-        for scale in hits:
-            found = partial_roc_auc_interval(
-                y, s, max_fpr=max_fpr, min_tpr=min_tpr, standardized=False, scale=scale
-            )
-            hits[scale] += holds((found.low, found.high), truth)
+        found = partial_roc_auc_interval(y, s, max_fpr=max_fpr, min_tpr=min_tpr, standardized=False)
+        hits["logit"] += holds((found.low, found.high), truth)
+        linear = interval_ends(found.auc / largest, found.stderr / largest, positives, 0.95, "linear")
+        hits["linear"] += holds(linear, truth / largest)
         areas.append(found.auc)
         stderrs.append(found.stderr)
     ratio = np.sqrt(np.mean(np.square(stderrs))) / np.std(areas)
-    share = truth / (max_fpr * (1 - min_tpr))
-    return [f"{share:.2f}", *(f"{count / PARTIAL_SETS:.1%}" for count in hits.values()), f"{ratio:.2f}"]
+    return [
+        f"{truth / largest:.2f}",
+        *(f"{count / PARTIAL_SETS:.1%}" for count in hits.values()),
+        f"{ratio:.2f}",
+    ]
 
 
 def covered_design(what, spread):
     """Mean of the effective size of the positives, and coverage, where rows do not count alike."""
-    rng = np.random.default_rng([len(what), round(10 * spread)])
+    rng = np.random.default_rng([*what.encode(), round(10 * spread)])
     hits, sizes = 0, []
     for _ in range(DESIGN_SETS):
         if "sampling" in what:

@@ -122,6 +122,16 @@ def test_few_clusters_with_a_class_are_not_hidden_by_many_without(rng):
     assert alone.stderr == pytest.approx(plain.stderr, rel=1e-12)
 
 
+@few_rows
+def test_clusters_whose_classes_go_up_and_down_together_leave_no_variance():
+    """What positives win within a cluster its negatives lose: the sum is zero, but for rounding."""
+    for n in range(2, 60):
+        y, s = np.repeat([1, 0], n), np.concatenate([2 * np.arange(n) + 1.0, 2 * np.arange(n)])
+        found = roc_auc_interval(y, s, clusters=np.tile(np.arange(n), 2))
+        assert found.stderr == pytest.approx(0.0, abs=1e-7)
+        assert 0.0 <= found.low <= found.auc <= found.high <= 1.0
+
+
 def test_clusters_of_no_weight_are_not_there(rng):
     y = rng.random(1200) < 0.5
     s, user = rng.standard_normal(1200) + y, np.arange(1200) // 5

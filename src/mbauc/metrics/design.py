@@ -49,12 +49,13 @@ def checked_design(scores: Scores, weights: Any, clusters: Any) -> Design:
     groups = _check_clusters(clusters, scores)
     sizes, effective_sizes, kinds = [], [], []
     for name, mask in (("positive rows", scores.positive), ("negative rows", ~scores.positive)):
-        mass: Any = np.ones(np.count_nonzero(mask)) if scores.weight is None else scores.weight[mask]
-        if groups is not None:
-            mass, name = np.bincount(groups[mask], mass), f"clusters with {name}"
-        if groups is None and meaning == "frequency":
-            size = effective = float(mass.sum())
+        if groups is None and meaning != "sampling":
+            count = np.count_nonzero(mask) if scores.weight is None else scores.weight[mask].sum()
+            size = effective = float(count)
         else:
+            mass = np.ones(np.count_nonzero(mask)) if scores.weight is None else scores.weight[mask]
+            if groups is not None:
+                mass, name = np.bincount(groups[mask], mass).astype(np.float64), f"clusters with {name}"
             size, effective = float(np.count_nonzero(mass)), _effective_size(mass)
         if size < 2:
             raise ValueError(f"an interval needs at least 2 {name}, got {size:g}.")

@@ -40,6 +40,8 @@ def covariance_of_means(scores: Scores, design: Design, placements: Array) -> Ar
         used = np.unique(groups if scores.weight is None else groups[scores.weight > 0]).size
         both = sums[0].T @ sums[1]
         total += (both + both.T) * (used / (used - 1))
+        # where the classes of each cluster cancel, rounding must not lead below 0
+        np.fill_diagonal(total, np.maximum(0.0, np.diag(total)))
     return total
 
 
