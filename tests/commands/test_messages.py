@@ -55,6 +55,8 @@ def model(rows, tmp_path, capsys):
         ("the same call with checkpoint='ck3' goes on", "the same command with --checkpoint ck3 goes on"),
         ("say which to use (l2=…).", "say which to use (--l2 …)."),
         ("signed=True", "--signed"),
+        ("there is no column for ignore 'a'", "there is no column for --ignore 'a'"),
+        ("Make the source again when it is whole.", "Run the command again when it is whole."),
         ("there is no file label=1/x.csv", "there is no file label=1/x.csv"),
         ("there is no file label=1.csv", "there is no file label=1.csv"),
         ("in 'types=1'", "in 'types=1'"),
@@ -80,6 +82,13 @@ def test_a_third_label_is_told_with_the_option(tmp_path, capsys):
     text.write_text("0 1:1\n1 2:1\n2 1:1\n")
     said = told(capsys, "fit", text, "-o", tmp_path / "m.mbauc", code=1).err
     assert "--positive 2;" in said
+
+
+def test_what_only_python_has_is_left_out(tmp_path, capsys):
+    text = tmp_path / "one.libsvm"
+    text.write_text("1 1:1\n1 2:1\n")
+    said = told(capsys, "fit", text, "-o", tmp_path / "m.mbauc", code=1).err
+    assert said == "mbauc: all rows have the label 1; two labels are needed.\n"
 
 
 def test_score_advises_what_it_has(model, tmp_path, capsys):

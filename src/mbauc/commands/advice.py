@@ -25,10 +25,14 @@ _VALUE = r"'[^']*'|\"[^\"]*\"|\[[^\]]*\]|\{[^}]*\}|…|True|-?\d+(?:\.\d+)?(?:e[
 #: An argument with its value; in the path of a file, label=1 means something else.
 _ARGUMENT = re.compile(rf"(?<![\w/\\.='\"-])({_NAME})=({_VALUE})(?![\w/\\…]|\.\w)")
 #: An argument that is to be looked at.
-_BARE = re.compile(rf"\b([Cc]heck|[Pp]ass) ({_NAME})\b(?!=)")
+_BARE = re.compile(rf"\b([Cc]heck|[Pp]ass|no column for) ({_NAME})\b(?!=)")
 #: What only Python has.
 _PHRASES = {
     ", or TableSource(…, encoding=first.layout.encoding)": "",
+    " If these are rows of one class out of two, name both: classes=(negative, positive).": "",
+    "; to threshold them yourself read them with read_libsvm(labels='raw')": "; --positive names classes",
+    ", and TableEncoding.transform to make them": ", and make them before",
+    "Make the source again when": "Run the command again when",
     "the same call with": "the same command with",
 }
 
