@@ -1,4 +1,4 @@
-"""A million columns on a cluster: products instead of a matrix."""
+"""More columns on a cluster than a matrix could have: products instead."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("client")
 
-D = 2**20
+D = 2**17
 
 
 @pytest.fixture(scope="module")
