@@ -172,6 +172,12 @@ class TestInterval:
         y = rng.random(2000) < 0.5
         with pytest.warns(FewRowsWarning, match="negative rows in the region: with fewer than 100"):
             partial_roc_auc_interval(y, rng.standard_normal(2000) + y, max_fpr=0.05)
+        y = np.repeat([0, 1], 2000)
+        s = np.where(np.arange(4000) == 3999, -1, y)  # one positive row below all others
+        with pytest.warns(
+            FewRowsWarning, match="^share of the region 0.9995 of 200 negative rows in the region"
+        ):
+            partial_roc_auc_interval(y, s, max_fpr=0.1)
 
     @few_rows
     @pytest.mark.parametrize(

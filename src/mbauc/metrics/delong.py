@@ -208,6 +208,11 @@ def compare_roc_auc(
     -------
     AucComparison
 
+    Warns
+    -----
+    FewRowsWarning
+        As for :func:`roc_auc_interval`, by the AUC that is nearest to 0 or 1.
+
     Examples
     --------
     >>> import numpy as np

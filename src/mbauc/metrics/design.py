@@ -78,6 +78,7 @@ def warn_of_few_rows(
     auc: float,
     kinds: tuple[str, str] = ("positive rows", "negative rows"),
     *,
+    what: str = "AUC",
     stacklevel: int = 3,
 ) -> None:
     """Warn where an interval tends to be too narrow: few rows of a class, or few for an AUC so near to 1.
@@ -90,7 +91,7 @@ def warn_of_few_rows(
         message = f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow."
     elif missed > 0.0 and sizes[smallest] < enough_rows(auc):
         message = (
-            f"AUC {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the interval "
+            f"{what} {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the interval "
             f"tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
         )
     else:

@@ -135,8 +135,11 @@ def partial_roc_auc_interval(
     if stderr == 0.0:  # all of the region or nothing of it, but for rounding
         share = round(share, 12)
     rows = design.effective_sizes[0] * (1.0 - min_tpr), design.effective_sizes[1] * max_fpr
-    where = "" if max_fpr * (1.0 - min_tpr) == 1.0 else " in the region"
-    warn_of_few_rows(rows, share, (design.kinds[0] + where, design.kinds[1] + where))
+    if region.largest == 1.0:
+        warn_of_few_rows(rows, share, design.kinds)
+    else:
+        inside = (f"{design.kinds[0]} in the region", f"{design.kinds[1]} in the region")
+        warn_of_few_rows(rows, share, inside, what="share of the region")
     ends = interval_ends(share, stderr / region.largest, min(rows), confidence, scale)
     low, high = (region.value(end * region.largest) for end in ends)
     return AucInterval(region.value(area), low, high, region.slope * stderr, confidence)
