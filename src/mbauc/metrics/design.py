@@ -91,8 +91,8 @@ def warn_of_few_rows(
         message = f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow."
     elif missed > 0.0 and sizes[smallest] < enough_rows(auc):
         message = (
-            f"{what} {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the interval "
-            f"tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
+            f"{what} {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the "
+            f"interval tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
         )
     else:
         return
