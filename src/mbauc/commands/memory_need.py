@@ -11,6 +11,8 @@ from mbauc.commands.terminal import Usage
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
 #: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
 _BASE = {"LIBSVM text": 450_000_000, "tables": 750_000_000}
+#: What of it is there for rows and for Σ.
+_SPARE = 60_000_000
 #: Bytes for each column beyond the first hundred thousand, for each number of Σ, and for each row tested.
 _COLUMN, _SIGMA, _TESTED = 130, 24, 60
 _FEW_COLUMNS, _FEW_TESTED = 100_000, 500_000
@@ -74,12 +76,14 @@ class Room:
             self._require(base + _SIGMA * columns**2, f"with --solver gram and {columns:,} columns")
 
     def for_rows(self) -> int | None:
-        """What is left for the rows and for solving now; a seventh is for what cannot be foreseen."""
+        """What is left for the rows, or for Σ, beside what any fit takes."""
         from mbauc.memory import own_memory
 
         if self._limit is None:
             return None
-        return max(self._limit - self._limit // 7 - own_memory(), 1 << 20)
+        # a seventh is for what cannot be foreseen
+        left = self._limit - self._limit // 7 - own_memory()
+        return max(min(left, self._limit - self._base + _SPARE), 1 << 20)
 
     def _require(self, need: int, what: str) -> None:
         if self._limit is not None and self._limit < need:
