@@ -229,6 +229,14 @@ class Checkpoint:
         if self._stopping:
             raise KeyboardInterrupt
 
+    def holds_progress(self) -> bool:
+        """Whether there is anything in the folder that a run goes on from."""
+        fixed = {self._path(_IDENTITY).name, self._path(SETTLED).name}
+        # glob finds nothing where the folder is gone
+        return any(
+            path.name not in fixed and path.suffix not in (".lock", ".part") for path in self.folder.glob("*")
+        )
+
     # -- inside --------------------------------------------------------------------------------------------
 
     def _path(self, name: str) -> Path:
@@ -246,11 +254,7 @@ class Checkpoint:
     def _way_on(self) -> str:
         """What another call will do, judged by what is in the folder now."""
         call = f"the same call with checkpoint={str(self.folder)!r}"
-        fixed = {self._path(_IDENTITY).name, self._path(SETTLED).name}
-        # glob finds nothing where the folder is gone
-        if any(
-            path.name not in fixed and path.suffix not in (".lock", ".part") for path in self.folder.glob("*")
-        ):
+        if self.holds_progress():
             return f"interrupted; {call} goes on from here"
         return f"interrupted before anything was saved; {call} starts again"
 

@@ -42,9 +42,9 @@ class ScoreModel:
             P(positive)/P(negative) before the score is seen.
         """
         log_prior = float(np.log(prior_odds))
-        spread = max(variance, gap**2 / (2 * _MAX_LOG_ODDS))
-        if gap <= 0.0 or spread == 0.0:
+        spread = max(variance, gap * gap / (2 * _MAX_LOG_ODDS))
+        slope = gap / spread if gap > 0.0 and spread > 0.0 else 0.0
+        if slope == 0.0:
             # a score that says nothing: the prior decides, at every score
             return cls(1.0, middle - log_prior)
-        slope = gap / spread
         return cls(slope, middle - log_prior / slope)

@@ -491,7 +491,7 @@ def numbers(**changes):
         (RIDGE | {"basis": np.ones((17, 4))}, 0.0, "'basis' must have the shape"),
         (RIDGE | {"basis": np.ones((2, 5))}, 0.0, r"'basis' must have the shape \(2, 4\)"),
         (RIDGE | {"gram": np.ones((3, 3))}, 0.0, r"'gram' must have the shape \(2, 2\)"),
-        (RIDGE | {"gram": np.full((2, 2), np.nan)}, 0.0, "'gram' must be finite"),
+        (RIDGE | {"gram": np.full((2, 2), np.nan)}, 0.0, "'gram' must be within"),
         (RIDGE | {"stage": np.str_("end")}, 0.0, "stage must be a text of the form"),
         (RIDGE | {"stage": np.int64(1)}, 0.0, "'stage' must be of type U"),
         (RIDGE | {"iterations": np.int64(-1)}, 0.0, "'iterations' must be within"),
@@ -538,3 +538,17 @@ def test_a_later_run_has_the_blas_threads_of_the_first(tmp_path):
             with source_fit.source_run(tmp_path, settings, source):
                 assert thread_count(None) == 2
             assert thread_count(None) == now
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_checkpoint_whose_numbers_lead_nowhere_is_named(rows, tmp_path, monkeypatch, earlier):
+    source = Blocks(rows[0][:, :60], rows[1])
+    if earlier:
+        MBAClassifier(solver="gram").fit_source(source, checkpoint=tmp_path)
+
+    def overflow(*rest, **more):
+        raise OverflowError("Numerical result out of range")
+
+    monkeypatch.setattr(MBAClassifier, "_solve", overflow)
+    with pytest.raises(CheckpointError if earlier else OverflowError, match="out of range"):
+        MBAClassifier(solver="gram").fit_source(source, checkpoint=tmp_path)

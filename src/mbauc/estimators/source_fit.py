@@ -195,9 +195,18 @@ def source_run(
         yield SourceRun(None, n_jobs, show)
         return
     with Checkpoint(checkpoint, identity_of(settings, source)) as opened, interruptible(opened):
-        run = SourceRun(opened, n_jobs, show)
-        with blas_on(run.blas_threads):
-            yield run
+        earlier = opened.holds_progress()
+        try:
+            run = SourceRun(opened, n_jobs, show)
+            with blas_on(run.blas_threads):
+                yield run
+        except ArithmeticError as error:
+            if not earlier:
+                raise
+            raise CheckpointError(
+                f"the numbers in {opened.folder} lead nowhere ({error}). Delete the folder to start again, or "
+                "choose another."
+            ) from error
 
 
 def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:

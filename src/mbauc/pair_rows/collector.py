@@ -30,7 +30,10 @@ STATE = Arrays(
         "squared_weights": ArrayOf("<f8", (2,), low=0),
         "ones": ArrayOf("<i8", (2, "used"), low=0),
     },
-    together={"sums": ArrayOf("<f8", (2, "used")), "squares": ArrayOf("<f8", (2, "used"))},
+    together={
+        "sums": ArrayOf("<f8", (2, "used"), low=-HEAVIEST, high=HEAVIEST),
+        "squares": ArrayOf("<f8", (2, "used"), low=0),
+    },
 )
 
 

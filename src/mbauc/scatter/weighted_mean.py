@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: The largest sum of weights that can still be squared.
+#: The largest number that can still be squared.
 HEAVIEST = 1e150
 _ROUNDING = 16 * np.finfo(np.float64).eps
 #: A weight that no longer matters beside any other; decay stops here, before squares underflow.

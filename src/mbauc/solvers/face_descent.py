@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,8 @@ _WORTH_GOING_ON = 0.5
 _FACES_IN_A_ROW = 20
 #: Steps whose gains together estimate what is still to be gained.
 _RECENT = 8
-_LARGEST = sys.float_info.max
+#: The largest number that can still be squared.
+_LARGEST = 1e150
 
 _ARRAYS = ("coef", "pull", "direction", "signs", "recent")
 #: Numbers and their ranges; what is whole, or yes or no, is kept as a number as well.
@@ -56,11 +56,11 @@ def _check_face(state: Mapping[str, NDArray[Any]]) -> None:
 #: A state of this descent; d is the number of columns in use, that of directions and signs either d or 0.
 DESCENT_STATE = Arrays(
     {
-        "coef": ArrayOf("<f8", ("d",)),
-        "pull": ArrayOf("<f8", ("d",)),
-        "direction": ArrayOf("<f8", ("directions",)),
+        "coef": ArrayOf("<f8", ("d",), -_LARGEST, _LARGEST),
+        "pull": ArrayOf("<f8", ("d",), -_LARGEST, _LARGEST),
+        "direction": ArrayOf("<f8", ("directions",), -_LARGEST, _LARGEST),
         "signs": ArrayOf("<f8", ("signs",), low=-1, high=1),
-        "recent": ArrayOf("<f8", ("recent",)),
+        "recent": ArrayOf("<f8", ("recent",), -_LARGEST, _LARGEST),
         "numbers": ArrayOf(
             "<f8",
             (len(_RANGES),),

@@ -200,7 +200,7 @@ def auc_loss(excess_risk: float, mu_w: float, w_sigma_w: float) -> float:
 
 
 def _separation(mu_w: float, w_sigma_w: float) -> float:
-    variance = w_sigma_w - mu_w**2
+    variance = w_sigma_w - mu_w * mu_w  # infinite where a power would raise
     if mu_w == 0.0:
         return 0.0
     return mu_w / float(np.sqrt(variance)) if variance > 0.0 else float(np.copysign(np.inf, mu_w))

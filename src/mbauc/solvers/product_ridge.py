@@ -38,21 +38,23 @@ def _check_stage(state: Mapping[str, NDArray[Any]]) -> None:
         raise ValueError("'looks' must have one entry for each direction while l2 is being chosen")
 
 
+#: Of numbers that can still be squared.
+_RANGE = (-1e150, 1e150)
 #: A state of this solver; d is the number of columns in use.
 RIDGE_STATE = Arrays(
     {
-        "basis": ArrayOf("<f8", ("k", "d")),
-        "images": ArrayOf("<f8", ("k", "d")),
-        "gram": ArrayOf("<f8", ("k", "k")),
+        "basis": ArrayOf("<f8", ("k", "d"), *_RANGE),
+        "images": ArrayOf("<f8", ("k", "d"), *_RANGE),
+        "gram": ArrayOf("<f8", ("k", "k"), *_RANGE),
         "penalty": ArrayOf("<f8", ("k", "k")),
-        "projected": ArrayOf("<f8", ("k",)),
+        "projected": ArrayOf("<f8", ("k",), *_RANGE),
         "stage": ArrayOf("U", pattern="choice|second choice|convergence"),
         "iterations": ArrayOf("<i8", low=0),
         "l2": ArrayOf("<f8", low=0),
         "same": ArrayOf("<i8", low=0),
         "looks": ArrayOf("|b1", ("looks",)),
         "degrees": ArrayOf("<f8", ("grid",), low=0),
-        "gains": ArrayOf("<f8", ("gains",)),
+        "gains": ArrayOf("<f8", ("gains",), *_RANGE),
     },
     sizes={"k": range(1, ROOM + 1), "gains": range(_WINDOW + 2), "grid": (0, L2_MULTIPLES.size)},
     agree=_check_stage,
