@@ -17,7 +17,8 @@ import pytest
 
 from mbauc.data import find
 from mbauc.data.sets import part_file as part_files
-from mbauc.data.sets.download import Patience, _NoWeakerProtocol, download, fetch
+from mbauc.data.sets.doubtful_servers import NoWeakerProtocol
+from mbauc.data.sets.download import Patience, download, fetch
 from mbauc.data.sets.entry import File
 from mbauc.data.sets.part_file import PartFile, part_of
 from mbauc.errors import DownloadError, NotAvailableError
@@ -570,4 +571,4 @@ def test_https_is_never_left(old, new, followed):
     request = urllib.request.Request(f"{old}://127.0.0.1/file")
     arguments = request, io.BytesIO(), 302, "Found", {}, f"{new}://127.0.0.1/other"
     with nullcontext() if followed else pytest.raises(DownloadError, match=r"https://127.* not as safe"):
-        assert _NoWeakerProtocol().redirect_request(*arguments).full_url == arguments[-1]
+        assert NoWeakerProtocol().redirect_request(*arguments).full_url == arguments[-1]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mbauc.data.sets.content import NoMemberError, identify
+from mbauc.data.sets.doubtful_servers import NoWeakerProtocol, as_shown
 from mbauc.data.sets.entry import Entry, File
 from mbauc.data.sets.part_file import PartFile, part_of
 from mbauc.data.sets.places import Folder, folders, path_of
@@ -247,8 +248,9 @@ class _Transfer:
             request.add_header("Range", f"bytes={self._part.size}-")
             request.add_header("If-Range", version)
         try:
-            opener = urllib.request.build_opener(_NoWeakerProtocol)
-            response = opener.open(request, timeout=self._patience.timeout)
+            response = urllib.request.build_opener(NoWeakerProtocol).open(
+                request, timeout=self._patience.timeout
+            )
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 416 or version is None:
@@ -311,34 +313,15 @@ class _Transfer:
             raise _loss(self._url, error) from error
 
 
-class _NoWeakerProtocol(urllib.request.HTTPRedirectHandler):
-    """Follows a server to another address, but never out of https, and never to anything but http(s)."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        """The request for the other address."""
-        scheme = newurl.partition(":")[0].lower()
-        if scheme != "https" and (scheme != "http" or req.type == "https"):
-            raise DownloadError(
-                f"{req.full_url}: the server points to {_shown(newurl)}, which is not as safe. Not followed."
-            )
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _shown(words: object) -> str:
-    """Words of a server as a terminal may show them: nothing that moves the cursor, and not too many."""
-    return "".join(c if c.isprintable() else "?" for c in str(words))[:200]
-
-
 def _refusal(url: str, error: urllib.error.HTTPError) -> Exception:
     if error.code in _PASSING:
         wait = error.headers.get("Retry-After", "")
         return _LostError(
-            f"the server answered {error.code} {_shown(error.reason)}", float(wait) if wait.isdecimal() else 0.0
+            f"the server answered {error.code} {as_shown(error.reason)}",
+            float(wait) if wait.isdecimal() else 0.0,
         )
     what = "the server has no such file" if error.code in _ABSENT else "the server refused"
-    refusal = DownloadError(f"{url}: {what} ({error.code} {_shown(error.reason)}).")
+    refusal = DownloadError(f"{url}: {what} ({error.code} {as_shown(error.reason)}).")
     refusal.status = error.code
     return refusal
 
@@ -353,7 +336,7 @@ def _loss(url: str, error: Exception) -> Exception:
         return _LostError("the server stopped answering")
     if isinstance(reason, ConnectionRefusedError):
         return _LostError("the server refused the connection")
-    return _LostError(f"the connection failed ({_shown(reason)})")
+    return _LostError(f"the connection failed ({as_shown(reason)})")
 
 
 def _version(headers: email.message.Message) -> str | None:
