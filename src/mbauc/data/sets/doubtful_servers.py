@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import email.message
+import re
 import urllib.request
 from typing import Any
 
@@ -26,3 +28,10 @@ class NoWeakerProtocol(urllib.request.HTTPRedirectHandler):
 def as_shown(words: object) -> str:
     """Words of a server as a terminal may show them: nothing that moves the cursor, and not too many."""
     return "".join(c if c.isprintable() else "?" for c in str(words))[:200]
+
+
+def content_range(headers: email.message.Message) -> tuple[int | None, int | None]:
+    """First byte and length of all, as far as the server says."""
+    found = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", headers.get("Content-Range", "").strip())
+    start, total = found.groups() if found else (None, None)
+    return None if start is None else int(start), None if total is None else int(total)

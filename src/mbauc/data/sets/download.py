@@ -5,7 +5,6 @@ from __future__ import annotations
 import email.message
 import http.client
 import os
-import re
 import socket
 import ssl
 import time
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mbauc.data.sets.content import NoMemberError, identify
-from mbauc.data.sets.doubtful_servers import NoWeakerProtocol, as_shown
+from mbauc.data.sets.doubtful_servers import NoWeakerProtocol, as_shown, content_range
 from mbauc.data.sets.entry import Entry, File
 from mbauc.data.sets.part_file import PartFile, part_of
 from mbauc.data.sets.places import Folder, folders, path_of
@@ -248,9 +247,8 @@ class _Transfer:
             request.add_header("Range", f"bytes={self._part.size}-")
             request.add_header("If-Range", version)
         try:
-            response = urllib.request.build_opener(NoWeakerProtocol).open(
-                request, timeout=self._patience.timeout
-            )
+            safe = urllib.request.build_opener(NoWeakerProtocol)
+            response = safe.open(request, timeout=self._patience.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 416 or version is None:
@@ -267,7 +265,7 @@ class _Transfer:
     def _nothing_after(self, headers: email.message.Message) -> None:
         """What has come is all that the server has, or more than that."""
         self.doubtful = True
-        if _content_range(headers) != (None, self._part.size):
+        if content_range(headers) != (None, self._part.size):
             self._part.restart()
             raise _LostError("the server has a shorter file than before")
 
@@ -278,7 +276,7 @@ class _Transfer:
                 f"{self._url}: the server sent a web page instead. Open the address in a browser."
             )
         if response.status == 206:
-            start, total = _content_range(headers)
+            start, total = content_range(headers)
             fits = start == self._part.size and (total is None or total >= start)
             if not fits or _version(headers) not in (None, version):
                 self._part.restart()
@@ -343,10 +341,3 @@ def _version(headers: email.message.Message) -> str | None:
     """What names the version of a file well enough to continue it: a strong entity tag, or a date."""
     tag = headers.get("ETag")
     return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
-
-
-def _content_range(headers: email.message.Message) -> tuple[int | None, int | None]:
-    """First byte and length of all, as far as the server says."""
-    found = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", headers.get("Content-Range", "").strip())
-    start, total = found.groups() if found else (None, None)
-    return None if start is None else int(start), None if total is None else int(total)
