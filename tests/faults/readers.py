@@ -148,7 +148,7 @@ def checkpoint_seeds(folder):
         kept = folder / f"kept-{name}"
         with saving_at_once():
             MBAClassifier(**options).fit_source(source, checkpoint=kept)
-        files = {path.name: path.read_bytes() for path in kept.iterdir() if path.suffix != ".lock"}
+        files = {path.name: path.read_bytes() for path in sorted(kept.iterdir()) if path.suffix != ".lock"}
         for file, content in files.items():
             yield checkpoint_seed(name, file, content, files, source, options)
         if "rows.cache" in files:

@@ -218,3 +218,12 @@ def test_without_any_penalty_there_is_no_l2_to_choose():
     sigma, mu = moments(9)
     found, _ = solve_ridge_auto(MatrixProducts(sigma, mu), np.zeros(mu.size), (100.0, 300.0), mu.size)
     assert np.isfinite(found.coef).all()
+
+
+def test_a_system_that_has_no_finite_numbers_ends_in_an_error():
+    products = MatrixProducts(np.eye(3), np.ones(3))
+    subspace = RidgeSubspace(products, np.ones(3))
+    assert subspace.grow(1.0)
+    subspace._penalty[0, 0] = 1e308
+    with np.errstate(over="ignore"), pytest.raises(FloatingPointError, match="too large to solve with"):
+        subspace.solution(100.0)

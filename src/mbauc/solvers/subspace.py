@@ -108,6 +108,9 @@ class RidgeSubspace:
     def _coordinates(self, l2: float, size: int) -> Array:
         matrix = self._gram[:size, :size] + l2 * self._penalty[:size, :size]
         projected = self._projected[:size]
+        if not np.isfinite(matrix).all():
+            # LAPACK would look for an answer without end
+            raise FloatingPointError("sums over the columns are too large to solve with")
         try:
             return np.asarray(cho_solve(cho_factor(matrix, check_finite=False), projected, check_finite=False))
         except LinAlgError:
