@@ -280,8 +280,10 @@ def open_cache(path: Path, n_threads: int, *, trusted: bool = False) -> Cache:
         return finished_cache(stream, str(path), n_threads, trusted=trusted)
 
 
-def finished_cache(stream: IO[bytes], path: str, n_threads: int, *, trusted: bool = False) -> Cache:
-    """As :func:`open_cache`, for an open file; it may be closed afterwards."""
+def finished_cache(
+    stream: IO[bytes], path: str, n_threads: int, *, trusted: bool = False, groups: int = 2
+) -> Cache:
+    """As :func:`open_cache`, for an open file of that many groups of rows; it may be closed afterwards."""
     found = Records(stream, path)
     chunk = 0
     contents = [] if trusted else found.whole(n_threads)
@@ -297,7 +299,7 @@ def finished_cache(stream: IO[bytes], path: str, n_threads: int, *, trusted: boo
             "the one that closes the file. Delete it; the same call then reads the data again."
         )
     marks = [found.mark(record) for record in found.records if record.kind == b"BLCK"]
-    about, state = _closing(stream, path, last)
+    about, state = _closing(stream, path, last, groups)
     if (about["records"], about["bytes"]) != (len(found.records) - 1, last.start):
         raise damaged(path, "the number of its records")
     if not trusted:
@@ -305,12 +307,14 @@ def finished_cache(stream: IO[bytes], path: str, n_threads: int, *, trusted: boo
     return Cache(found, found.header["n_features"], about["fingerprint"], marks, state)
 
 
-def _closing(stream: IO[bytes], path: str, last: Extent) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _closing(
+    stream: IO[bytes], path: str, last: Extent, groups: int
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The note and the collector's sums at the end of a file."""
 
     def wanted(about: dict[str, Any], declared: Declared) -> Collection[str]:
         _CLOSING.check(about, "the end")
-        STATE.check_declared(declared)
+        STATE.check_declared(declared, groups=groups)
         return declared
 
     try:

@@ -133,7 +133,8 @@ class CacheWriter:
         about = {"records": self._records, "bytes": self._end, "fingerprint": self._header["fingerprint"]}
         self._append(_record(b"DONE", b"", encoded(state, about)))
         if self._path is None:
-            cache = finished_cache(self._stream, self.name, n_threads, trusted=True)
+            groups = int(state["counts"].size)  # differences of pairs are one
+            cache = finished_cache(self._stream, self.name, n_threads, trusted=True, groups=groups)
             self.close()
             return cache
         try:

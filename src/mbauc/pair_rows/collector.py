@@ -25,15 +25,16 @@ _CHUNK_ENTRIES = 1 << 30
 STATE = Arrays(
     {
         "columns": ArrayOf("<u4", ("used",)),
-        "counts": ArrayOf("<i8", (2,), low=0),
-        "weights": ArrayOf("<f8", (2,), low=0, high=HEAVIEST),
-        "squared_weights": ArrayOf("<f8", (2,), low=0),
-        "ones": ArrayOf("<i8", (2, "used"), low=0),
+        "counts": ArrayOf("<i8", ("groups",), low=0),
+        "weights": ArrayOf("<f8", ("groups",), low=0, high=HEAVIEST),
+        "squared_weights": ArrayOf("<f8", ("groups",), low=0),
+        "ones": ArrayOf("<i8", ("groups", "used"), low=0),
     },
     together={
-        "sums": ArrayOf("<f8", (2, "used"), low=-HEAVIEST, high=HEAVIEST),
-        "squares": ArrayOf("<f8", (2, "used"), low=0),
+        "sums": ArrayOf("<f8", ("groups", "used"), low=-HEAVIEST, high=HEAVIEST),
+        "squares": ArrayOf("<f8", ("groups", "used"), low=0),
     },
+    sizes={"groups": 2},
 )
 
 
