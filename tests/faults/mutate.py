@@ -9,6 +9,7 @@ process, no more memory than allowed. Work is done in processes of their own, wh
 import argparse
 import collections
 import contextlib
+import faulthandler
 import json
 import os
 import resource
@@ -105,7 +106,10 @@ def work(first, last, step, seed):
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
         base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        print(json.dumps({"ready": True}), flush=True, file=told_to)
         for number in range(first, last, step):
+            # a compiled loop hears no signal: then the process ends
+            faulthandler.dump_traceback_later(2 * PATIENCE, exit=True)
             signal.alarm(PATIENCE)
             told = tried(seeds, number, seed, place)
             signal.alarm(0)
@@ -137,11 +141,14 @@ def mutate(count, seed, jobs, log):
             process, began = start(first), False
             for line in process.stdout:
                 told = json.loads(line)
+                began = True
+                if "ready" in told:
+                    continue
                 note(told)
-                first, began = told["number"] + jobs, True
+                first = told["number"] + jobs
             if process.wait() == 0:
                 break
-            if not began and process.returncode > 0:
+            if not began:
                 raise RuntimeError("the good files cannot be read; see mutate.py --work 0 1 1")
             note({"number": first, "outcome": "crash", "status": process.returncode, "growth": 0, "length": 0})
             first += jobs
