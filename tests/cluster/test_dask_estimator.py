@@ -98,6 +98,16 @@ def test_a_fit_that_fails_leaves_the_earlier_one(table, arrays):
     assert ranker.n_features_in_ == 6
 
 
-@parametrize_with_checks([MBAClassifier(), MBAClassifierCV(random_state=0)])
+def _expected_failures(estimator):
+    if isinstance(estimator, MBAClassifierCV) or estimator.weights == "frequency":
+        return {}
+    why = "where l2 is chosen, a weight is not a repeated row unless weights='frequency'"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [MBAClassifier(), MBAClassifier(weights="frequency"), MBAClassifierCV(random_state=0)],
+    expected_failed_checks=_expected_failures,
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
