@@ -26,7 +26,7 @@ PLACES = {
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design"),
-    "docs/defaults.md": ("defaults",),
+    "docs/defaults.md": ("defaults", "automatic_penalty"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
 #: Tables from the program of another.
@@ -35,6 +35,7 @@ NAMES = tuple(name for names in PLACES.values() for name in names if name not in
 #: Tables with a head of their own.
 WIDE = (
     "defaults",
+    "automatic_penalty",
     "rivals_quality",
     "click_fit",
     "click_fit_wide",

@@ -95,6 +95,10 @@ class SingularWarning(MbaucWarning):
     """The second moment is singular and nothing regularises it."""
 
 
+class PenaltyWarning(MbaucWarning):
+    """The penalty that was chosen lies at the edge of those that were tried: others may rank better."""
+
+
 class BinormalWarning(MbaucWarning):
     """Scores are far from normal: AUC estimated from moments is not the AUC of the data."""
 

@@ -10,6 +10,10 @@ def _expected_failures(estimator):
     if isinstance(estimator, MBAClassifier):
         if estimator.solver == "matrix-free":
             expected["check_fit_score_takes_y"] = "a fit without moments cannot be gone on with by partial_fit"
+            if estimator.l2 == "auto":
+                expected["check_sample_weight_equivalence_on_sparse_data"] = (
+                    "rows that 30 columns tell apart in full get the smallest l2, which products solve to 4 digits"
+                )
         if estimator.l2 != "auto" or estimator.weights == "frequency":
             return expected
         why = "where l2 is chosen, a weight is not a repeated row unless weights='frequency'"

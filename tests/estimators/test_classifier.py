@@ -158,7 +158,7 @@ class TestInputs:
             ({"l2": -0.1}, "l2 must be"),
             ({"l2": "big"}, "l2 must be a number of at least 0 or 'auto'"),
             ({"pairs": 0}, "pairs must be a whole number"),
-            ({"scale": "no"}, "scale must be True or False"),
+            ({"scale": "no"}, "scale must be True, False or 'auto'"),
             ({"n_jobs": "2"}, "n_jobs must be a whole number"),
             ({"pairs": "some"}, "pairs must be 'all' or"),
             ({"pairing": "odd"}, "pairing must be"),

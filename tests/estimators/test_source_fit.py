@@ -450,8 +450,10 @@ RIDGE = ROWS | {
     "l2": np.float64(1.0),
     "same": np.int64(0),
     "looks": np.zeros(2, dtype=np.bool_),
-    "degrees": np.empty(0),
     "gains": np.empty(0),
+    "vectors": np.ones((2, 2, 4)),
+    "tridiagonals": np.ones((2, 2, 3)),
+    "steps": np.array([1, 3]),
 }
 DESCENT = ROWS | {
     "coef": np.ones(4),
@@ -496,7 +498,9 @@ def numbers(**changes):
         (RIDGE | {"stage": np.int64(1)}, 0.0, "'stage' must be of type U"),
         (RIDGE | {"iterations": np.int64(-1)}, 0.0, "'iterations' must be within"),
         (RIDGE | {"looks": np.zeros(5, dtype=np.bool_)}, 0.0, "one entry for each direction"),
-        (RIDGE | {"degrees": np.ones(7)}, 0.0, "'degrees' must have the shape"),
+        (RIDGE | {"vectors": np.ones((2, 3, 4))}, 0.0, r"'vectors' must have the shape \(2, 2, 4\)"),
+        (RIDGE | {"steps": np.array([1, 300])}, 0.0, "'steps' must be within"),
+        (RIDGE | {"steps": np.array([1, 2])}, 0.0, "how many columns of 'tridiagonals'"),
         (RIDGE | {"gains": np.ones(9)}, 0.0, "'gains' must have the shape"),
         (RIDGE | {"more": np.ones(9)}, 0.0, "'more', which this mbauc does not know"),
         (DESCENT | {"coef": np.ones(5)}, 0.1, r"'coef' must have the shape \(4\), got \(5,\)"),

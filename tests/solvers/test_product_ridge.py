@@ -12,6 +12,7 @@ from mbauc.solvers import (
     RidgePath,
     choose_l2,
     ridge_products_path,
+    search_l2,
     solve_ridge,
     solve_ridge_auto,
     solve_ridge_products,
@@ -114,7 +115,9 @@ def test_what_is_known_within_the_span_is_what_the_solution_has():
     for l2 in (0.3, 0.003):
         w = subspace.solution(l2)
         assert subspace.gains(l2)[0] == pytest.approx(mu @ w)
-        assert subspace.risks(np.array([l2]))[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w)
+        solved = subspace.solved(np.array([l2]))
+        assert solved.risk[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w)
+        assert (solved.gain[0], solved.size[0]) == (pytest.approx(w @ mu), pytest.approx(w @ w))
         np.testing.assert_allclose(subspace.differences(l2), (w @ mu, w @ sigma @ w))
         assert 1 - mu @ w == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w + l2 * w @ w)
     assert not RidgeSubspace(MatrixProducts(sigma, np.zeros_like(mu)), np.ones(mu.size)).grow(1.0)
@@ -211,7 +214,66 @@ def test_what_is_told_by_small_differences_is_not_taken_for_noise(n, k, shift, s
 def test_doubts_are_said():
     sigma, mu = near_duplicates(4000, 30, 0)
     with pytest.warns(ConvergenceWarning, match="cannot be ruled out .* nearly repeat others"):
-        solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1e-4, np.ones(60)))
+        solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1e-6, np.ones(60)))
+
+
+@pytest.mark.parametrize("l2", [1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("eps", [0.05, 0.01, 0.003, 0.001])
+def test_the_excess_risk_is_never_more_than_a_hundred_times_what_is_said(l2, eps):
+    sigma, mu = near_duplicates(4000, 30, 0, eps=eps)
+    penalty = Penalty(0.0, l2, np.ones(60))
+    found = solve_ridge_products(MatrixProducts(sigma, mu), penalty)
+    truth = 2 * (found.objective - solve_ridge(sigma, mu, penalty).objective)
+    assert truth <= 100 * found.excess_risk
+    assert truth <= found.excess_bound <= 100 * found.excess_risk * (1 + 1e-9)
+    assert found.excess_bound <= 1e-2  # 100 times the tolerance
+
+
+def factors(n, d, k, share, seed=0):
+    """Σ and μ of rows with k common factors that say nothing, and a signal in what is left of 50 columns."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.2
+    loadings = rng.standard_normal((k, d)) * np.sqrt(share / (1 - share) / k)
+    X = rng.standard_normal((n, k)) @ loadings + rng.standard_normal((n, d))
+    X[:, :50] += 0.25 * y[:, None]
+    plus, minus = X[y], X[~y]
+    mu = plus.mean(axis=0) - minus.mean(axis=0)
+    return np.cov(plus.T, bias=True) + np.cov(minus.T, bias=True) + np.outer(mu, mu), mu
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "share"), [(700, 20, 0.17), (700, 20, 0.83), (700, 10, 0.91), (8000, 20, 0.9)]
+)
+def test_common_factors_do_not_hide_what_a_smaller_l2_would_find(n, k, share):
+    d = 400
+    sigma, mu = factors(n, d, k, share)
+    sizes = (0.2 * n, 0.8 * n)
+    wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, sizes)
+    _, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d)
+    # the same to within two steps of the grid where columns are many; where they are few it matters less
+    assert wanted / (2 if n < 1000 else 20) < l2 < 2 * wanted
+    assert wanted / 2 < search_l2(MatrixProducts(sigma, mu), np.ones(d), sizes, d) < 2 * wanted
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0])
+def test_a_spectrum_that_falls_slowly_is_followed_down(exponent):
+    rng = np.random.default_rng(1)
+    n, d = 600, 300
+    y = rng.random(n) < 0.2
+    X = rng.standard_normal((n, d)) + 0.1 * y[:, None] * rng.standard_normal(d)
+    X = (X * np.arange(1, d + 1) ** (-exponent / 2)) @ np.linalg.qr(rng.standard_normal((d, d)))[0]
+    mu = X[y].mean(axis=0) - X[~y].mean(axis=0)
+    sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
+    wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, (120.0, 480.0))
+    _, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), (120.0, 480.0), d)
+    assert wanted / 2 < l2 < 2 * wanted
+
+
+def test_a_choice_that_is_not_certain_is_said():
+    sigma, mu = factors(700, 400, 20, 0.83)
+    with pytest.warns(ConvergenceWarning) as said:
+        solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400, max_iter=70)
+    assert any("not certain of it after" in str(one.message) for one in said)
 
 
 def test_without_any_penalty_there_is_no_l2_to_choose():

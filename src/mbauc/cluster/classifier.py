@@ -90,7 +90,7 @@ class ClusterClassifier(MBAClassifier):
                 try:
                     pairs = ClusterPairRows(kept, sums[0], sums[0])
                     warn_of_lost_digits(pairs, kept)
-                    fit = ProductFit.of_rows(pairs, factors, bool(self.scale), self._has_frequencies)
+                    fit = ProductFit.of_rows(pairs, factors, self._scaling(), self._has_frequencies)
                     self._solve_products(fit)
                 finally:
                     kept.release()

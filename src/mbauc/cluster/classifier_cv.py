@@ -25,11 +25,12 @@ from mbauc.cluster.lost_digits import warn_of_lost_digits
 from mbauc.cluster.parts import Parts
 from mbauc.cluster.products import ClusterPairRows
 from mbauc.estimators.classifier_cv import MBAClassifierCV
+from mbauc.estimators.column_scales import Scaling
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.held_out import compare_binormal
 from mbauc.estimators.moment_ranker import ProductFit, Solved
 from mbauc.estimators.product_problem import ProductProblem
-from mbauc.estimators.search import MomentSearch, Part, binormal_and_risk
+from mbauc.estimators.search import MomentSearch, Part, binormal_and_risk, for_splits
 from mbauc.estimators.validation import check_factors, keeps_state_on_failure
 from mbauc.moments import PairMoments
 from mbauc.seeds import generator
@@ -74,7 +75,7 @@ class ClusterClassifierCV(MBAClassifierCV):
             frequencies = self._has_frequencies
             found = [cluster_moments(rows, 1, rule, frequencies=frequencies) for rule in rules]
             self.classes_ = found[0][1]
-            search: Any = _moment_search([folds for folds, _ in found], factors, bool(self.scale))
+            search: Any = _moment_search([folds for folds, _ in found], factors, self._scaling())
             truth.job = BlockScores(rows, self.classes_, rules)
             truth.smaller = min(search.whole.counts)
             self._decide(search, truth)
@@ -85,7 +86,7 @@ class ClusterClassifierCV(MBAClassifierCV):
                 searches.extend(
                     PackedFolds(rows, column_sums(rows, rule)[0], self.classes_, rule) for rule in rules[1:]
                 )
-                search = PackedSearch(searches, factors, bool(self.scale), self._has_frequencies)
+                search = PackedSearch(searches, factors, self._scaling(), self._has_frequencies)
                 truth.job = search
                 truth.smaller = int(searches[0].total.counts.min())
                 self._decide(search, truth)
@@ -158,7 +159,7 @@ class _WholeSearch(MomentSearch):
     whole: PairMoments
 
 
-def _moment_search(found: list[list[PairMoments]], factors: Array, scale: bool) -> _WholeSearch:
+def _moment_search(found: list[list[PairMoments]], factors: Array, scale: Scaling) -> _WholeSearch:
     parts, whole = [], None
     for folds in found:
         both = sum(folds[1:], folds[0])
@@ -194,13 +195,14 @@ class PackedFolds:
 class PackedSearch:
     """Splits of compact rows; the training rows of a split are those of the other folds."""
 
-    def __init__(self, repeats: list[PackedFolds], factors: Array, scale: bool, frequencies: bool) -> None:
-        self._repeats, self._factors, self._scale = repeats, factors, scale
+    def __init__(self, repeats: list[PackedFolds], factors: Array, scale: Scaling, frequencies: bool) -> None:
+        self._repeats, self._factors = repeats, factors
         self.held_out = [(one, fold) for one in repeats for fold in range(len(one.sums))]
         pairs = repeats[0].training(None)
         warn_of_lost_digits(pairs, repeats[0].kept)
         self._fit = ProductFit.of_rows(pairs, factors, scale, frequencies)
         self.problem = self._fit.problem
+        self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> ProductProblem:
         """The problem of the training rows of a split."""

@@ -31,7 +31,7 @@ Trains the linear ranker with the best pairwise squared loss over all positive/n
 pass over the files. Some rows are held out: their AUC, with its interval, is that of rows not seen.
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
-penalty l2 is chosen by generalised cross-validation unless it is given, or by K-fold cross-validation (--cv).
+penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
 The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept what
 that needs, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.errors import PenaltyWarning
 from mbauc.estimators.folds import Split, given_splits, stratified_splits
 from mbauc.estimators.held_out import HeldOut, Truth
 from mbauc.estimators.moment_ranker import MomentRanker
@@ -37,6 +39,8 @@ Scoring = Literal["roc_auc", "binormal_auc", "risk"]
 L2_GRID = np.logspace(-6, 3, 20)
 #: Default grid of l1 where only their number is given, in units of max|μ|.
 _L1_SMALLEST = 1e-3
+#: A gain in score that makes a value beyond the edge of the grid worth a try.
+_WORTH_MORE = 5e-3
 
 
 class MBAClassifierCV(MomentRanker):
@@ -52,7 +56,8 @@ class MBAClassifierCV(MomentRanker):
         Values of l1 to try; by default 0 alone (ridge). A whole number k asks for 0 and k values from
         max|μ| down to a thousandth of it.
     l2_grid : sequence of float, optional
-        Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ.
+        Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ, and more below
+        if a column's own is smaller than that. A best value at the edge is warned of.
     cv : int, splitter or iterable of (train, test)
         Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or the splits
         themselves. Where training rows are not the complement of the test rows, as in a
@@ -119,7 +124,7 @@ class MBAClassifierCV(MomentRanker):
         pairs: int | Literal["all"] = "all",
         pairing: Literal["matched", "complete"] = "matched",
         batch_size: int = 1024,
-        scale: bool = False,
+        scale: bool | Literal["auto"] = "auto",
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
         weights: Weights = "sampling",
@@ -190,6 +195,9 @@ class MBAClassifierCV(MomentRanker):
         results = self._score(search, truth, l1, l2)
         best = self._choose(results)
         i, j = divmod(best, len(l2))
+        scores = results["mean_test_score"][i * len(l2) : (i + 1) * len(l2)]
+        if not self.one_standard_error:
+            warn_at_the_edge(l2, j, scores)
         self._settle(*search.settled(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
         self.cv_results_ = results
         self.best_index_ = best
@@ -213,6 +221,9 @@ class MBAClassifierCV(MomentRanker):
             _values("l1_grid", self.l1_grid)
         if self.l2_grid is not None:
             _values("l2_grid", self.l2_grid)
+
+    def _penalties_are_chosen(self) -> bool:
+        return self.l2_grid is None and (self.l1_grid is None or isinstance(self.l1_grid, int | np.integer))
 
     def _rounds(self, rows: Rows, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
@@ -243,14 +254,19 @@ class MBAClassifierCV(MomentRanker):
     ) -> Search:
         total, parts = self._accumulate(rows, rounds, rng)
         return MomentSearch(
-            total, parts, [s.test for splits in rounds for s in splits], factors, bool(self.scale)
+            total, parts, [s.test for splits in rounds for s in splits], factors, self._scaling()
         )
 
     def _product_search(
         self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
     ) -> Search:
         splits = [split for splits in rounds for split in splits]
-        return ProductSearch(rows, splits, lambda subset: self._product_problem(rows, factors, rng, subset))
+        return ProductSearch(
+            rows,
+            splits,
+            lambda subset, scaling: self._product_problem(rows, factors, rng, subset, scaling),
+            self._scaling(),
+        )
 
     def _accumulate(
         self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
@@ -300,7 +316,7 @@ class MBAClassifierCV(MomentRanker):
             l1 = [0.0, *(top * np.geomspace(1.0, _L1_SMALLEST, int(self.l1_grid))[::-1])]
         else:
             l1 = _values("l1_grid", self.l1_grid)
-        l2 = list(L2_GRID * problem.size) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
+        l2 = default_l2_grid(problem.variances) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
         return l1, [float(value) for value in l2]
 
     def _held_out_scores(
@@ -358,6 +374,36 @@ class MBAClassifierCV(MomentRanker):
         good = np.flatnonzero(mean >= mean[best] - error)
         # the largest l1 first, among those the largest l2
         return int(good[np.lexsort((results["param_l2"][good], results["param_l1"][good]))[-1]])
+
+
+def default_l2_grid(variances: Array) -> Array:
+    """20 values from 1e-6 to 1000 times the mean of the variances, or more if that drowns the smallest one."""
+    mean = float(variances.mean()) or 1.0
+    smallest = float(variances[variances > 0].min(initial=np.inf))
+    step = L2_GRID[1] / L2_GRID[0]
+    further = np.ceil(np.log(L2_GRID[0] * mean / (1e-2 * smallest)) / np.log(step))
+    below = np.arange(-further if smallest < L2_GRID[0] * mean else 0, 0)
+    return np.asarray(np.concatenate([L2_GRID[0] * step**below, L2_GRID]) * mean)
+
+
+def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
+    """Warn if the best l2 is the first or the last one tried, and better than its neighbour by 0.005 or more.
+
+    ``scores`` are those of all values of l2, for the l1 that was chosen.
+    """
+    order = np.argsort(l2)
+    place = int(np.flatnonzero(order == j)[0])
+    if len(l2) < 3 or 0 < place < len(l2) - 1:
+        return
+    gain = scores[j] - scores[order[1 if place == 0 else -2]]
+    if gain >= _WORTH_MORE:
+        side, what = ("smallest", "smaller") if place == 0 else ("largest", "larger")
+        warnings.warn(
+            f"the best l2 is the {side} that was tried ({l2[j]:.3g}), {gain:.4f} ahead of the next: a {what} "
+            f"one may be better. Pass a longer l2_grid{', or scale=True' if place == 0 else ''}.",
+            PenaltyWarning,
+            stacklevel=3,
+        )
 
 
 def _values(name: str, grid: Any) -> list[float]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.errors import SingularWarning
+from mbauc.estimators.column_scales import Scaling, check_scale
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.product_problem import ProductProblem
@@ -134,7 +135,8 @@ class MomentRanker(ProbabilisticRanker):
         if self.tol is not None:
             check_number("tol", self.tol, low=0.0, open_low=True)
         check_number("max_iter", self.max_iter, low=1)
-        for name in ("scale", "within_block", "one_standard_error"):
+        check_scale(self.scale)
+        for name in ("within_block", "one_standard_error"):
             check_flag(name, getattr(self, name, False))
         check_choice("solver", self.solver, ("auto", "gram", "matrix-free"))
         check_choice("weights", self.weights, ("sampling", "frequency"))
@@ -144,6 +146,16 @@ class MomentRanker(ProbabilisticRanker):
     def _has_frequencies(self) -> bool:
         """Whether a weight k stands for k equal rows."""
         return bool(self.weights == "frequency")
+
+    def _penalties_are_chosen(self) -> bool:
+        """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
+        raise NotImplementedError
+
+    def _scaling(self) -> Scaling:
+        """What to divide columns by; given penalties mean what Eq. (14) says, in the columns as they are."""
+        if isinstance(self.scale, str) and not self._penalties_are_chosen():
+            return False
+        return "auto" if isinstance(self.scale, str) else bool(self.scale)
 
     def _tolerance(self) -> float:
         """``tol``, or what is sensible for the solver."""
@@ -183,15 +195,21 @@ class MomentRanker(ProbabilisticRanker):
         return pairs if subset is None else max(1, round(pairs * subset.size / rows.positive.size))
 
     def _product_problem(
-        self, rows: Rows, factors: Array, random_state: Any, subset: NDArray[np.intp] | None = None
+        self,
+        rows: Rows,
+        factors: Array,
+        random_state: Any,
+        subset: NDArray[np.intp] | None = None,
+        scaling: Scaling | None = None,
     ) -> ProductFit:
         """The problem of the rows as products, of all pairs or of sampled ones."""
         if isinstance(self.pairs, str):
             by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
             pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
-            return ProductFit.of_rows(pairs, factors, bool(self.scale), self._has_frequencies)
+            scaling = self._scaling() if scaling is None else scaling
+            return ProductFit.of_rows(pairs, factors, scaling, self._has_frequencies)
         drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
-        return self._sampled_problem(rows, drawn, rows, factors, subset)
+        return self._sampled_problem(rows, drawn, rows, factors, subset, scaling=scaling)
 
     def _sampled_problem(
         self,
@@ -201,6 +219,7 @@ class MomentRanker(ProbabilisticRanker):
         factors: Array,
         subset: NDArray[np.intp] | None = None,
         n_threads: int | None = None,
+        scaling: Scaling | None = None,
     ) -> ProductFit:
         """The problem of pairs that were drawn from all rows, or from some of them."""
         n_threads = n_threads or thread_count(self.n_jobs)
@@ -208,7 +227,7 @@ class MomentRanker(ProbabilisticRanker):
         plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
         count = float(drawn[0].size)
         sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
-        problem = ProductProblem(pairs, factors, scale=bool(self.scale))
+        problem = ProductProblem(pairs, factors, scale=self._scaling() if scaling is None else scaling)
         return ProductFit(problem, (plus[0], minus[0]), sizes, middle)
 
     def _settle(self, solved: Solved, fitted: FittedScores, moments: PairMoments | None) -> None:
@@ -254,7 +273,7 @@ class ProductFit(NamedTuple):
     middle: Array | None = None
 
     @classmethod
-    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: bool, frequencies: bool) -> ProductFit:
+    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: Scaling, frequencies: bool) -> ProductFit:
         """The problem of all pairs of rows, whose weights may be frequencies."""
         plus, minus = rows.groups
         weights = plus.weight, minus.weight

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.estimators.column_scales import Scaling, scales_of_moments
 from mbauc.moments import PairMoments
 from mbauc.solvers import (
+    MatrixProducts,
     Penalty,
     RidgePath,
     Solution,
     choose_l2,
     elastic_net_path,
-    estimated_spectrum,
+    search_l2,
     solve_elastic_net,
     solve_ridge,
 )
+from mbauc.solvers.leave_one_out import warn_of_units
 
 Array = NDArray[np.float64]
 
@@ -46,36 +49,43 @@ class Problem:
     factors: Array
 
     @classmethod
-    def of(cls, moments: PairMoments, factors: Array, *, scale: bool) -> Problem:
-        """The problem of some moments; with ``scale`` in columns of unit standard deviation."""
+    def of(cls, moments: PairMoments, factors: Array, *, scale: Scaling) -> Problem:
+        """The problem of some moments, in columns scaled as :func:`~mbauc.estimators.column_scales` has it."""
         sigma, mu = moments.second_moment, moments.mean_difference
-        scales = column_scales(moments) if scale else np.ones(mu.size)
-        if scale:
+        scales = scales_of_moments(moments, scale)
+        if (scales != 1.0).any():
             sigma /= scales[:, None]
             sigma /= scales
             mu = mu / scales
         return cls(sigma, mu, scales, factors)
 
     @property
+    def variances(self) -> Array:
+        """Diagonal of Σ: its mean is the unit in which l2 is large or small."""
+        return np.diagonal(self.sigma)
+
+    @property
     def size(self) -> float:
-        """Mean diagonal of Σ: the unit in which l2 is large or small (1 if Σ is zero)."""
-        return float(np.diagonal(self.sigma).mean()) or 1.0
+        """Mean diagonal of Σ (1 if Σ is zero)."""
+        return float(self.variances.mean()) or 1.0
 
     def solve_auto(
         self, l1: float, sizes: tuple[float, float], *, tol: float, max_iter: int
     ) -> tuple[Solution, float]:
-        """Weights of the scaled columns, and the l2 that generalised cross-validation chose for them.
+        """Weights of the scaled columns, and the l2 that is expected to rank best.
 
         Up to 2,000 columns from all eigenvalues, which also give the ridge solution; beyond, from an
         estimate of their distribution, because all of them would take far longer than the solution.
         """
+        warn_of_units(np.diagonal(self.sigma))
         if self.mu.size <= ALL_EIGENVALUES:
             path = RidgePath(self.sigma, self.mu, self.factors)
             l2 = choose_l2(path.spectrum, sizes)
             if l1 == 0.0:
                 return path.solve(l2), l2
         else:
-            l2 = choose_l2(estimated_spectrum(self.sigma, self.mu, self.factors), sizes)
+            products = MatrixProducts(self.sigma, self.mu)
+            l2 = search_l2(products, self.factors, sizes, self.mu.size)
         return self.solve(l1, l2, tol=tol, max_iter=max_iter), l2
 
     def solve(self, l1: float, l2: float, *, tol: float, max_iter: int) -> Solution:
@@ -106,11 +116,3 @@ class Problem:
                 for i, solution in zip(sparse, path, strict=True):
                     weights[i, j] = solution.coef
         return weights / self.scales
-
-
-def column_scales(moments: PairMoments) -> Array:
-    """Standard deviation of each column over all rows; 1 for constant columns."""
-    scales = np.sqrt(moments.column_variances)
-    mean = np.maximum(*(np.abs(mean) for mean in moments.class_means))
-    constant = scales <= 10 * np.finfo(np.float64).eps * mean
-    return np.where(constant, 1.0, scales)

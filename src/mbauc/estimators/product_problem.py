@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.estimators.column_scales import Scaling, scales_of_pairs
 from mbauc.pair_rows.pair_sums import ColumnPairs
 from mbauc.solvers import (
     Penalty,
@@ -36,13 +37,13 @@ class ProductProblem:
         The data.
     factors : ndarray of shape (d,)
         Penalty factor of each column of the data.
-    scale : bool
-        Whether to solve in columns of unit standard deviation.
+    scale : bool, "auto" or ndarray of shape (d,)
+        What columns are divided by, as :func:`~mbauc.estimators.column_scales.column_scales` has it.
     """
 
-    def __init__(self, rows: ColumnPairs, factors: Array, *, scale: bool) -> None:
+    def __init__(self, rows: ColumnPairs, factors: Array, *, scale: Scaling) -> None:
         self.rows = rows
-        self._scales = column_scales(rows) if scale else np.ones(rows.mu.size)
+        self._scales = scales_of_pairs(rows, scale)
         self.factors = factors
         self._factors = factors[rows.order.columns]
         self.mu = rows.mu / self._scales
@@ -59,9 +60,11 @@ class ProductProblem:
         return block / np.outer(scales, scales)
 
     @property
-    def size(self) -> float:
-        """Mean diagonal of Σ over all columns."""
-        return float(self.diagonal.sum()) / self.rows.order.n_features or 1.0
+    def variances(self) -> Array:
+        """Diagonal of Σ, of all columns of the data."""
+        full = np.zeros(self.rows.order.n_features)
+        full[self.rows.order.columns] = self.diagonal
+        return full
 
     @property
     def scales(self) -> Array:
@@ -100,7 +103,7 @@ class ProductProblem:
         resume: dict[str, Any] | None = None,
         watch: Watch = unwatched,
     ) -> tuple[Solution, float]:
-        """Weights of the scaled columns, and the l2 that generalised cross-validation chose for them."""
+        """Weights of the scaled columns, and the l2 that is expected to rank best."""
         with single_threaded_blas():
             if l1 == 0.0:
                 return solve_ridge_auto(
@@ -142,10 +145,3 @@ class ProductProblem:
                 for i, solution in zip(lasso, path, strict=True):
                     weights[i, j] = self.restore(solution.coef)
         return weights
-
-
-def column_scales(rows: ColumnPairs) -> Array:
-    """Standard deviation of each column over all rows; 1 for constant columns."""
-    scales = np.sqrt(rows.column_variances())
-    mean = np.maximum.reduce([np.abs(group.mean + rows.shift) for group in rows.groups])
-    return np.where(scales <= 10 * np.finfo(np.float64).eps * mean, 1.0, scales)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from mbauc.estimators.column_scales import Scaling
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.folds import Split
 from mbauc.estimators.moment_ranker import ProductFit, Solved
@@ -74,11 +75,12 @@ class MomentSearch:
         parts: list[Part],
         held_out: list[Any],
         factors: Array,
-        scale: bool,
+        scale: Scaling,
     ) -> None:
-        self._total, self._parts, self._factors, self._scale = total, parts, factors, scale
+        self._total, self._parts, self._factors = total, parts, factors
         self.held_out = held_out
         self.problem = Problem.of(total, factors, scale=scale)
+        self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
@@ -112,11 +114,17 @@ class ProductSearch:
     splits : list of Split
         Who is held out.
     fit_of : callable
-        The problem of some rows, or of all for None.
+        The problem of some rows, or of all for None, in columns scaled in some way.
+    scale : bool or "auto"
+        In which way.
     """
 
     def __init__(
-        self, rows: Rows, splits: list[Split], fit_of: Callable[[NDArray[np.intp] | None], ProductFit]
+        self,
+        rows: Rows,
+        splits: list[Split],
+        fit_of: Callable[[NDArray[np.intp] | None, Scaling], ProductFit],
+        scale: Scaling,
     ) -> None:
         self._rows, self._splits, self._fit_of = rows, splits, fit_of
         self.held_out = [split.test for split in splits]
@@ -124,12 +132,13 @@ class ProductSearch:
             for number in range(len(splits)):
                 for subset in (self.held_out[number], self._trained_on(number)):
                     _require_both_classes(all(rows.of_class(side, subset).size for side in (True, False)))
-        self._fit = fit_of(None)
+        self._fit = fit_of(None, scale)
         self.problem = self._fit.problem
+        self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> ProductProblem:
         """The problem of the training rows of a split."""
-        return self._fit_of(self._trained_on(number)).problem
+        return self._fit_of(self._trained_on(number), self._scale).problem
 
     def _trained_on(self, number: int) -> NDArray[np.intp]:
         split = self._splits[number]
@@ -155,6 +164,11 @@ class ProductSearch:
         problem = self.problem
         solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
         return (*self._fit.settled(solution, l1, l2), None)
+
+
+def for_splits(scale: Scaling, scales: Array) -> Scaling:
+    """How to scale the columns of each split: where that was decided from all rows, in the same way."""
+    return scales if isinstance(scale, str) else scale
 
 
 def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:

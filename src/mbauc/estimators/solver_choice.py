@@ -1,4 +1,4 @@
-"""Whether to form Σ or to multiply by it: the cheaper of two ways to the same weights."""
+"""Whether to form Σ or to multiply by it: the cheaper of two ways to the same problem."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from mbauc.data.table.source import TableSource
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.problem import column_scales
+from mbauc.estimators.column_scales import scales_of_moments
 from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.estimators.validation import check_factors
 from mbauc.model.hashed_names import with_hashed_names
@@ -275,7 +275,7 @@ class RankerModel:
         if self.moments is not None:
             fitted.moments_ = self.moments
             fitted.effective_sample_size_ = self.moments.effective_sizes
-            fitted.scale_ = column_scales(self.moments) if fitted.scale else np.ones(self.n_features)
+            fitted.scale_ = scales_of_moments(self.moments, fitted._scaling())
             factors = check_factors(fitted.penalty_factors, self.n_features)
             fitted._ridge = self.l2 * factors * fitted.scale_**2
         return fitted

@@ -4,8 +4,9 @@ Each takes Σ, μ and the penalties as plain arrays and returns a :class:`Soluti
 """
 
 from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
-from mbauc.solvers.gcv import Spectrum, choose_l2, estimated_spectrum
+from mbauc.solvers.leave_one_out import Spectrum, choose_l2
 from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.product_choice import search_l2
 from mbauc.solvers.product_elastic_net import elastic_net_products_path, solve_elastic_net_products
 from mbauc.solvers.product_ridge import ridge_products_path, solve_ridge_auto, solve_ridge_products
 from mbauc.solvers.products import MatrixProducts, PairProducts
@@ -25,8 +26,8 @@ __all__ = [
     "condition_estimate",
     "elastic_net_path",
     "elastic_net_products_path",
-    "estimated_spectrum",
     "ridge_products_path",
+    "search_l2",
     "solve_elastic_net",
     "solve_elastic_net_products",
     "solve_ridge",

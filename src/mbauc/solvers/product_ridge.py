@@ -1,4 +1,4 @@
-"""Ridge from products with Σ: one l2, a path of them, or the one that generalised cross-validation favours."""
+"""Ridge from products with Σ: one l2, a path of them, or the one that is expected to rank best."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
-from mbauc.solvers.gcv import L2_MULTIPLES
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.product_gcv import Criterion, probed_degrees
+from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution
 from mbauc.solvers.subspace import ROOM, RidgeSubspace
@@ -25,17 +24,26 @@ Watch = Callable[[dict[str, Any], int, float, float], object]
 
 #: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
 _WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
-#: A guarantee so many times worse than tol, at a gradient that is still so large, is worth a warning.
-_DOUBTFUL, _FAR_FROM_OPTIMAL = 1000.0, 5e-3
-#: To choose l2 the risk need not be known better than this, and so many directions are enough at first.
-_CHOICE_TOL, _CHOICE_ROOM = 1e-3, 10
-#: Degrees of freedom that take a larger share of the rows than this are worth a better estimate.
-_SMALL_SHARE = 0.05
+#: The estimate is trusted if a guarantee is at most so many times tol; if not, it must be so much below tol.
+_TRUSTED, _BEYOND_DOUBT = 100.0, 1e-3
+#: A guarantee so many times worse than tol is worth a warning.
+_DOUBTFUL = 1000.0
+#: Columns as a share of the rows: degrees of freedom hardly matter, or are all that matters.
+_FEW_COLUMNS, _MANY_COLUMNS = 0.05, 0.2
+#: To choose l2 the risk need not be known better than this.
+_CHOICE_TOL = 1e-3
+
+
+_NO_STEPS = np.empty(0, dtype=np.int64)
 
 
 def _check_stage(state: Mapping[str, NDArray[Any]]) -> None:
-    if str(state["stage"]) != "convergence" and len(state["looks"]) != len(state["basis"]):
+    if str(state["stage"]) == "convergence":
+        return
+    if len(state["looks"]) != len(state["basis"]):
         raise ValueError("'looks' must have one entry for each direction while l2 is being chosen")
+    if not state["steps"].size or state["steps"].max() != state["tridiagonals"].shape[2]:
+        raise ValueError("'steps' must say how many columns of 'tridiagonals' are in use")
 
 
 #: Of numbers that can still be squared.
@@ -48,15 +56,22 @@ RIDGE_STATE = Arrays(
         "gram": ArrayOf("<f8", ("k", "k"), *_RANGE),
         "penalty": ArrayOf("<f8", ("k", "k")),
         "projected": ArrayOf("<f8", ("k",), *_RANGE),
-        "stage": ArrayOf("U", pattern="choice|second choice|convergence"),
+        "stage": ArrayOf("U", pattern="degrees|choice|quadrature|convergence"),
         "iterations": ArrayOf("<i8", low=0),
         "l2": ArrayOf("<f8", low=0),
         "same": ArrayOf("<i8", low=0),
         "looks": ArrayOf("|b1", ("looks",)),
-        "degrees": ArrayOf("<f8", ("grid",), low=0),
         "gains": ArrayOf("<f8", ("gains",), *_RANGE),
+        "vectors": ArrayOf("<f8", ("processes", 2, "d"), *_RANGE),
+        "tridiagonals": ArrayOf("<f8", ("processes", 2, "steps"), *_RANGE),
+        "steps": ArrayOf("<i8", ("processes",), low=0, high=MOST_STEPS),
     },
-    sizes={"k": range(1, ROOM + 1), "gains": range(_WINDOW + 2), "grid": (0, L2_MULTIPLES.size)},
+    sizes={
+        "k": range(ROOM + 1),
+        "gains": range(_WINDOW + 2),
+        "processes": range(2 + MOST_PROBES),
+        "steps": range(MOST_STEPS + 1),
+    },
     agree=_check_stage,
 )
 
@@ -77,9 +92,10 @@ def solve_ridge_products(
     """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
 
     Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum, or is certain to be. The estimate goes on with the slower of the latest two rates at which
-    directions have brought less and less. An excess costs about half as much AUC
-    (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most.
+    its minimum and certain to be within 100 times that. The estimate goes on with the slower of the latest two
+    rates at which directions have brought less and less. An excess costs about half as much AUC
+    (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most, and
+    ``Solution.excess_risk`` is never less than a hundredth of that.
 
     Parameters
     ----------
@@ -144,10 +160,11 @@ def solve_ridge_auto(
 ) -> tuple[Solution, float]:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
-    The risk for every l2 is known within the directions found so far, so l2 is chosen again after each
-    product. Degrees of freedom are bounded by those of what the directions hold of Σ, and the diagonal of the
-    rest: not much too large where columns overlap little. Where they are more than 5% of the rows, they are
-    estimated from products with one vector of random signs (always the same ones).
+    Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.rows_of_pairs` has
+    it), l2 is chosen by Lanczos quadrature, with bounds on both sides. Where they are fewer, directions are
+    added to a subspace instead; the risk for every l2 is known within it, so l2 is chosen again after each
+    product. If the subspace is full and the risk around the choice is not known, quadrature takes over, for up
+    to 200 products; a choice that is uncertain even then is warned of.
 
     Parameters
     ----------
@@ -164,16 +181,19 @@ def solve_ridge_auto(
     l2 : float
     """
     run = _Run(products, factors, tol, max_iter, watch)
-    run.start(resume)
     criterion = Criterion(products, factors, sizes, n_features)
+    run.search = criterion.quadrature()
+    run.start(resume)
+    if run.stage == "degrees":
+        if criterion.share > _FEW_COLUMNS:
+            run.look_at_degrees()
+        run.stage = "quadrature" if criterion.share > _MANY_COLUMNS else "choice"
     if run.stage == "choice":
-        run.choose(criterion, _CHOICE_ROOM)
-        if criterion.share > _SMALL_SHARE:
-            run.degrees = probed_degrees(products, factors, criterion, run.l2)
-            run.stage = "second choice"
-    if run.stage == "second choice":
-        criterion.degrees = run.degrees
-        run.choose(criterion, run.subspace.room)
+        if criterion.share > _FEW_COLUMNS:
+            criterion.degrees = run.search.degrees()
+        run.choose(criterion)
+    if run.stage == "quadrature":
+        run.choose_by_quadrature()
     run.converge(run.l2)
     return run.finished(run.l2), run.l2
 
@@ -206,33 +226,52 @@ class _Run:
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
         self.subspace = RidgeSubspace(products, factors)
         self.iterations, self.excess = 0, float("inf")
-        self.stage: Literal["choice", "second choice", "convergence"] = "choice"
+        self.stage: Literal["degrees", "choice", "quadrature", "convergence"] = "degrees"
         #: the latest l2, how often it has been the same, and which directions were looks at a smaller one
         self.l2, self.same, self.looks = 0.0, 0, np.zeros(0, dtype=np.bool_)
-        self.degrees = np.empty(0)
+        self.search: L2Search | None = None
         #: t'w for the final l2 after each of the latest products
         self.gains: list[float] = []
 
-    def choose(self, criterion: Criterion, room: int) -> None:
-        """Grow to ``room`` directions, or until l2 is settled and its risk known well enough to choose it."""
+    def look_at_degrees(self) -> None:
+        """Find out what degrees of freedom cost."""
+        while self.search is not None and self.search.look_at_degrees():
+            self._grown()
+
+    def choose(self, criterion: Criterion) -> None:
+        """Grow until l2 is settled and its risk known, or until there is no room; then say how to go on."""
         tol = max(self.tol, _CHOICE_TOL)
         while True:
-            if self.subspace.size and self.stage == "choice":
+            if self.subspace.size and criterion.share <= _FEW_COLUMNS:
                 criterion.refine(self.subspace)
             l2 = criterion.best(self.subspace)
             self.same = self.same + 1 if l2 == self.l2 else 0
             self.l2 = l2
             low = min(criterion.least, l2)
-            if self.subspace.size >= room or self.iterations >= self.max_iter:
-                return
-            if self.same >= _WINDOW - 1 and self._known(l2) <= tol and self._known(low) <= tol:
-                return
+            settled = self.same >= _WINDOW - 1 and self._known(l2) <= tol and self._known(low) <= tol
+            if settled or self.subspace.is_full or self.iterations >= self.max_iter:
+                break
             # every other direction shows where less l2 would lead: what it could gain is not seen from afar
             look = self.iterations % 2 == 1 and self._known(low) > tol
             if not self.subspace.grow(low if look else l2) and not self.subspace.grow(low):
-                return
+                break
             self.looks = np.append(self.looks, look)
             self._grown()
+        if not (settled or self.iterations >= self.max_iter or criterion.is_certain(self.subspace, self.l2)):
+            self.stage = "quadrature"
+
+    def choose_by_quadrature(self) -> None:
+        """Choose l2 from bounds on the risk and on degrees of freedom."""
+        search = self.search
+        if search is None:
+            return
+        self.look_at_degrees()
+        while self.iterations < self.max_iter and search.step():
+            self._grown()
+        if search.l2 is not None and search.l2 != self.l2:
+            self.l2, self.looks = search.l2, np.ones(self.looks.size, dtype=np.bool_)
+        if not search.certain:
+            warn_of_choice(self.l2, search.products)
 
     def _known(self, l2: float) -> float:
         """How well the risk for an l2 is known."""
@@ -248,8 +287,11 @@ class _Run:
                 self.gains = gains[~self.looks][-_WINDOW - 1 :].tolist()
             self.stage, self.l2 = "convergence", l2
         while True:
-            self.excess = min(estimated_excess(self.gains), self.subspace.bound(l2))
-            if self.excess <= self.tol or self.iterations >= self.max_iter:
+            bound = self.subspace.bound(l2)
+            self.excess = min(estimated_excess(self.gains), bound)
+            trusted = bound <= _TRUSTED * self.tol or bound == np.inf
+            enough = self.tol if trusted else _BEYOND_DOUBT * self.tol
+            if self.excess <= enough or self.iterations >= self.max_iter:
                 return
             if self.subspace.is_full:
                 self.subspace.collapse(l2)
@@ -261,16 +303,20 @@ class _Run:
 
     def _grown(self) -> None:
         self.iterations += 1
-        state = self.subspace.state() | {
+        state: dict[str, Any] = self.subspace.state() | {
             "stage": np.str_(self.stage),
             "iterations": np.int64(self.iterations),
             "l2": np.float64(self.l2),
             "same": np.int64(self.same),
             "looks": self.looks,
-            "degrees": self.degrees,
             "gains": np.array(self.gains),
         }
-        auc = binormal_auc(*self.subspace.differences(self.l2))
+        if self.search is not None and self.stage != "convergence":
+            state |= self.search.state()
+        else:
+            d = self.products.mu.size
+            state |= {"vectors": np.empty((0, 2, d)), "tridiagonals": np.empty((0, 2, 0)), "steps": _NO_STEPS}
+        auc = binormal_auc(*self.subspace.differences(self.l2)) if self.subspace.size else 0.5
         self.watch(state, self.iterations, estimated_excess(self.gains), auc)
 
     def start(self, state: dict[str, Any] | None) -> None:
@@ -280,8 +326,10 @@ class _Run:
         self.subspace.resume(state)
         self.stage = str(state["stage"])  # type: ignore[assignment]
         self.iterations, self.l2, self.same = int(state["iterations"]), float(state["l2"]), int(state["same"])
-        self.looks, self.degrees = np.array(state["looks"]), np.array(state["degrees"])
+        self.looks = np.array(state["looks"])
         self.gains = [float(value) for value in state["gains"]]
+        if self.search is not None and self.stage != "convergence":
+            self.search.resume(state)
 
     def finished(self, l2: float) -> Solution:
         w = self.subspace.solution(l2)
@@ -290,8 +338,7 @@ class _Run:
         solution = certified_products(
             self.products, Penalty(0.0, l2, self.factors), w, self.iterations, self.excess
         )
-        doubtful = _DOUBTFUL * self.tol < solution.excess_bound < np.inf
-        if self.excess <= self.tol and doubtful and solution.optimality > _FAR_FROM_OPTIMAL:
+        if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution, self.tol)
         return solution
 
@@ -311,7 +358,8 @@ def certified_products(
         objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
         optimality=penalty.distance_to_stationarity(gradient, w) / scale,
         iterations=iterations,
-        excess_risk=min(excess_risk, bound),
+        # never more than a hundred times below what can be ruled out
+        excess_risk=min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound),
         excess_bound=bound,
     )
 

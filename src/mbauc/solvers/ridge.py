@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import SingularWarning
-from mbauc.solvers.gcv import Spectrum
+from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certified
 from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
@@ -100,7 +100,7 @@ class RidgePath:
 
     @property
     def spectrum(self) -> Spectrum:
-        """What :func:`~mbauc.solvers.gcv.choose_l2` needs to know."""
+        """What :func:`~mbauc.solvers.leave_one_out.choose_l2` needs to know."""
         values = np.maximum(self._values, 0.0)
         return Spectrum(values, np.ones_like(values), self._rotated**2, self._reduced.free, self._reduced.gain)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lstsq
 
+from mbauc.solvers.leave_one_out import Solved
 from mbauc.solvers.products import PairProducts
 
 Array = NDArray[np.float64]
@@ -85,16 +86,17 @@ class RidgeSubspace:
         sizes = range(self.size, max(self.size - last, 0), -1)
         return [float(self._projected[:size] @ self._coordinates(l2, size)) for size in sizes]
 
-    def risks(self, l2: Array) -> Array:
-        """Pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
+    def solved(self, l2: Array) -> Solved:
+        """Gain t'w, penalised size and pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
         size = self.size
-        gram, projected = self._gram[:size, :size], self._projected[:size]
-        matrices = gram + l2[:, None, None] * self._penalty[:size, :size]
+        gram, penalty, projected = self._gram[:size, :size], self._penalty[:size, :size], self._projected[:size]
+        matrices = gram + l2[:, None, None] * penalty
         try:
             found = np.linalg.solve(matrices, np.broadcast_to(projected[:, None], (l2.size, size, 1)))[..., 0]
         except np.linalg.LinAlgError:
             found = np.array([self._coordinates(float(value), size) for value in l2])
-        return np.asarray(1.0 - 2.0 * (found @ projected) + np.einsum("ij,jk,ik->i", found, gram, found))
+        gain, squares = found @ projected, np.einsum("ij,jk,ik->i", found, gram, found)
+        return Solved(gain, np.einsum("ij,jk,ik->i", found, penalty, found), 1.0 - 2.0 * gain + squares)
 
     def solution(self, l2: float) -> Array:
         """The weights w."""

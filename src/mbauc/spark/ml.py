@@ -64,7 +64,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         idCol: str | None = None,
         l1: float = 0.0,
         l2: float | str = "auto",
-        scale: bool = False,
+        scale: bool | str = "auto",
         pairs: int | str = "all",
         pairing: str = "matched",
         negativeRate: float = 1.0,

@@ -51,7 +51,11 @@ class RankerParams(
     l2 = _param(
         "l2", "penalty on the squared weights (>= 0), or 'auto'", _or_word("auto", TypeConverters.toFloat)
     )
-    scale = _param("scale", "whether to standardise the features for the penalty", TypeConverters.toBoolean)
+    scale = _param(
+        "scale",
+        "whether to standardise the features for the penalty; 'auto': where their units differ",
+        _or_word("auto", TypeConverters.toBoolean),
+    )
     pairs = _param("pairs", "'all' pairs, or how many are drawn", _or_word("all", TypeConverters.toInt))
     pairing = _param(
         "pairing",
@@ -71,7 +75,7 @@ class RankerParams(
         self._setDefault(
             l1=0.0,
             l2="auto",
-            scale=False,
+            scale="auto",
             pairs="all",
             pairing="matched",
             negativeRate=1.0,
@@ -88,9 +92,10 @@ class RankerParams(
         found: float | str = self.getOrDefault(self.l2)
         return found
 
-    def getScale(self) -> bool:
+    def getScale(self) -> bool | str:
         """Whether features are standardised for the penalty."""
-        return bool(self.getOrDefault(self.scale))
+        value = self.getOrDefault(self.scale)
+        return value if isinstance(value, str) else bool(value)
 
     def getPairs(self) -> int | str:
         """How many pairs are drawn, or "all"."""
@@ -176,7 +181,7 @@ class TrainingParams(RankerParams):
         """Penalty on the squared weights, or "auto"."""
         return self._given(l2=value)
 
-    def setScale(self, value: bool) -> Self:
+    def setScale(self, value: bool | str) -> Self:
         """Whether to standardise the features for the penalty."""
         return self._given(scale=value)
 

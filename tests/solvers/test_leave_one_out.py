@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from mbauc.errors import PenaltyWarning
+from mbauc.solvers import MatrixProducts, RidgePath, choose_l2, search_l2
+from mbauc.solvers.lanczos import Lanczos
+from mbauc.solvers.leave_one_out import best_place, expected_separation, warn_of_units
+
+
+@pytest.fixture
+def problem(rng):
+    d = 300
+    A = rng.standard_normal((2 * d, d)) * np.geomspace(1, 0.01, d)
+    target = np.sign(A[:, :5].sum(axis=1) + rng.standard_normal(2 * d))
+    return A.T @ A / (2 * d), A.T @ target / (2 * d)
+
+
+def test_risk_and_degrees_of_freedom_by_definition(problem):
+    sigma, mu = problem
+    factors = np.ones(300)
+    factors[:3] = 0.0
+    path = RidgePath(sigma, mu, factors)
+    for l2 in (1e-4, 0.1, 10.0):
+        w = path.coefficients(l2)[0]
+        solved = path.spectrum.solved(np.array([l2]))
+        assert solved.risk[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w, rel=1e-9)
+        assert solved.gain[0] == pytest.approx(w @ mu, rel=1e-9)
+        assert solved.size[0] == pytest.approx(factors @ w**2, rel=1e-8)
+        hat = np.linalg.solve(sigma + l2 * np.diag(factors), sigma)
+        assert path.spectrum.degrees_of_freedom(np.array([l2]))[0] == pytest.approx(np.trace(hat), rel=1e-8)
+
+
+def test_products_choose_what_all_eigenvalues_would(problem):
+    sigma, mu = problem
+    for sizes in ((200.0, 400.0), (50.0, 60.0)):
+        exact = choose_l2(RidgePath(sigma, mu, np.ones(300)).spectrum, sizes)
+        rough = search_l2(MatrixProducts(sigma, mu), np.ones(300), sizes, 300)
+        assert exact / 1.8 < rough < exact * 1.8
+        assert search_l2(MatrixProducts(sigma, mu), np.ones(300), sizes, 300) == rough
+
+
+def test_the_search_heeds_penalty_factors(problem):
+    sigma, mu = problem
+    factors = np.repeat([0.0, 0.01, 100.0], [10, 140, 150])
+    exact = choose_l2(RidgePath(sigma, mu, factors).spectrum, (200.0, 400.0))
+    assert exact / 3 < search_l2(MatrixProducts(sigma, mu), factors, (200.0, 400.0), 300) < exact * 3
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 20])
+def test_quadrature_brackets_the_risk_of_every_l2(problem, steps):
+    sigma, mu = problem
+    process = Lanczos(lambda v: sigma @ v, mu)
+    for _ in range(steps):
+        process.step()
+    for l2 in np.logspace(-6, 2, 9):
+        solved = np.linalg.solve(sigma + l2 * np.eye(300), mu)
+        truth = mu @ solved + l2 * solved @ solved
+        low, high = (
+            float((weights * (nodes + 2 * l2) / (nodes + l2) ** 2).sum())
+            for nodes, weights in (process.gauss(), process.radau())
+        )
+        assert low <= truth * (1 + 1e-9)
+        assert truth <= high * (1 + 1e-9)
+
+
+def test_an_invariant_space_ends_the_process_with_the_exact_rule():
+    A, v = np.diag([1.0, 1.0, 4.0, 4.0]), np.ones(4)
+    process = Lanczos(lambda x: A @ x, v)
+    assert [process.step() for _ in range(4)] == [True, True, False, False]
+    for nodes, weights in (process.gauss(), process.radau()):
+        assert weights @ (1 / (nodes + 1)) == pytest.approx(v @ np.linalg.solve(A + np.eye(4), v))
+    assert not Lanczos(lambda x: A @ x, np.zeros(4)).step()
+
+
+def test_l2_is_sought_further_down_where_that_helps():
+    # six columns that matter beside one of noise in units 1e5 times as large
+    sigma = np.diag([1.0] * 6 + [1e10])
+    mu = np.array([0.4] * 6 + [0.0])
+    path = RidgePath(sigma, mu, np.ones(7))
+    l2 = choose_l2(path.spectrum, (500.0, 4500.0))
+    assert l2 < 10
+    scores = path.coefficients(l2)[0] * np.sqrt(np.diagonal(sigma))
+    assert scores[:6].min() > 100 * abs(scores[6])
+
+
+def test_units_beyond_double_precision_are_said():
+    with pytest.warns(PenaltyWarning, match="differ by a factor of 1e\\+16, .* scale=True"):
+        warn_of_units(np.array([1.0, 1e16, 0.0]))
+    warn_of_units(np.array([1.0, 1e10, 0.0]))
+
+
+def test_more_rows_ask_for_less_penalty_and_units_cancel(problem):
+    sigma, mu = problem
+    spectrum = RidgePath(sigma, mu, np.ones(300)).spectrum
+    chosen = [choose_l2(spectrum, (n, n)) for n in (60, 600, 60_000)]
+    assert chosen[0] > chosen[1] > chosen[2]
+    scaled = RidgePath(sigma * 1e6, mu * 1e3, np.ones(300)).spectrum
+    assert choose_l2(scaled, (600, 600)) == pytest.approx(chosen[1] * 1e6, rel=1e-6)
+
+
+def test_nothing_to_learn_and_nothing_to_choose_from():
+    zero = RidgePath(np.zeros((2, 2)), np.zeros(2), np.ones(2)).spectrum
+    assert choose_l2(zero, (10, 10)) == 1.0
+    spectrum = RidgePath(np.eye(2), np.ones(2), np.zeros(2)).spectrum
+    assert choose_l2(spectrum, (10, 10)) == 1.0
+    crowded = RidgePath(np.eye(5), np.full(5, 0.3), np.array([0, 0, 0, 0, 1.0])).spectrum
+    assert choose_l2(crowded, (1, 1)) > 1.0
+
+
+def by_hand(X, y, w, i):
+    """Score of row i, and those of the others, under weights that were fitted without it."""
+    kept = np.arange(len(y)) != i
+    plus, minus = X[kept & y], X[kept & ~y]
+    A = np.cov(plus.T, bias=True) + np.cov(minus.T, bias=True) + w * np.eye(X.shape[1])
+    return X @ np.linalg.solve(A, plus.mean(axis=0) - minus.mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("plus", "minus", "d", "l2"), [(60, 60, 20, 0.1), (30, 90, 40, 1.0), (24, 120, 30, 0.3)]
+)
+def test_the_separation_is_that_of_leaving_out_each_row(plus, minus, d, l2):
+    expected, measured = [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = np.arange(plus + minus) < plus
+        X = rng.standard_normal((plus + minus, d)) * np.geomspace(0.5, 2.0, d) + 0.5 * y[:, None]
+        scores = [by_hand(X, y, l2, i) for i in range(len(y))]
+        # a row against the rows of the other class, under the weights without it, in units of their differences
+        differences = [s[i] - s[~y if y[i] else y].mean() for i, s in enumerate(scores)]
+        own = np.array([d if y[i] else -d for i, d in enumerate(differences)])
+        spread = own[y].var() + own[~y].var()
+        measured.append((own[y].mean() + own[~y].mean()) / 2 / np.sqrt(spread))
+        mu = X[y].mean(axis=0) - X[~y].mean(axis=0)
+        sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
+        spectrum, grid = RidgePath(sigma, mu, np.ones(d)).spectrum, np.array([l2])
+        degrees = spectrum.degrees_of_freedom(grid)
+        expected.append(expected_separation(spectrum.solved(grid), degrees, grid, (plus, minus))[0])
+    np.testing.assert_allclose(ndtr(np.mean(expected)), ndtr(np.mean(measured)), atol=0.02)
+
+
+def test_of_losses_that_are_alike_the_last_is_taken():
+    assert best_place(np.array([0.5, 0.4, 0.40005, 0.41])) == 2
+    assert best_place(np.array([0.5, 0.4, 0.401, 0.41])) == 1
+    assert best_place(np.array([0.4] * 30)) == 8
+    assert best_place(np.array([np.inf, np.inf])) == 1
+
+
+def test_weights_that_use_up_the_rows_are_no_choice(rng):
+    X = rng.standard_normal((40, 100))
+    y = np.arange(40) < 10
+    mu = X[y].mean(axis=0) - X[~y].mean(axis=0)
+    sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
+    spectrum, l2 = RidgePath(sigma, mu, np.ones(100)).spectrum, np.array([1e-8, 1e3])
+    found = expected_separation(spectrum.solved(l2), spectrum.degrees_of_freedom(l2), l2, (10.0, 30.0))
+    assert found[0] == -np.inf
+    assert np.isfinite(found[1])
