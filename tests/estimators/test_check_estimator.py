@@ -12,7 +12,7 @@ def _expected_failures(estimator):
             expected["check_fit_score_takes_y"] = "a fit without moments cannot be gone on with by partial_fit"
             if estimator.l2 == "auto":
                 expected["check_sample_weight_equivalence_on_sparse_data"] = (
-                    "rows that 30 columns tell apart in full get the smallest l2, which products solve to 4 digits"
+                    "rows that 30 columns tell apart get the smallest l2, which products solve to 4 digits"
                 )
         if estimator.l2 != "auto" or estimator.weights == "frequency":
             return expected

@@ -5,7 +5,7 @@ from scipy.special import ndtr
 from mbauc.errors import PenaltyWarning
 from mbauc.solvers import MatrixProducts, RidgePath, choose_l2, search_l2
 from mbauc.solvers.lanczos import Lanczos
-from mbauc.solvers.leave_one_out import best_place, expected_separation, warn_of_units
+from mbauc.solvers.leave_one_out import best_place, expected_separation, l2_grid, warn_of_units
 
 
 @pytest.fixture
@@ -139,11 +139,16 @@ def test_the_separation_is_that_of_leaving_out_each_row(plus, minus, d, l2):
     np.testing.assert_allclose(ndtr(np.mean(expected)), ndtr(np.mean(measured)), atol=0.02)
 
 
-def test_of_losses_that_are_alike_the_last_is_taken():
-    assert best_place(np.array([0.5, 0.4, 0.40005, 0.41])) == 2
-    assert best_place(np.array([0.5, 0.4, 0.401, 0.41])) == 1
-    assert best_place(np.array([0.4] * 30)) == 8
-    assert best_place(np.array([np.inf, np.inf])) == 1
+def test_of_losses_that_are_alike_the_one_nearest_to_the_mean_eigenvalue_is_taken():
+    grid = l2_grid(3.0, 1.0)
+    assert grid[best_place(np.full(grid.size, 0.4))] == pytest.approx(3.0)
+    assert best_place(np.where(grid < 200, 0.41, 0.4)) == np.flatnonzero(grid >= 200)[0]
+    assert best_place(np.where(grid > 0.1, 0.4001, 0.4)) == np.flatnonzero(grid <= 0.1)[-1]
+    assert best_place(np.full(grid.size, np.inf)) == grid.size - 1
+    # so it is if the grid begins further down
+    longer = l2_grid(3.0, 1e-9)
+    assert longer.size > grid.size
+    assert longer[best_place(np.full(longer.size, 0.4))] == pytest.approx(3.0)
 
 
 def test_weights_that_use_up_the_rows_are_no_choice(rng):

@@ -20,6 +20,8 @@ _ROUNDING = 1e-13
 #: What rows tell of rows that are left out is not to be relied on where weights use up more of them than this.
 _MOST_USED = 0.8
 _PER_DECADE = 8
+#: How many of them are above the mean eigenvalue itself.
+_ABOVE_MEAN = 32
 #: Losses that differ by less than this are taken for equal.
 _ALIKE = 2e-4
 #: A variance of scores below this is a rounding error: risks are sums of terms of order 1.
@@ -146,7 +148,7 @@ def expected_loss(separation: Array) -> Array:
 
 
 def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
-    """The l2 whose solution is expected to rank best on rows that were left out; of several alike the largest.
+    """The l2 whose solution is expected to rank best on rows that were left out.
 
     See :func:`expected_separation`. It depends on the spectrum relative to l2 alone, so multiplying all columns
     by a number does not change the ranking.
@@ -169,15 +171,16 @@ def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
 
 
 def best_place(losses: Array) -> int:
-    """Where the loss is smallest; of those up to a decade above and within 0.02% of it the last.
+    """Where on a :func:`l2_grid` the loss is smallest.
 
-    That is about 0.00005 of AUC. If no loss is finite, the last place.
+    Of places within 0.02% of that, about 0.00005 of AUC, the one nearest to the mean eigenvalue: weights are
+    then no smaller than they need to be, and no harder to find. If no loss is finite, the last place.
     """
-    best = int(np.argmin(losses))
-    if not np.isfinite(losses[best]):
+    smallest = float(losses.min())
+    if not np.isfinite(smallest):
         return losses.size - 1
-    near = losses[best : best + _PER_DECADE + 1]
-    return best + int(np.flatnonzero(near <= (1.0 + _ALIKE) * losses[best])[-1])
+    alike = np.flatnonzero(losses <= (1.0 + _ALIKE) * smallest)
+    return int(alike[np.argmin(np.abs(alike - (losses.size - 1 - _ABOVE_MEAN)))])
 
 
 def l2_grid(mean: float, smallest: float) -> Array:

@@ -29,8 +29,8 @@ Array = NDArray[np.float64]
 _ROWS_A_PROBE, MOST_PROBES = 5000, 8
 #: Steps from each random vector before the risk is looked at, steps at least and steps at most.
 _FIRST_STEPS, _LEAST_STEPS, MOST_STEPS = 8, 5, 200
-#: The choice is certain if no l2 down to a quarter of it can be better by more than 1%; far below, so many steps
-#: are spent on what could be better by 10%.
+#: The choice is certain if no l2 down to a quarter of it can be better by more than 1%; on what could be better
+#: by 10% far below, so many steps are spent.
 _NEAR, _WORTH = 4.0, 0.99
 _FAR_STEPS, _FAR_WORTH = 64, 0.9
 #: Unpenalised columns are penalised so much less than any other.
