@@ -99,6 +99,10 @@ class PenaltyWarning(MbaucWarning):
     """The penalty that was chosen lies at the edge of those that were tried: others may rank better."""
 
 
+class HeavyTailsWarning(MbaucWarning):
+    """A single row makes up much of the variance of a column: what goes by variances goes by that row."""
+
+
 class BinormalWarning(MbaucWarning):
     """Scores are far from normal: AUC estimated from moments is not the AUC of the data."""
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from mbauc.data.block import Source
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
+from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
 from mbauc.estimators.problem import Problem
 from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
@@ -268,6 +269,8 @@ class MBAClassifier(MomentRanker):
                 self._solve(moments.closed() if self.within_block else moments)
             else:
                 self._solve_products(self._product_problem(rows, factors, self.random_state))
+        if self._penalties_are_chosen():
+            warn_of_heavy_tails(rows.X, getattr(self, "feature_names_in_", None))
         self.classes_ = classes
         return self
 

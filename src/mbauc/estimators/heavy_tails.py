@@ -1,0 +1,50 @@
+"""Columns of which one row tells nearly all: what is chosen by variances goes by that row."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mbauc.errors import HeavyTailsWarning
+from mbauc.matrix import is_sparse
+
+#: Rows that are looked at, at most, and at least.
+_MOST_ROWS, _LEAST_ROWS = 10_000, 200
+#: One row may make up this share of the variance of a column; a column needs so many values that are not its
+#: most common one, since rare levels are no tails.
+_SHARE, _LEAST_VALUES = 0.3, 50
+
+
+def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
+    """Warn if in some of up to 10,000 rows a single one makes up over 30% of a column's variance.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d) or sparse matrix
+        The rows; sparse ones are not looked at, because few values in a column are no tail.
+    names : sequence of str, optional
+        Names of the columns.
+    """
+    if is_sparse(X) or X.shape[0] < _LEAST_ROWS:
+        return
+    sample = np.asarray(X[:: -(-X.shape[0] // _MOST_ROWS)], dtype=np.float64)
+    middle = np.median(sample, axis=0)
+    spread = (np.count_nonzero(sample != middle, axis=0) >= _LEAST_VALUES) & np.isfinite(middle)
+    squares = (sample[:, spread] - sample[:, spread].mean(axis=0)) ** 2
+    sums = squares.sum(axis=0)
+    share = squares.max(axis=0, initial=0.0) / np.where(sums > 0, sums, 1.0)
+    heavy = np.flatnonzero(spread)[share > _SHARE]
+    if not heavy.size:
+        return
+    worst = int(np.flatnonzero(spread)[np.argmax(share)])
+    name = "" if names is None else f" ({names[worst]!r})"
+    others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
+    warnings.warn(
+        f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. l2='auto' goes "
+        "by variances: clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), or "
+        "use MBAClassifierCV.",
+        HeavyTailsWarning,
+        stacklevel=5,
+    )
