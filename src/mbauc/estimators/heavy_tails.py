@@ -43,8 +43,8 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
     warnings.warn(
         f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. l2='auto' goes "
-        "by variances: clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), or "
-        "use MBAClassifierCV.",
+        "by variances: clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), "
+        "or use MBAClassifierCV.",
         HeavyTailsWarning,
         stacklevel=5,
     )
