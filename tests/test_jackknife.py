@@ -207,3 +207,21 @@ def test_levels_of_blocks_are_no_error(rng):
             errors.append(stream.coef_standard_errors(blocks)[0])
     ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(weights, axis=0)
     assert ((ratio > 0.8) & (ratio < 1.3)).all(), ratio
+
+
+def test_only_scales_that_were_estimated_add_to_the_errors(rng):
+    X = rng.standard_normal((200, 3)) * [1.0, 2.0, 0.5]
+    y = X[:, 0] + rng.standard_normal(200) > 0.8
+    fits = [MBAClassifier(l2=5.0, scale=scale).fit(X, y) for scale in ("auto", False)]
+    errors = [fit.coef_standard_errors(X, y) for fit in fits]
+    np.testing.assert_array_equal(errors[0], errors[1])
+
+
+def test_a_row_without_which_there_are_no_pairs_is_told_of(rng):
+    ranker = MBAClassifier(l2=1.0, within_block=True)
+    one = rng.standard_normal((9, 2)), np.arange(9) < 1
+    other = rng.standard_normal((4, 2)), np.ones(4, dtype=bool)
+    for X, y in (one, other):
+        ranker.partial_fit(X, y, classes=[False, True])
+    with pytest.raises(ValueError, match="at least two rows of each class"):
+        ranker.coef_standard_errors([one, other])

@@ -30,8 +30,8 @@ class Fit:
     ----------
     w, ridge : ndarrays of shape (d,)
         The weights, not all zero, and what was added to the diagonal of Σ.
-    scaled : bool
-        Whether ``ridge`` is in proportion to the variances of the columns, which are estimated too.
+    scaled : ndarray of shape (d,) or bool
+        For which columns ``ridge`` is in proportion to their variance, which is estimated too.
     within_block : bool
         Whether pairs are those within blocks.
     decay : float
@@ -44,7 +44,7 @@ class Fit:
 
     w: Array
     ridge: Array
-    scaled: bool = False
+    scaled: NDArray[np.bool_] | bool = False
     within_block: bool = False
     decay: float = 1.0
     drawn: int | None = None
@@ -100,7 +100,8 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Rows]], fit: Fit, n_
     sizes = total.effective_sizes
     if min(sizes) <= 1:
         raise ValueError("standard errors need at least two rows of each class.")
-    own = Fit(fit.w[support], fit.ridge[support], fit.scaled, fit.within_block)
+    scaled = np.broadcast_to(fit.scaled, fit.w.shape)[support]
+    own = Fit(fit.w[support], fit.ridge[support], scaled, fit.within_block)
     leave_out = _LeaveOut(total, own)
     for age, rows in enumerate(chosen()):
         leave_out.see(rows, fit.decay ** (number - 1 - age))
@@ -173,12 +174,17 @@ class _LeaveOut:
         for D, weight in _chunks(rows, side.positive):
             times, one = (weight, np.ones_like(weight)) if rows.frequencies else (1.0, weight)
             q = unit * one
+            if (q >= 1.0).any():
+                raise ValueError(
+                    "standard errors need at least two rows of each class that have pairs: without one of "
+                    "these there would be none."
+                )
             tau = q / (1 - q)
             k = rest
-            if self._fit.scaled:
+            if np.any(self._fit.scaled):
                 share = one * factor / sum(self._total.weights)
                 odd = (D - self._centre) ** 2 / (1 - share)[:, None] / self._variances - 1.0
-                k = rest + (share / (1 - share) / tau)[:, None] * odd * (self._fit.ridge * w)
+                k = rest + (share / (1 - share) / tau)[:, None] * odd * (self._fit.scaled * self._fit.ridge * w)
             D -= mean
             r = D @ w + (-1.0 if side.positive else 1.0)
             solved = D @ side.inverse

@@ -61,3 +61,8 @@ def test_rows_behind_a_broken_stream_are_not_lost_in_silence(tmp_path, kind):
     with pytest.raises(ValueError, match=r"rows\.csv.*: the compressed file is cut short or damaged"):
         for _ in TableSource(table, label="y"):
             pass
+
+
+@pytest.mark.parametrize("text", [b"BZhour,b,y\n1,2,0\n", b"BZh9,b,y and so on\n", b"BZh"])
+def test_texts_that_begin_like_bzip2_are_texts(text):
+    assert unpacked(io.BytesIO(text)) is None

@@ -185,3 +185,10 @@ def test_records_are_those_of_the_standard_library(table, delimiter, end):
     ends = [record.end for record in found]
     assert ends == sorted(ends)
     assert not text.getvalue()[ends[-1] if ends else 0 :].strip('\r\n"')
+
+
+def test_lines_of_empty_quotes_are_told(tmp_path):
+    path = tmp_path / "quotes.csv"
+    path.write_text('""\n""\n')
+    with pytest.raises(ValueError, match=r"quotes\.csv"):
+        TableSource(path, label="y")

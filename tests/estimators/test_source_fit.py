@@ -447,6 +447,7 @@ RIDGE = ROWS | {
     "projected": np.ones(2),
     "stage": np.str_("choice"),
     "iterations": np.int64(2),
+    "searched": np.int64(4),
     "l2": np.float64(1.0),
     "same": np.int64(0),
     "looks": np.zeros(2, dtype=np.bool_),

@@ -269,11 +269,22 @@ def test_a_spectrum_that_falls_slowly_is_followed_down(exponent):
     assert wanted / 2 < l2 < 2 * wanted
 
 
-def test_a_choice_that_is_not_certain_is_said():
+def test_a_choice_that_is_not_certain_is_said(monkeypatch):
     sigma, mu = factors(700, 400, 20, 0.83)
-    with pytest.warns(ConvergenceWarning) as said:
-        solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400, max_iter=70)
-    assert any("not certain of it after" in str(one.message) for one in said)
+    monkeypatch.setattr("mbauc.solvers.product_choice.MOST_STEPS", 6)
+    with pytest.warns(ConvergenceWarning, match="not certain of it after"):
+        solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400)
+
+
+def test_products_are_counted_and_few_of_them_leave_a_choice():
+    sigma, mu = factors(700, 400, 20, 0.83)
+    products = Counting(sigma, mu)
+    found, l2 = solve_ridge_auto(products, np.ones(400), (140.0, 560.0), 400)
+    assert found.iterations == products.count - 1  # one more is for the certificate
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
+        few, same = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400, max_iter=3)
+    assert same == l2
+    assert few.coef.any()
 
 
 def test_without_any_penalty_there_is_no_l2_to_choose():

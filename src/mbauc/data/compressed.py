@@ -12,6 +12,8 @@ from typing import IO, Any, cast
 #: Errors of unpacking; an ``OSError`` is one only if it has no number (see :func:`is_damage`).
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+#: What a block of bzip2 begins with, behind its level, and how many bytes tell what a file is.
+_BLOCK, _START = b"1AY&SY", 10
 _CHUNK = 1 << 16
 
 
@@ -31,15 +33,22 @@ def unpacked(stream: IO[bytes]) -> IO[bytes] | None:
     >>> unpacked(io.BytesIO(b"plain")) is None
     True
     """
-    start = stream.read(len(_XZ))
+    start = stream.read(_START)
     stream.seek(0)
     if start.startswith(_GZIP):  # the reader of the standard library is strict
         return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-    if start.startswith(_BZIP2):
+    if _is_bzip2(start):
         return io.BufferedReader(_Streams(stream, _BZIP2), _CHUNK)
     if start.startswith(_XZ):
         return io.BufferedReader(_Streams(stream, _XZ), _CHUNK)
     return None
+
+
+def _is_bzip2(start: bytes) -> bool:
+    """Whether a file begins like bzip2, and not like a text that begins with the same three letters."""
+    block = start[4:_START]
+    text = block.isascii() and block.decode("ascii").isprintable()
+    return start.startswith(_BZIP2) and start[3:4] in b"123456789" and (block == _BLOCK or not text)
 
 
 def is_damage(error: BaseException) -> bool:

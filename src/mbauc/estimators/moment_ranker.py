@@ -82,7 +82,7 @@ class MomentRanker(ProbabilisticRanker):
         Warns
         -----
         FewRowsWarning
-            From moments, if a class counts for fewer than 50 rows, or 4 for each weight.
+            From moments, if a class counts for fewer than 100 rows, or 4 for each weight.
 
         Notes
         -----

@@ -72,7 +72,7 @@ def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -
     fit = Fit(
         ranker.coef_[0],
         ranker._ridge,
-        scaled=bool(ranker.scale),
+        scaled=ranker.scale_ != 1.0,
         within_block=in_blocks and bool(getattr(ranker, "within_block", False)),
         decay=float(getattr(ranker, "decay", 1.0)) if in_blocks else 1.0,
         drawn=_drawn_pairs(ranker),

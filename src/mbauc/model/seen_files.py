@@ -38,8 +38,9 @@ def file_marks(source: Any) -> list[dict[str, Any]]:
 def seen_files(marks: Any, source: Any) -> list[str]:
     r"""Names of those files of a source that hold rows which were seen before.
 
-    A file is known if it is, or begins with, a file on record: copies, renamed files and logs that have grown
-    since are all recognised; the same rows in another format or compression are not.
+    A file is known if it is, or begins with, a file on record, by its size and, beyond 256 KiB, eight samples
+    of its bytes: copies, renamed files and logs that have grown since are all recognised, and so is a file in
+    which only other bytes were changed. The same rows in another format or compression are not.
 
     Parameters
     ----------
@@ -107,7 +108,9 @@ def _member(path: str) -> zipfile.ZipInfo | None:
     """What an archive says of a file in it; None for a file of its own."""
     if os.path.exists(path):
         return None
-    archive = next(parent for parent in Path(path).parents if parent.is_file())
+    archive = next((parent for parent in Path(path).parents if parent.is_file()), None)
+    if archive is None:
+        raise FileNotFoundError(f"{path} is no longer there.")
     with zipfile.ZipFile(archive) as opened:
         return opened.getinfo(Path(path).relative_to(archive).as_posix())
 

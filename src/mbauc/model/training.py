@@ -140,6 +140,11 @@ def train(
     settings = dict(training.settings)
     if training.folds:
         settings |= {"l1": ranker.l1_, "l2": ranker.l2_}
+        if (ranker.scale_ != 1.0).any():
+            # l2 was chosen for columns divided by their scales; for the columns as they are these are factors
+            given = settings.get("penalty_factors")
+            factors = ranker.scale_**2 * (1.0 if given is None else np.asarray(given))
+            settings |= {"penalty_factors": factors.tolist(), "scale": False}
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
     record["hashed_columns"] = hashed_names(source, model.coef)

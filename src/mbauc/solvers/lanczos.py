@@ -106,4 +106,5 @@ class Lanczos:
 
     def _is_invariant(self) -> bool:
         smallest = _INVARIANT * max(map(abs, self._diagonal))
-        return self._beside[-1] <= smallest or self.steps == self._current.size
+        # vectors lose their orthogonality; twice as many as there are dimensions have seen all of it
+        return self._beside[-1] <= smallest or self.steps >= 2 * self._current.size

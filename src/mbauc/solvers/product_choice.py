@@ -69,7 +69,7 @@ class Criterion:
         self._sizes, self._rows = sizes, rows_of_pairs(sizes)
         self._free = int(np.count_nonzero(occurring & ~penalised))
         self._ratios, self._penalised = ratios, penalised
-        self.degrees = self._free + _trace(ratios, self.grid)
+        self._bound = self.degrees = self._free + _trace(ratios, self.grid)
         self.share = np.count_nonzero(occurring) / self._rows if ratios.any() else 0.0
         largest = float(ratios.max(initial=0.0)) or 1.0
         safe = np.where(penalised, factors, products.diagonal * _UNPENALISED / largest)
@@ -96,7 +96,7 @@ class Criterion:
         held = np.maximum(np.linalg.eigvalsh(roots @ roots.T), 0.0)
         rest = self._ratios * (1.0 - share[self._penalised])
         bound = self._free + (held / (held + self.grid[:, None])).sum(axis=1) + _trace(rest, self.grid)
-        self.degrees = np.minimum(self.degrees, bound)
+        self.degrees = np.minimum(self._bound, bound)
 
     @property
     def least(self) -> float:
@@ -148,15 +148,15 @@ class L2Search:
 
     Attributes
     ----------
-    l2 : float or None
-        The best so far; none before the first step.
+    l2 : float
+        The best so far.
     certain : bool
         Whether it is certain.
     """
 
     def __init__(self, mean: Lanczos, traces: list[Lanczos], grid: Array, sizes: tuple[float, float]) -> None:
         self._mean, self._traces, self._grid, self._sizes = mean, traces, grid, sizes
-        self.l2: float | None = None
+        self.l2 = float(grid[-1])
         self.certain = False
 
     @property
@@ -241,10 +241,9 @@ def search_l2(products: PairProducts, factors: Array, sizes: tuple[float, float]
     search = Criterion(products, factors, sizes, n_features).quadrature()
     while search.look_at_degrees() or search.step():
         pass
-    l2 = float(search.l2 or 1.0)
     if not search.certain:
-        warn_of_choice(l2, search.products)
-    return l2
+        warn_of_choice(search.l2, search.products)
+    return search.l2
 
 
 def warn_of_choice(l2: float, products: int) -> None:

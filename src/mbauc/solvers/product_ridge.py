@@ -58,6 +58,7 @@ RIDGE_STATE = Arrays(
         "projected": ArrayOf("<f8", ("k",), *_RANGE),
         "stage": ArrayOf("U", pattern="degrees|choice|quadrature|convergence"),
         "iterations": ArrayOf("<i8", low=0),
+        "searched": ArrayOf("<i8", low=0),
         "l2": ArrayOf("<f8", low=0),
         "same": ArrayOf("<i8", low=0),
         "looks": ArrayOf("|b1", ("looks",)),
@@ -164,7 +165,8 @@ def solve_ridge_auto(
     it), l2 is chosen by Lanczos quadrature, with bounds on both sides. Where they are fewer, directions are
     added to a subspace instead; the risk for every l2 is known within it, so l2 is chosen again after each
     product. If the subspace is full and the risk around the choice is not known, quadrature takes over, for up
-    to 200 products; a choice that is uncertain even then is warned of.
+    to 200 steps from each of its vectors; a choice that is uncertain even then is warned of. ``max_iter`` is
+    for what comes after the choice.
 
     Parameters
     ----------
@@ -229,14 +231,16 @@ class _Run:
         self.stage: Literal["degrees", "choice", "quadrature", "convergence"] = "degrees"
         #: the latest l2, how often it has been the same, and which directions were looks at a smaller one
         self.l2, self.same, self.looks = 0.0, 0, np.zeros(0, dtype=np.bool_)
+        #: the search for l2, and products that it has spent
         self.search: L2Search | None = None
+        self.searched = 0
         #: t'w for the final l2 after each of the latest products
         self.gains: list[float] = []
 
     def look_at_degrees(self) -> None:
         """Find out what degrees of freedom cost."""
         while self.search is not None and self.search.look_at_degrees():
-            self._grown()
+            self._told()
 
     def choose(self, criterion: Criterion) -> None:
         """Grow until l2 is settled and its risk known, or until there is no room; then say how to go on."""
@@ -266,9 +270,9 @@ class _Run:
         if search is None:
             return
         self.look_at_degrees()
-        while self.iterations < self.max_iter and search.step():
-            self._grown()
-        if search.l2 is not None and search.l2 != self.l2:
+        while search.step():
+            self._told()
+        if search.l2 != self.l2:
             self.l2, self.looks = search.l2, np.ones(self.looks.size, dtype=np.bool_)
         if not search.certain:
             warn_of_choice(self.l2, search.products)
@@ -303,9 +307,15 @@ class _Run:
 
     def _grown(self) -> None:
         self.iterations += 1
+        self._told()
+
+    def _told(self) -> None:
+        if self.search is not None and self.stage != "convergence":
+            self.searched = self.search.products
         state: dict[str, Any] = self.subspace.state() | {
             "stage": np.str_(self.stage),
             "iterations": np.int64(self.iterations),
+            "searched": np.int64(self.searched),
             "l2": np.float64(self.l2),
             "same": np.int64(self.same),
             "looks": self.looks,
@@ -317,7 +327,7 @@ class _Run:
             d = self.products.mu.size
             state |= {"vectors": np.empty((0, 2, d)), "tridiagonals": np.empty((0, 2, 0)), "steps": _NO_STEPS}
         auc = binormal_auc(*self.subspace.differences(self.l2)) if self.subspace.size else 0.5
-        self.watch(state, self.iterations, estimated_excess(self.gains), auc)
+        self.watch(state, self.iterations + self.searched, estimated_excess(self.gains), auc)
 
     def start(self, state: dict[str, Any] | None) -> None:
         """Go on from a state, if there is one."""
@@ -326,18 +336,17 @@ class _Run:
         self.subspace.resume(state)
         self.stage = str(state["stage"])  # type: ignore[assignment]
         self.iterations, self.l2, self.same = int(state["iterations"]), float(state["l2"]), int(state["same"])
-        self.looks = np.array(state["looks"])
+        self.looks, self.searched = np.array(state["looks"]), int(state["searched"])
         self.gains = [float(value) for value in state["gains"]]
         if self.search is not None and self.stage != "convergence":
             self.search.resume(state)
 
     def finished(self, l2: float) -> Solution:
         w = self.subspace.solution(l2)
+        products = self.iterations + self.searched
         if self.excess > self.tol:
-            _warn(self.iterations, self.excess, self.tol)
-        solution = certified_products(
-            self.products, Penalty(0.0, l2, self.factors), w, self.iterations, self.excess
-        )
+            _warn(products, self.excess, self.tol)
+        solution = certified_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution, self.tol)
         return solution

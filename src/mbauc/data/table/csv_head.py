@@ -139,6 +139,8 @@ def told_separator(head: str, file: TableFile) -> str:
     best, share, fields = "", 0.0, 1
     for separator in _SEPARATORS:
         counts = [len(record.fields) for record in islice(records(head, separator), _HEAD_LINES)]
+        if not counts:
+            continue
         # lines that do not fit are reported when they are read
         fitting = counts.count(counts[0]) / len(counts)
         if counts[0] > 1 and (fitting, counts[0]) > (share, fields):
