@@ -388,10 +388,12 @@ def _slow_fit(folder, solver, l1, **pipes):
 def test_killed_again_and_again_and_resumed_to_the_same_bits(tmp_path, solver, l1, kills):
     log = ClickLog(6000, hash_dim=400, block_rows=200)
     ranker = MBAClassifier(l1=l1, solver=solver, n_jobs=2, tol=1e-8)
-    wanted = ranker.fit_source(log).coef_.copy()
+    # a later run takes over the BLAS threads of the first, and other numbers of them give other last bits
+    with threadpool_limits(1, user_api="blas"):
+        wanted = ranker.fit_source(log).coef_.copy()
     draw = random.Random(solver)
     for _ in range(kills):
-        process = _slow_fit(tmp_path, solver, l1)
+        process = _slow_fit(tmp_path, solver, l1, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"})
         # thirty blocks of 0.02 s, then sweeps of 0.05 s
         time.sleep(draw.uniform(0.1, 1.5))
         process.send_signal(signal.SIGKILL)
