@@ -18,7 +18,7 @@ L2_MULTIPLES = np.logspace(-6, 4, 81)
 #: Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-13
 #: What rows tell of rows that are left out is not to be relied on where weights use up more of them than this.
-_MOST_USED = 0.8
+_MOST_USED = 0.4
 _PER_DECADE = 8
 #: How many of them are above the mean eigenvalue itself.
 _ABOVE_MEAN = 32
@@ -114,7 +114,7 @@ def expected_separation(solved: Solved, degrees: Array, l2: Array, sizes: tuple[
     Returns
     -------
     ndarray
-        Minus infinity where weights use up more than 80% of the rows.
+        Minus infinity where weights use up more than 40% of the rows.
 
     Examples
     --------
