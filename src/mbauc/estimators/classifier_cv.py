@@ -29,6 +29,7 @@ from mbauc.progress import progress
 from mbauc.rows import Rows
 from mbauc.seeds import generator
 from mbauc.settings import check_number
+from mbauc.solvers.leave_one_out import l2_grid
 from mbauc.threads import thread_count
 
 Array = NDArray[np.float64]
@@ -379,11 +380,7 @@ class MBAClassifierCV(MomentRanker):
 def default_l2_grid(variances: Array) -> Array:
     """20 values from 1e-6 to 1000 times the mean of the variances, or more if that drowns the smallest one."""
     mean = float(variances.mean()) or 1.0
-    smallest = float(variances[variances > 0].min(initial=np.inf))
-    step = L2_GRID[1] / L2_GRID[0]
-    further = np.ceil(np.log(L2_GRID[0] * mean / (1e-2 * smallest)) / np.log(step))
-    below = np.arange(-further if smallest < L2_GRID[0] * mean else 0, 0)
-    return np.asarray(np.concatenate([L2_GRID[0] * step**below, L2_GRID]) * mean)
+    return l2_grid(mean, float(variances[variances > 0].min(initial=np.inf)), L2_GRID)
 
 
 def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:

@@ -19,7 +19,6 @@ L2_MULTIPLES = np.logspace(-6, 4, 81)
 _ROUNDING = 1e-13
 #: What rows tell of rows that are left out is not to be relied on where weights use up more of them than this.
 _MOST_USED = 0.4
-_PER_DECADE = 8
 #: How many of them are above the mean eigenvalue itself.
 _ABOVE_MEAN = 32
 #: Losses that differ by less than this are taken for equal.
@@ -183,15 +182,16 @@ def best_place(losses: Array) -> int:
     return int(alike[np.argmin(np.abs(alike - (losses.size - 1 - _ABOVE_MEAN)))])
 
 
-def l2_grid(mean: float, smallest: float) -> Array:
-    """Values of l2, eight to the decade, from 1e-6 to 1e4 times the mean eigenvalue (or variance).
+def l2_grid(mean: float, smallest: float, multiples: Array = L2_MULTIPLES) -> Array:
+    """Values of l2: multiples of the mean eigenvalue (or variance), by default eight to the decade.
 
     If the smallest is below all of them, so that each l2 would drown it, they begin at a hundredth of it.
     """
-    steps = np.ceil(_PER_DECADE * np.log10(L2_MULTIPLES[0] * mean / (1e-2 * smallest)))
-    further = int(steps) if smallest < L2_MULTIPLES[0] * mean else 0
-    below = L2_MULTIPLES[0] * 10.0 ** (np.arange(-further, 0) / _PER_DECADE)
-    return np.concatenate([below, L2_MULTIPLES]) * mean
+    low, ratio = float(multiples[0]), float(multiples[1] / multiples[0])
+    further = 0
+    if smallest < low * mean:
+        further = int(np.ceil(np.log(low * mean / (1e-2 * smallest)) / np.log(ratio)))
+    return np.concatenate([low * ratio ** np.arange(-further, 0.0), multiples]) * mean
 
 
 def warn_of_units(diagonal: Array) -> None:
