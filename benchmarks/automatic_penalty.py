@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, RidgeClass
 from benchmarks.nasty_tables import tables
 from benchmarks.timing import report
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
-from mbauc.estimators.problem import Problem
 from mbauc.metrics import roc_auc
-from mbauc.scoring import scores
+from mbauc.rows.scores import scores
+from mbauc.solvers.problem import Problem
 
 _SHARES = np.logspace(-8, 6, 57)
 _RIVALS = {

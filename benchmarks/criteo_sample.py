@@ -16,9 +16,9 @@ from scipy import sparse as sp
 from benchmarks.click_fit.contender import OURS, all_contenders, installed_version
 from benchmarks.datasets import folder
 from benchmarks.timing import report
-from mbauc.data import read_libsvm
 from mbauc.metrics import compare_roc_auc, roc_auc, roc_auc_interval
-from mbauc.threads import thread_count
+from mbauc.readers import read_libsvm
+from mbauc.runtime.threads import thread_count
 
 COLUMNS = 1 << 20
 #: Penalties as C of logistic regression for n rows; the same eight strengths in each rival's own terms.

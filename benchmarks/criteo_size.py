@@ -24,7 +24,7 @@ def folder():
 
 def make(kind, rows, seed=0):
     """The file of so many rows; made if it is not there."""
-    from mbauc.data import ClickLog
+    from mbauc.paper.clicks import ClickLog
 
     path = folder() / f"clicks-{rows}.{kind}"
     if not path.exists():
@@ -35,7 +35,7 @@ def make(kind, rows, seed=0):
 
 
 def source(kind, path):
-    from mbauc.data import LibsvmSource, TableSource
+    from mbauc.readers import LibsvmSource, TableSource
 
     if kind == "libsvm":
         # what a user knows of such a file; without it, it is read once more to find out
@@ -48,8 +48,8 @@ def fit(kind, rows, memory, solver):
     import numpy as np
 
     from mbauc import MBAClassifier
-    from mbauc.data import ClickLog
     from mbauc.metrics import roc_auc
+    from mbauc.paper.clicks import ClickLog
 
     path = make(kind, rows)
     # compiled loops are loaded once, by a fit to a few rows

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse as sp
 from sklearn.model_selection import train_test_split
 
-from mbauc.data import DataSet, load, read_libsvm
+from mbauc.paper.datasets import DataSet, load
+from mbauc.readers import read_libsvm
 
 #: Sets of the paper, by the names that tables of results have for them.
 PAPER = {

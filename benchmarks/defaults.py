@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.datasets import DataSet, load_all
 from benchmarks.timing import report
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
-from mbauc.estimators.problem import Problem
 from mbauc.metrics import roc_auc
-from mbauc.scoring import scores
+from mbauc.rows.scores import scores
+from mbauc.solvers.problem import Problem
 
 _SHARES = np.logspace(-6, 3, 28)
 _FIXED = (1e-3, 0.1, 1.0)

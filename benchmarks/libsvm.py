@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 from benchmarks.timing import interleaved, peak_megabytes, report
-from mbauc.data import LibsvmSource, read_libsvm
+from mbauc.readers import LibsvmSource, read_libsvm
 
 FIELDS = 39
 STEP = 10_000

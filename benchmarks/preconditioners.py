@@ -7,8 +7,8 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.datasets import folder
 from benchmarks.timing import report
-from mbauc.data import read_libsvm
-from mbauc.pair_rows.from_rows import pair_rows
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.readers import read_libsvm
 from mbauc.solvers import Penalty, solve_ridge_products
 
 #: Excess risks to reach.

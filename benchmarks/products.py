@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.timing import interleaved, report
-from mbauc.pair_rows.from_rows import pair_rows
-from mbauc.threads import thread_count
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.runtime.threads import thread_count
 
 
 def scipys_product(X, positive):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse as sp
 
 from benchmarks.timing import interleaved, report
-from mbauc.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
+from mbauc.paper.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 
 #: Growth of one quantity at a time.
 FACTOR = 4

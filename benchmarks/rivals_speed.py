@@ -7,7 +7,7 @@ from sklearn.linear_model import SGDClassifier
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.timing import interleaved, report, seconds
 from mbauc.metrics import roc_auc
-from mbauc.rivals import FTRLProximal, OnlineLogisticRegression
+from mbauc.paper.rivals import FTRLProximal, OnlineLogisticRegression
 
 RIVER_ROWS = 10_000
 

@@ -4,12 +4,13 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.timing import interleaved, report
-from mbauc.data import ClickLog, TableSource
-from mbauc.data.table.unlabelled import UnlabelledTable
 from mbauc.model import load_model, save_model
 from mbauc.model.layout import TableLayout
 from mbauc.model.scoring import score_files
 from mbauc.model.training import Training, train
+from mbauc.paper.clicks import ClickLog
+from mbauc.readers import TableSource
+from mbauc.readers.table.unlabelled import UnlabelledTable
 
 ROWS, TRAIN = 1_000_000, 50_000
 

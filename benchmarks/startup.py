@@ -13,7 +13,7 @@ def run(repeats=5):
     programs = {
         "import": "from mbauc import MBAClassifier",
         "numpy": "import numpy",
-        "help": "import sys; sys.argv = ['mbauc', '--help']; from mbauc.cli import main; main()",
+        "help": "import sys; sys.argv = ['mbauc', '--help']; from mbauc.cli.main import main; main()",
         "sklearn": "import sklearn.linear_model",
         "dense": _DATA + "from mbauc import MBAClassifier; MBAClassifier().fit(X, y)",
         "sparse": _SPARSE + "from mbauc import MBAClassifier; MBAClassifier().fit(X, y)",

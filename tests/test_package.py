@@ -25,13 +25,13 @@ def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
 
 
 def test_importing_the_rivals_loads_no_compiler():
-    assert run("import sys, mbauc.rivals; print('numba' in sys.modules)").strip() == "False"
+    assert run("import sys, mbauc.paper.rivals; print('numba' in sys.modules)").strip() == "False"
 
 
 def test_threads_follow_the_limits_of_blas():
     from threadpoolctl import threadpool_limits
 
-    from mbauc.threads import thread_count
+    from mbauc.runtime.threads import thread_count
 
     with threadpool_limits(1, user_api="blas"):
         assert thread_count(None) == 1
@@ -42,7 +42,7 @@ def test_threads_follow_the_limits_of_blas():
 def test_overlapping_limits_of_blas_are_put_back():
     from threadpoolctl import threadpool_limits
 
-    from mbauc.threads import single_threaded_blas, thread_count
+    from mbauc.runtime.threads import single_threaded_blas, thread_count
 
     with threadpool_limits(2, user_api="blas"):
         first, second = single_threaded_blas(), single_threaded_blas()

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse as sp
 
 from benchmarks.clicks import click_labels, click_rows
-from mbauc.atomic import atomic_write
+from mbauc.store.atomic import atomic_write
 
 
 @dataclass(frozen=True)

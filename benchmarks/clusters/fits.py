@@ -18,7 +18,7 @@ LADDER = (1, 2, 3, 5, 8, 12, 20, 100)
 
 def local(workers, rows):
     from mbauc import MBAClassifier
-    from mbauc.data import TableSource
+    from mbauc.readers import TableSource
 
     def fit(place):
         files = sorted(glob.glob(str(place / "*.parquet")))

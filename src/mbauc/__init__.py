@@ -8,9 +8,9 @@ if _TYPE_CHECKING:
     from mbauc.estimators import MBAClassifier as MBAClassifier
     from mbauc.estimators import MBAClassifierCV as MBAClassifierCV
     from mbauc.estimators import NeymanPearsonClassifier as NeymanPearsonClassifier
-    from mbauc.moments import PairMoments as PairMoments
-    from mbauc.sampling import sample_batches as sample_batches
-    from mbauc.sampling import sample_pairs as sample_pairs
+    from mbauc.pairs.moments import PairMoments as PairMoments
+    from mbauc.pairs.sampling import sample_batches as sample_batches
+    from mbauc.pairs.sampling import sample_pairs as sample_pairs
 
     __version__: str
 
@@ -19,9 +19,9 @@ _PLACES = {
     "MBAClassifier": "mbauc.estimators",
     "MBAClassifierCV": "mbauc.estimators",
     "NeymanPearsonClassifier": "mbauc.estimators",
-    "PairMoments": "mbauc.moments",
-    "sample_batches": "mbauc.sampling",
-    "sample_pairs": "mbauc.sampling",
+    "PairMoments": "mbauc.pairs.moments",
+    "sample_batches": "mbauc.pairs.sampling",
+    "sample_pairs": "mbauc.pairs.sampling",
 }
 
 __all__ = [

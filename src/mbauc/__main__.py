@@ -6,7 +6,7 @@ import sys
 def main() -> int:
     """Run the command line; Ctrl-C while it is being loaded ends it as quietly as later on."""
     try:
-        from mbauc.cli import main as run
+        from mbauc.cli.main import main as run
 
         return run()
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, ShuffleSplit, TimeSeriesSplit
 
 import mbauc.estimators.classifier_cv
-import mbauc.moments
+import mbauc.pairs.moments
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
 
@@ -100,13 +100,13 @@ def test_groups_stay_together(data):
 def test_each_row_is_read_once(data, cv, passes, monkeypatch):
     X, y = data
     read = []
-    original = mbauc.moments.class_scatters
+    original = mbauc.pairs.moments.class_scatters
 
     def counting(X, rows, *settings):
         read.extend(np.concatenate(rows))
         return original(X, rows, *settings)
 
-    monkeypatch.setattr(mbauc.moments, "class_scatters", counting)
+    monkeypatch.setattr(mbauc.pairs.moments, "class_scatters", counting)
     MBAClassifierCV(l2_grid=GRID, cv=cv, scoring="risk", random_state=0).fit(X, y)
     times = np.bincount(read, minlength=len(y))
     if passes:
@@ -124,7 +124,7 @@ def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
     assert scores.shape == (12, 3)
     assert len({tuple(row) for row in scores}) == 12
 
-    from mbauc.estimators.folds import stratified_splits
+    from mbauc.estimators.splits import stratified_splits
 
     (splits,) = stratified_splits(y == 1, np.arange(400), 4, 1, np.random.default_rng(0))
     counts = [y[split.test].sum() for split in splits]

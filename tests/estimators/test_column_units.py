@@ -10,9 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import PenaltyWarning
 from mbauc.estimators.classifier_cv import default_l2_grid
-from mbauc.estimators.column_scales import column_scales, scales_of_moments, scales_of_pairs
 from mbauc.metrics import roc_auc
-from mbauc.pair_rows.from_rows import pair_rows
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.solvers.column_scales import column_scales, scales_of_moments, scales_of_pairs
 
 
 def table(rng, n, units):

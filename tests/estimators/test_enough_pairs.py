@@ -6,12 +6,12 @@ from scipy import sparse as sp
 from sklearn.base import clone
 
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
-from mbauc.data import ClickLog
 from mbauc.errors import FewRowsWarning, NonFiniteError
 from mbauc.estimators import enough_pairs
 from mbauc.estimators.enough_pairs import PairsStep, hold_out, numbers_of_pairs
 from mbauc.metrics import compare_roc_auc, roc_auc, roc_auc_interval
-from mbauc.rows import Rows
+from mbauc.paper.clicks import ClickLog
+from mbauc.rows.block import Rows
 
 
 def normal_data(n, d, seed=0, share=0.3, signal=0.35):

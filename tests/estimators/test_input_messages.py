@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier, MBAClassifierCV
-from mbauc.rivals import OAM
+from mbauc.paper.rivals import OAM
 
 N = 40
 Y = np.arange(N) % 2

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import SingularWarning
-from mbauc.estimators.solver_choice import SolverChoice, Workload, choose_solver
+from mbauc.solvers.choice import SolverChoice, Workload, choose_solver
 
 GB = 1e9
 

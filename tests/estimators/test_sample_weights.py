@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse as sp
 
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
-from mbauc.data import Block
+from mbauc.readers import Block
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 

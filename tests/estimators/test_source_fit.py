@@ -13,13 +13,14 @@ from scipy import sparse as sp
 from threadpoolctl import threadpool_limits
 
 from mbauc import MBAClassifier, PairMoments
-from mbauc.checkpoint import Checkpoint
-from mbauc.data import Block, ClickLog, LibsvmSource
 from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.estimators import classifier as classifier_module
 from mbauc.estimators import source_fit
+from mbauc.paper.clicks import ClickLog
+from mbauc.readers import Block, LibsvmSource
+from mbauc.runtime.threads import thread_count
 from mbauc.solvers import face_descent
-from mbauc.threads import thread_count
+from mbauc.store.checkpoint import Checkpoint
 
 
 class Blocks:
@@ -355,10 +356,10 @@ def test_a_checkpoint_without_a_name_is_refused(rows):
 SLOW = """
 import sys, time
 from mbauc import MBAClassifier
-from mbauc.data import ClickLog
-import mbauc.checkpoint, mbauc.pair_rows.pair_rows as rows
+from mbauc.paper.clicks import ClickLog
+import mbauc.store.checkpoint, mbauc.pairs.operator.sparse as rows
 
-mbauc.checkpoint.Checkpoint.__init__.__kwdefaults__["interval"] = 0.0
+mbauc.store.checkpoint.Checkpoint.__init__.__kwdefaults__["interval"] = 0.0
 sweep = rows.PairRows._sweep
 rows.PairRows._sweep = lambda self, *a: (time.sleep(0.05), sweep(self, *a))[1]
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from readers import make_libsvm, make_table
 
 #: What became of commands that were hit, for the summary at the end.

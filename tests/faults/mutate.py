@@ -35,7 +35,7 @@ class HangingError(BaseException):
 
 def judged(error):
     """What an error means: the file was refused, or something went wrong that nobody has thought of."""
-    from mbauc.commands.terminal import Usage
+    from mbauc.cli.output import Usage
 
     if not isinstance(error, ValueError | OSError | Usage) or isinstance(error, UnicodeError):
         return "raw"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from mbauc import MBAClassifier, PairMoments, sample_pairs
-from mbauc.checkpoint import Checkpoint
-from mbauc.cli import main
-from mbauc.data import LibsvmSource
+from mbauc.cli.main import main
+from mbauc.readers import LibsvmSource
+from mbauc.store.checkpoint import Checkpoint
 
 ROWS = 240
 
@@ -129,7 +129,7 @@ def moment_seeds():
 
     for name, moments in found.items():
         stream = io.BytesIO()
-        from mbauc.moment_file import arrays_of
+        from mbauc.pairs.moment_file import arrays_of
 
         np.savez(stream, **arrays_of(moments))
         yield Seed("moments", name, stream.getvalue(), {"PairMoments.load": load, "fit_moments": fit})

@@ -27,12 +27,17 @@ MODULES = (
         "onnx",
     ),
     *(
-        "mbauc.pair_rows.kernels",
-        "mbauc.scatter.kernels",
-        "mbauc.data.hash_kernels",
-        "mbauc.data.table.kernels",
+        "mbauc.pairs.operator.kernels",
+        "mbauc.pairs.scatter.kernels",
+        "mbauc.readers.hash_kernels",
+        "mbauc.readers.table.kernels",
     ),
-    *("mbauc.data.libsvm.kernels", "mbauc.data.clicks.kernels", "mbauc.data.clicks.log", "mbauc.report.page"),
+    *(
+        "mbauc.readers.libsvm.kernels",
+        "mbauc.paper.clicks.kernels",
+        "mbauc.paper.clicks.log",
+        "mbauc.report.page",
+    ),
     *(
         "mbauc.model.training",
         "mbauc.model.scoring",
@@ -40,7 +45,7 @@ MODULES = (
         "mbauc.model.export",
         "mbauc.report.evaluation",
     ),
-    *("mbauc.experiments.benchmark", "mbauc.experiments.table3"),
+    *("mbauc.paper.studies.benchmark", "mbauc.paper.studies.table3"),
 )
 #: Seconds that a command may take to end when it is asked to.
 PATIENCE = 120
@@ -48,10 +53,10 @@ PATIENCE = 120
 
 def stand_still():
     """Stop the clocks that results tell, and save at every offer."""
-    from mbauc.checkpoint import Checkpoint
-    from mbauc.commands import evaluate
-    from mbauc.experiments import benchmark
+    from mbauc.cli import evaluate
     from mbauc.model import training, update
+    from mbauc.paper.studies import benchmark
+    from mbauc.store.checkpoint import Checkpoint
 
     clock = SimpleNamespace(
         time=lambda: 0.0,
@@ -76,7 +81,7 @@ def started(request):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(told, 1)
         os.dup2(told, 2)
-        from mbauc.cli import main
+        from mbauc.cli.main import main
 
         status = main(request["words"])
         sys.stdout.flush()
@@ -105,7 +110,7 @@ def warm(request):
     """Run a command in this process, so that all it needs is loaded and compiled in those forked from it."""
     os.chdir(request["folder"])
     with open("told.txt", "w") as told, redirect_stdout(told), redirect_stderr(told):
-        from mbauc.cli import main
+        from mbauc.cli.main import main
 
         return {"status": main(request["words"]), "seconds": 0.0}
 

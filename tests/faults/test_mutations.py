@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from mutate import tried
+
 from readers import make_seeds
 
 COUNT = 240

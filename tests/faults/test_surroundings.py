@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from test_kills import COMMANDS, contents, outputs
 
-from mbauc.atomic import atomic_write
-from mbauc.checkpoint import Checkpoint
 from mbauc.model import load_model
+from mbauc.store.atomic import atomic_write
+from mbauc.store.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.faults
 

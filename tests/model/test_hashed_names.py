@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from mbauc.cli import main
-from mbauc.data import TableSource
+from mbauc.cli.main import main
 from mbauc.model import TableLayout, load_model
 from mbauc.model.hashed_names import hashed_names, with_hashed_names
 from mbauc.model.training import Training, train
+from mbauc.readers import TableSource
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 

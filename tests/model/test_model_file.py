@@ -15,7 +15,7 @@ from trained_models import assert_same, plain_model, table_model, threshold
 from mbauc import PairMoments
 from mbauc.errors import DiskFullError, ModelFileError
 from mbauc.model import LibsvmLayout, RankerModel, Threshold, load_model, save_model
-from mbauc.model.sealed_file import HEAD, MARK, VERSION
+from mbauc.store.container import HEAD, MARK, VERSION
 
 
 def round_trip(model, path, **options):

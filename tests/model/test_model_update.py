@@ -5,9 +5,9 @@ import pytest
 from trained_models import plain_model, rows, table_model, table_source, threshold
 
 from mbauc import MBAClassifier, PairMoments
-from mbauc.data import Block, TableSource
 from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, merged, save_model, updated
 from mbauc.model.training import Training, train
+from mbauc.readers import Block, TableSource
 
 
 class Rows(list):

@@ -127,8 +127,8 @@ def test_what_is_not_supported_is_said(tmp_path):
 
 def test_a_column_with_the_name_of_an_output_is_refused(tmp_path):
     from mbauc import MBAClassifier
-    from mbauc.data import TableSource
     from mbauc.model import TableLayout
+    from mbauc.readers import TableSource
 
     (tmp_path / "t.csv").write_text("y,score\n0,0.5\n1,1.5\n0,0.25\n")
     source = TableSource(tmp_path / "t.csv", label="y")

@@ -13,10 +13,10 @@ import pyarrow as arrow
 from pyarrow import csv, parquet
 
 from mbauc import MBAClassifier
-from mbauc.data import LibsvmSource, TableSource
 from mbauc.model import LibsvmLayout, RankerModel, TableLayout, Threshold, load_model, save_model
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.scoring import score_files
+from mbauc.readers import LibsvmSource, TableSource
 
 NAMES = ("click", "site", "bid")
 

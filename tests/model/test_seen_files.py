@@ -51,7 +51,7 @@ def test_half_of_a_file_is_another_file(big, tmp_path):
 
 def test_tables_in_an_archive_are_told_apart(tmp_path):
     pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
-    from mbauc.data import TableSource
+    from mbauc.readers import TableSource
 
     archive = tmp_path / "both.zip"
     with zipfile.ZipFile(archive, "w") as opened:

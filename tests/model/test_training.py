@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier
-from mbauc.data import LibsvmSource
 from mbauc.metrics import roc_auc
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.model.training import Training, train
 from mbauc.model.update import updated
+from mbauc.readers import LibsvmSource
 
 UNITS = np.array([1e7, 1.0, 1e-2, 1.0])
 

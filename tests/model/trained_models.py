@@ -3,9 +3,9 @@
 import numpy as np
 
 from mbauc import MBAClassifier, sample_pairs
-from mbauc.data import TableSource
 from mbauc.model import LibsvmLayout, RankerModel, TableLayout, Threshold
-from mbauc.moment_file import arrays_of
+from mbauc.pairs.moment_file import arrays_of
+from mbauc.readers import TableSource
 
 ROWS = 300
 

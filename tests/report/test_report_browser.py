@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
-from mbauc.cli import main
+from mbauc.cli.main import main
+from mbauc.metrics.operating_points import InUse, explore
+from mbauc.metrics.tally import Tally
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.report import report_html
-from mbauc.report.positions import InUse, explore
-from mbauc.report.tally import Tally
 from mbauc.report.text import count, percent, score_text
-from mbauc.report.thresholds import threshold_table
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")

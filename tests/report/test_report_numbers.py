@@ -7,12 +7,12 @@ from scipy.stats import binomtest
 from sklearn.metrics import average_precision_score
 
 from mbauc.metrics import calibration_error, partial_roc_auc
-from mbauc.neyman_pearson import np_roc_band
-from mbauc.report.curves import average_precision, histogram, lift_at, partial_auc, reliability, tied_pairs
+from mbauc.metrics.curves import average_precision, histogram, lift_at, partial_auc, reliability, tied_pairs
+from mbauc.metrics.neyman_pearson import np_roc_band
+from mbauc.metrics.operating_points import InUse, explore
+from mbauc.metrics.tally import Tally
+from mbauc.metrics.thresholds import MOST, slider_alarms, slider_limits, threshold_table
 from mbauc.report.evaluation import evaluate
-from mbauc.report.positions import InUse, explore
-from mbauc.report.tally import Tally
-from mbauc.report.thresholds import MOST, slider_alarms, slider_limits, threshold_table
 
 
 @st.composite

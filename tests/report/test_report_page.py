@@ -13,13 +13,13 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
 from mbauc.metrics import roc_auc_interval
+from mbauc.metrics.operating_points import explore
+from mbauc.metrics.tally import Tally
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.model import Threshold
 from mbauc.report import report_html
-from mbauc.report.positions import explore
 from mbauc.report.svg import Axis
-from mbauc.report.tally import Tally
 from mbauc.report.text import between, count, embedded_json, escaped, percent
-from mbauc.report.thresholds import threshold_table
 
 VOID = {"meta", "input", "br", "link", "img"}
 

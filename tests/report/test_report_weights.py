@@ -16,7 +16,7 @@ UNIT = "change of the score for one unit of its column"
 
 
 def trained(tmp_path, scale):
-    from mbauc.data import TableSource
+    from mbauc.readers import TableSource
 
     rng = np.random.default_rng(0)
     seconds, site = rng.gamma(1.5, 200, 400) + 30, rng.integers(3, size=400)
@@ -73,7 +73,7 @@ def test_the_weight_of_a_plain_number_is_for_one_unit(tmp_path):
 def test_inspect_says_the_same(tmp_path, capsys):
     import json
 
-    from mbauc.cli import main
+    from mbauc.cli.main import main
 
     model, path = trained(tmp_path, "standard"), tmp_path / "m.mbauc"
     save_model(model, path)

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import dask.array as da
 
-from mbauc.cluster.auc import ReadScores, interval_of
-from mbauc.cluster.census import take_census
-from mbauc.cluster.rank_sums import RankSums
 from mbauc.dask.blocks import given_rows
 from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import check_confidence
+from mbauc.metrics.parts_auc import ReadScores, interval_of
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.rows.label_counts import take_census
 
 
 def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:

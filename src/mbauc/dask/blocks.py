@@ -11,11 +11,11 @@ import numpy as np
 from dask.bag import Bag
 from dask.delayed import Delayed, delayed
 
-from mbauc.cluster.part_rows import Layout
-from mbauc.cluster.parts import PartBlock
 from mbauc.dask.frames import frame_pieces, is_frame, joined, keeps_order
 from mbauc.dask.parts import DaskParts
 from mbauc.errors import PartError
+from mbauc.rows.part_rows import Layout
+from mbauc.rows.parts import PartBlock
 
 #: Fields of a block by the names of arguments.
 _FIELDS = {"X": "X", "y": "y", "sample_weight": "weight", "id": "ids"}

@@ -11,12 +11,12 @@ from dask.delayed import delayed
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.cluster.classifier import ClusterClassifier, ClusterRows
-from mbauc.cluster.classifier_cv import ClusterClassifierCV
-from mbauc.cluster.part_rows import Layout, PartRows, visit_rows
-from mbauc.cluster.products import add
 from mbauc.dask.blocks import given_rows, is_dask, pieces_of
-from mbauc.scoring import scores
+from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
+from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.pairs.operator.of_parts import add
+from mbauc.rows.part_rows import Layout, PartRows, visit_rows
+from mbauc.rows.scores import scores
 
 
 class _OnDask:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dask.delayed import Delayed
 
-from mbauc.cluster.parts import PartBlock
+from mbauc.rows.parts import PartBlock
 
 #: Expressions that give the rows of a partition in another order each time they are computed.
 _UNSTEADY = {"DiskShuffle", "P2PShuffle", "HashJoinP2P"}
@@ -33,7 +33,7 @@ def frame_pieces(frame: Any) -> list[Delayed]:
 
 
 def joined(columns: dict[str, Any]) -> Any:
-    """One collection whose partitions are lists of a :class:`~mbauc.cluster.parts.PartBlock`.
+    """One collection whose partitions are lists of a :class:`~mbauc.rows.parts.PartBlock`.
 
     One expression for all columns, so that what they have in common, a shuffle for instance, is computed once:
     two times it might give the rows of X and of y in different orders.

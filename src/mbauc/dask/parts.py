@@ -13,8 +13,8 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from mbauc.cluster.parts import FAN_IN, Merge, PartBlock, Task, merge_in_order
-from mbauc.cluster.rank_sums import RankedScores, RankSums
+from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.rows.parts import FAN_IN, Merge, PartBlock, Task, merge_in_order
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
 _QUANTILES = 64
@@ -23,12 +23,12 @@ _RANGE_ROWS = 1 << 22
 
 
 class DaskParts:
-    """Blocks of rows, one delayed object each; see :class:`mbauc.cluster.parts.Parts`.
+    """Blocks of rows, one delayed object each; see :class:`mbauc.rows.parts.Parts`.
 
     Parameters
     ----------
     blocks : sequence of Delayed
-        Each an iterable of items: :class:`~mbauc.cluster.parts.PartBlock`, or what a task kept.
+        Each an iterable of items: :class:`~mbauc.rows.parts.PartBlock`, or what a task kept.
     labels : sequence of Delayed, optional
         The same blocks without features.
     keeps_order : bool

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from mbauc.data.block import Source
+from mbauc.checks import check_number
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
-from mbauc.estimators.problem import Problem
-from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
 from mbauc.estimators.source_fit import (
     SourceRun,
     check_source,
@@ -31,15 +29,17 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.labels import check_classes
-from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import Weights
-from mbauc.moments import PairMoments
-from mbauc.moments_source import moments_from_source
-from mbauc.pair_rows.from_source import pair_rows_from_source, require_column_room
-from mbauc.progress import progress, waiting
-from mbauc.settings import check_number
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.moments_source import moments_from_source
+from mbauc.pairs.operator.from_source import pair_rows_from_source, require_column_room
+from mbauc.rows.labels import check_classes
+from mbauc.rows.source import Source
+from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import progress, waiting
+from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
+from mbauc.solvers.problem import Problem
 
 
 class MBAClassifier(MomentRanker):
@@ -229,7 +229,7 @@ class MBAClassifier(MomentRanker):
         ----------
         X : array-like, sparse matrix of shape (n, d), or source
             Dense of any real dtype and layout, CSR or CSC, or a pandas, polars or Arrow table. A source of
-            blocks (:mod:`mbauc.data`) has its labels and weights with it; see :meth:`fit_source`.
+            blocks (:mod:`mbauc.readers`) has its labels and weights with it; see :meth:`fit_source`.
         y : array-like of shape (n,)
             Labels with two values; the larger (in sorted order) is positive, as for every classifier of
             scikit-learn: 1 of 0/1, but "ok" of "fraud"/"ok". To rank frauds above the rest, and for
@@ -291,8 +291,8 @@ class MBAClassifier(MomentRanker):
         Parameters
         ----------
         source : Source
-            Blocks of rows with their labels and weights; see :mod:`mbauc.data`. It is read more than once, and
-            must start anew each time.
+            Blocks of rows with their labels and weights; see :mod:`mbauc.readers`. It is read more than
+            once, and must start anew each time.
         memory : str or int, optional
             What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
             half of what is left there. Refused where vectors over the columns, or Σ if ``solver="gram"``
@@ -310,7 +310,7 @@ class MBAClassifier(MomentRanker):
         Examples
         --------
         >>> from mbauc import MBAClassifier
-        >>> from mbauc.data import ClickLog
+        >>> from mbauc.paper.clicks import ClickLog
         >>> ranker = MBAClassifier().fit_source(ClickLog(20_000, hash_dim=5000), memory="1GB")
         >>> ranker.solver_.name
         'matrix-free'

@@ -8,29 +8,29 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.checks import check_number
 from mbauc.errors import PenaltyWarning
-from mbauc.estimators.folds import Split, given_splits, stratified_splits
 from mbauc.estimators.held_out import HeldOut, Truth
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.problem import Problem
-from mbauc.estimators.product_problem import ProductProblem
 from mbauc.estimators.search import MomentSearch, Part, ProductSearch, Search
-from mbauc.estimators.solver_choice import Solver, SolverChoice, Workload, choose_solver
+from mbauc.estimators.splits import Split, given_splits, stratified_splits
 from mbauc.estimators.validation import (
     check_factors,
     columns_named,
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.memory import parse_memory
 from mbauc.metrics.design import Weights
-from mbauc.moments import PairMoments
-from mbauc.progress import progress
-from mbauc.rows import Rows
-from mbauc.seeds import generator
-from mbauc.settings import check_number
+from mbauc.pairs.moments import PairMoments
+from mbauc.rows.block import Rows
+from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import progress
+from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import thread_count
+from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.solvers.leave_one_out import l2_grid
-from mbauc.threads import thread_count
+from mbauc.solvers.problem import Problem
+from mbauc.solvers.product_problem import ProductProblem
 
 Array = NDArray[np.float64]
 

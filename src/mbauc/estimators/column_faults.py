@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.matrix import is_sparse
+from mbauc.rows.matrix import is_sparse
 
 
 def column_names(X: Any) -> list[str] | None:

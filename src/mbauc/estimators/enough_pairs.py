@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.estimators.solver_choice import Workload, choose_solver
-from mbauc.matrix import is_sparse
-from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.design import FEW_ROWS
-from mbauc.moments import PairMoments
-from mbauc.progress import progress
-from mbauc.rows import Rows
-from mbauc.sampling import draw_rows, pair_moments
-from mbauc.scatter.sparse import canonical_csr
-from mbauc.scoring import scores
-from mbauc.seeds import generator
-from mbauc.threads import thread_count
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.sampling import draw_rows, pair_moments
+from mbauc.pairs.scatter.sparse import canonical_csr
+from mbauc.rows.block import Rows
+from mbauc.rows.matrix import is_sparse
+from mbauc.rows.scores import scores
+from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import progress
+from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import thread_count
+from mbauc.solvers.choice import Workload, choose_solver
 
 if TYPE_CHECKING:
     from mbauc.estimators.classifier import MBAClassifier

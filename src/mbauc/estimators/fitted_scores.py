@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.moments import PairMoments
-from mbauc.pair_rows.pair_sums import PairSums
-from mbauc.probability import ScoreModel
+from mbauc.estimators.probability import ScoreModel
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.pair_sums import PairSums
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.errors import HeavyTailsWarning
-from mbauc.matrix import is_sparse
+from mbauc.rows.matrix import is_sparse
 
 #: Rows that are looked at, at most, and at least.
 _MOST_ROWS, _LEAST_ROWS = 10_000, 200

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import BinormalWarning
-from mbauc.matrix import is_sparse
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
-from mbauc.rows import Rows
-from mbauc.scoring import scores
-from mbauc.threads import run_threads
+from mbauc.rows.block import Rows
+from mbauc.rows.matrix import is_sparse
+from mbauc.rows.scores import scores
+from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]
 

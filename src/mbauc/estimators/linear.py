@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.validation import columns_named, validated_matrix
-from mbauc.labels import check_classes, find_classes
-from mbauc.scoring import scores
+from mbauc.rows.labels import check_classes, find_classes
+from mbauc.rows.scores import scores
 
 Array = NDArray[np.float64]
 

@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.checks import check_choice, check_flag, check_number
 from mbauc.errors import SingularWarning
-from mbauc.estimators.column_scales import Scaling, check_scale
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.estimators.product_problem import ProductProblem
-from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
-from mbauc.moments import PairMoments
-from mbauc.pair_rows.from_pairs import sampled_pair_rows
-from mbauc.pair_rows.from_rows import pair_rows
-from mbauc.pair_rows.pair_sums import ColumnPairs
-from mbauc.progress import Advance, silent
-from mbauc.rows import Rows
-from mbauc.sampling import check_sampling, draw_moments, draw_rows
-from mbauc.settings import check_choice, check_flag, check_number
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.from_pairs import sampled_pair_rows
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.sampling import check_sampling, draw_moments, draw_rows
+from mbauc.rows.block import Rows
+from mbauc.runtime.progress import Advance, silent
+from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
-from mbauc.threads import thread_count
+from mbauc.solvers.choice import SolverChoice
+from mbauc.solvers.column_scales import Scaling, check_scale
+from mbauc.solvers.product_problem import ProductProblem
 
 Array = NDArray[np.float64]
 
@@ -112,8 +112,8 @@ class MomentRanker(ProbabilisticRanker):
         1.10; within 50 blocks of 20 rows, 4 of them positive: 1.01 to 1.17, since there a row is a good part of
         its block.
 
-        The formulas are in :mod:`mbauc.jackknife`, ``O(n d²)`` time, two passes, sparse rows dense a few at a
-        time; and in :mod:`mbauc.inference`, ``O(d³)``.
+        The formulas are in :mod:`mbauc.estimators.jackknife`, ``O(n d²)`` time, two passes, sparse rows dense
+        a few at a time; and in :mod:`mbauc.estimators.moment_errors`, ``O(d³)``.
         """
         check_is_fitted(self)
         if X is None:

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from mbauc.errors import PositiveLabelWarning
 from mbauc.estimators.validation import check_class_weights, keeps_state_on_failure
-from mbauc.labels import check_classes, find_classes, positive_rows
-from mbauc.matrix import check_weights, take_rows
-from mbauc.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
-from mbauc.seeds import generator
+from mbauc.metrics.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
+from mbauc.rows.labels import check_classes, find_classes, positive_rows
+from mbauc.rows.matrix import check_weights, take_rows
+from mbauc.runtime.seeds import generator
 
 Array = NDArray[np.float64]
 

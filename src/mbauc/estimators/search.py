@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from mbauc.estimators.column_scales import Scaling
 from mbauc.estimators.fitted_scores import FittedScores
-from mbauc.estimators.folds import Split
 from mbauc.estimators.moment_ranker import ProductFit, Solved
-from mbauc.estimators.problem import Problem
-from mbauc.estimators.product_problem import ProductProblem
-from mbauc.moments import PairMoments
-from mbauc.rows import Rows
-from mbauc.scoring import scores
+from mbauc.estimators.splits import Split
+from mbauc.pairs.moments import PairMoments
+from mbauc.rows.block import Rows
+from mbauc.rows.scores import scores
+from mbauc.solvers.column_scales import Scaling
+from mbauc.solvers.problem import Problem
+from mbauc.solvers.product_problem import ProductProblem
 
 Array = NDArray[np.float64]
 

@@ -15,22 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.array_schema import ArrayOf, Arrays
-from mbauc.checkpoint import SETTLED, Checkpoint, interruptible
-from mbauc.data.block import Source, about_rows
+from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
-from mbauc.matrix import is_sparse
-from mbauc.pair_rows.checked_blocks import BlockRows, read_blocks
-from mbauc.pair_rows.from_pairs import require_finite
-from mbauc.pair_rows.pair_sums import ColumnPairs
-from mbauc.progress import progress, silent
-from mbauc.rows import Rows
-from mbauc.sampling import draw_rows
-from mbauc.schema import Choice
-from mbauc.settings import check_whole
+from mbauc.pairs.operator.from_pairs import require_finite
+from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.sampling import draw_rows
+from mbauc.rows.block import Rows
+from mbauc.rows.matrix import is_sparse
+from mbauc.rows.reading import BlockRows, read_blocks
+from mbauc.rows.source import Source, about_rows
+from mbauc.runtime.progress import progress, silent
+from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
 from mbauc.solvers.face_descent import DESCENT_STATE
 from mbauc.solvers.product_ridge import RIDGE_STATE, Watch
-from mbauc.threads import MOST_THREADS, blas_on, thread_count
+from mbauc.store.array_schema import ArrayOf, Arrays
+from mbauc.store.checkpoint import SETTLED, Checkpoint, interruptible
+from mbauc.store.file_schema import Choice
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ _PRODUCTS, _PER_DECADE = 12, 3.5
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is a source of blocks (:class:`mbauc.data.Source`) instead of a matrix or table."""
+    """Whether X is a source of blocks (:class:`mbauc.readers.Source`) instead of a matrix or table."""
     described = all(hasattr(X, name) for name in ("n_features", "classes", "__iter__"))
     return described and not isinstance(getattr(X, "shape", None), tuple)
 
@@ -74,8 +74,8 @@ def check_source(source: Any) -> None:
     if not is_source(source):
         raise ValueError(
             "a source must have n_features, classes and blocks (X, y) or (X, y, weight) to iterate over, each "
-            f"time anew (see mbauc.data.Source); got {type(source).__name__}. Rows in memory go to fit, blocks "
-            "of a stream to partial_fit."
+            f"time anew (see mbauc.readers.Source); got {type(source).__name__}. Rows in memory go to fit, "
+            "blocks of a stream to partial_fit."
         )
     check_whole("n_features of the source", source.n_features)
     if iter(source) is iter(source):

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
+from mbauc.estimators.jackknife import Fit, jackknife_standard_errors
+from mbauc.estimators.moment_errors import coefficient_standard_errors
 from mbauc.estimators.source_fit import is_source
 from mbauc.estimators.validation import columns_named, validated_training_data
-from mbauc.inference import coefficient_standard_errors
-from mbauc.jackknife import Fit, jackknife_standard_errors
 from mbauc.metrics.design import FEW_ROWS
-from mbauc.moments import PairMoments
-from mbauc.pair_rows.checked_blocks import read_blocks
-from mbauc.rows import Rows
-from mbauc.threads import thread_count
+from mbauc.pairs.moments import PairMoments
+from mbauc.rows.block import Rows
+from mbauc.rows.reading import read_blocks
+from mbauc.runtime.threads import thread_count
 
 if TYPE_CHECKING:
     from mbauc.estimators.moment_ranker import MomentRanker

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from mbauc.errors import NonFiniteError
 from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
-from mbauc.labels import check_classes, find_classes, positive_rows
-from mbauc.matrix import check_structure, check_weights, is_sparse
-from mbauc.rows import Rows
+from mbauc.rows.block import Rows
+from mbauc.rows.labels import check_classes, find_classes, positive_rows
+from mbauc.rows.matrix import check_structure, check_weights, is_sparse
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

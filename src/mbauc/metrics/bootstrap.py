@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.checks import check_flag, check_whole
 from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import Design, Weights, check_confidence, checked_design, warn_of_few_rows
 from mbauc.metrics.placements import Scores, checked_scores
-from mbauc.progress import progress
-from mbauc.seeds import generator
-from mbauc.settings import check_flag, check_whole
+from mbauc.runtime.progress import progress
+from mbauc.runtime.seeds import generator
 
 Array = NDArray[np.float64]
 

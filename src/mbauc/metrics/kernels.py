@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbauc.compiled import compiled
+from mbauc.runtime.compiled import compiled
 
 
 @compiled()

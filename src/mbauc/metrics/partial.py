@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.checks import check_flag, check_number
 from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import Weights, check_confidence, checked_design, warn_of_few_rows
 from mbauc.metrics.placements import Scores, checked_scores, placements
 from mbauc.metrics.variance import check_scale, covariance_of_means, interval_ends
-from mbauc.settings import check_flag, check_number
 
 Array = NDArray[np.float64]
 

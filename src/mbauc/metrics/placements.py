@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.labels import find_classes, positive_rows
-from mbauc.matrix import check_weights
-from mbauc.threads import run_threads, thread_count
+from mbauc.rows.labels import find_classes, positive_rows
+from mbauc.rows.matrix import check_weights
+from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.labels import positive_rows
-from mbauc.matrix import check_weights
-from mbauc.settings import check_choice, check_whole
+from mbauc.checks import check_choice, check_whole
+from mbauc.rows.labels import positive_rows
+from mbauc.rows.matrix import check_weights
 
 Array = NDArray[np.float64]
 

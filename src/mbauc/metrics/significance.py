@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mbauc.settings import check_number
+from mbauc.checks import check_number
 
 Array = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.labels import check_classes, positive_rows
-from mbauc.matrix import check_weights
+from mbauc.checks import check_whole
 from mbauc.metrics.score_bins import (
     EMPTY,
     ENTRY,
@@ -19,7 +18,8 @@ from mbauc.metrics.score_bins import (
     hold_one_value,
     joined,
 )
-from mbauc.settings import check_whole
+from mbauc.rows.labels import check_classes, positive_rows
+from mbauc.rows.matrix import check_weights
 
 Array = NDArray[np.float64]
 

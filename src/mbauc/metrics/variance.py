@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
+from mbauc.checks import check_choice
 from mbauc.metrics.design import Design
 from mbauc.metrics.placements import Scores
-from mbauc.settings import check_choice
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.table.source import TableSource
+from mbauc.readers.table.source import TableSource
 
 #: Columns that are given names: those of the largest weights.
 _COLUMNS = 100

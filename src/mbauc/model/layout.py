@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.known_columns import KnownColumns, UnlabelledLibsvm
-from mbauc.data.table.encoding import TableEncoding
-from mbauc.data.table.source import TableSource
-from mbauc.data.table.unlabelled import UnlabelledTable
-from mbauc.model.encoding_check import LAYOUT, check_encoding, check_names
+from mbauc.readers.libsvm.known_columns import KnownColumns, UnlabelledLibsvm
+from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.encoding_check import LAYOUT, check_encoding, check_names
+from mbauc.readers.table.source import TableSource
+from mbauc.readers.table.unlabelled import UnlabelledTable
 
 
 @dataclass(frozen=True)

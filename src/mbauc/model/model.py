@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from mbauc.data.table.source import TableSource
+from mbauc.checks import check_number, check_whole
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.column_scales import scales_of_moments
-from mbauc.estimators.solver_choice import SolverChoice
 from mbauc.estimators.validation import check_factors
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
-from mbauc.moments import PairMoments
-from mbauc.scoring import scores
-from mbauc.settings import check_number, check_whole
+from mbauc.pairs.moments import PairMoments
+from mbauc.readers.table.source import TableSource
+from mbauc.rows.scores import scores
+from mbauc.solvers.choice import SolverChoice
+from mbauc.solvers.column_scales import scales_of_moments
 
 Array = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class RankerModel:
     --------
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
-    >>> from mbauc.data import TableSource
+    >>> from mbauc.readers import TableSource
     >>> from mbauc.model import RankerModel, TableLayout
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
     >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")

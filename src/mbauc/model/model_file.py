@@ -1,4 +1,4 @@
-"""The file ``.mbauc``: a model as a JSON text and plain arrays, in a :mod:`mbauc.model.sealed_file`.
+"""The file ``.mbauc``: a model as a JSON text and plain arrays, in a :mod:`mbauc.store.container`.
 
 The text has the keys ``format``, ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``,
 ``threshold``, ``settings``, ``trained_on`` and ``path``; the arrays are ``coef`` and, where the moments are
@@ -18,9 +18,9 @@ import numpy as np
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.model import RankerModel, Threshold
 from mbauc.model.model_schema import ABOUT, FORMAT, WEIGHTS
-from mbauc.model.sealed_file import not_understood, read_sealed, write_sealed
-from mbauc.moment_file import MOMENTS, arrays_of, moments_of
-from mbauc.plain_arrays import Declared
+from mbauc.pairs.moment_file import MOMENTS, arrays_of, moments_of
+from mbauc.store.arrays import Declared
+from mbauc.store.container import not_understood, read_sealed, write_sealed
 
 Kept = TypeVar("Kept")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mbauc.array_schema import ArrayOf, Arrays
-from mbauc.model.encoding_check import LABEL, LAYOUT
-from mbauc.schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
+from mbauc.readers.table.encoding_check import LABEL, LAYOUT
+from mbauc.store.array_schema import ArrayOf, Arrays
+from mbauc.store.file_schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
 
 FORMAT = "mbauc model"
 

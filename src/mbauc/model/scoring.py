@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.atomic import atomic_write
-from mbauc.data.table.arrow import pyarrow
-from mbauc.data.table.feature_scores import feature_scores
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.progress import progress
+from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.feature_scores import feature_scores
+from mbauc.runtime.progress import progress
+from mbauc.store.atomic import atomic_write
 
 _PARQUET = (".parquet", ".parq", ".pq")
 #: Endings of compressed files that are not written.
@@ -95,7 +95,7 @@ def score_files(
     --------
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
-    >>> from mbauc.data import TableSource
+    >>> from mbauc.readers import TableSource
     >>> from mbauc.model import RankerModel, TableLayout, score_files
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "clicks.csv").write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")

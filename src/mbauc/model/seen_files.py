@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mbauc.data.block import fingerprint_of
+from mbauc.rows.source import fingerprint_of
 
 #: Parts of a file that its digest is made of, from its first to its last bytes, and bytes of each.
 _PARTS, _PART = 8, 1 << 15
@@ -21,7 +21,7 @@ def file_marks(source: Any) -> list[dict[str, Any]]:
     Parameters
     ----------
     source : Source
-        One that tells its files (:func:`mbauc.data.block.fingerprint_of`); others have none.
+        One that tells its files (:func:`mbauc.rows.source.fingerprint_of`); others have none.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def seen_files(marks: Any, source: Any) -> list[str]:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from mbauc.data import LibsvmSource
+    >>> from mbauc.readers import LibsvmSource
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday").write_text("1 1:2\n0 2:1\n")
     >>> _ = (folder / "both").write_text("1 1:2\n0 2:1\n0 1:1\n")

@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.cluster.classifier import ClusterRows
-from mbauc.cluster.classifier_cv import ClusterClassifierCV
-from mbauc.cluster.part_rows import Layout
-from mbauc.cluster.source_parts import SourceParts
-from mbauc.data.block import Source
-from mbauc.data.some_rows import SomeRows
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.solver_choice import SolverChoice, Workload
+from mbauc.estimators.parts_classifier import ClusterRows
+from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
 from mbauc.estimators.source_fit import first_block, rows_of
-from mbauc.memory import parse_memory
 from mbauc.metrics.delong import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks, named, seen_files
-from mbauc.moments import PairMoments
-from mbauc.pair_rows.checked_blocks import read_blocks
-from mbauc.progress import progress
-from mbauc.rows import Rows
-from mbauc.threads import thread_count
+from mbauc.pairs.moments import PairMoments
+from mbauc.rows.block import Rows
+from mbauc.rows.part_rows import Layout
+from mbauc.rows.reading import read_blocks
+from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
+from mbauc.rows.split import SomeRows
+from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import progress
+from mbauc.runtime.threads import thread_count
+from mbauc.solvers.choice import SolverChoice, Workload
 
 Array = NDArray[np.float64]
 
@@ -206,7 +206,7 @@ def held_out_rows(model: RankerModel, source: Source) -> Source:
 
 def score_source(model: RankerModel, source: Source, *, show: bool = False) -> Tested:
     """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
-    from mbauc.data.block import about_rows
+    from mbauc.rows.source import about_rows
 
     labels, values, weights = [], [], []
     with progress(about_rows(source), "scoring", show=show) as advance:

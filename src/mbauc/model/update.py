@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any, Literal
 
-from mbauc.data.block import Source
+from mbauc.checks import check_number
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
-from mbauc.moments import PairMoments
-from mbauc.moments_source import moments_from_source
-from mbauc.settings import check_number
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.moments_source import moments_from_source
+from mbauc.rows.source import Source
 
 #: What a record says of the weights as they were; it is not true of the new ones.
 _OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "held_out")
@@ -59,7 +59,7 @@ def updated(
     --------
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
-    >>> from mbauc.data import LibsvmSource
+    >>> from mbauc.readers import LibsvmSource
     >>> from mbauc.model import LibsvmLayout, RankerModel, updated
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday").write_text("1 1:2 2:1\n0 1:1 2:2\n0 2:1\n")

@@ -15,10 +15,8 @@ from mbauc.plots.displays import (
 )
 from mbauc.plots.enough import enough_pairs_plot
 from mbauc.plots.figure import new_figure, save_figure
-from mbauc.plots.frameworks import frameworks_plot
 from mbauc.plots.promise import detection_interval_plot, np_band_plot
 from mbauc.plots.roc import deviate_plot, log_roc_plot, roc_plot
-from mbauc.plots.snr import detection_snr_plot
 
 __all__ = [
     "GainsDisplay",
@@ -29,10 +27,8 @@ __all__ = [
     "ScoreDistributionDisplay",
     "WeightsDisplay",
     "detection_interval_plot",
-    "detection_snr_plot",
     "deviate_plot",
     "enough_pairs_plot",
-    "frameworks_plot",
     "log_roc_plot",
     "new_figure",
     "np_band_plot",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mbauc.atomic import atomic_write
+from mbauc.store.atomic import atomic_write
 
 _FORMATS = (".png", ".svg", ".pdf")
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.neyman_pearson import detection_interval, np_roc_band
+from mbauc.checks import check_number
+from mbauc.metrics.neyman_pearson import detection_interval, np_roc_band
 from mbauc.plots.figure import axes_or_new, named, rates_grid
 from mbauc.plots.roc import empirical_curve
-from mbauc.settings import check_number
 
 
 def np_band_plot(

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from mbauc.detection import DetectionCurve
+from mbauc.checks import check_number
 from mbauc.metrics import d_prime, roc_auc_interval
 from mbauc.metrics.placements import checked_scores, sorted_classes
+from mbauc.paper.detection import DetectionCurve
 from mbauc.plots.figure import axes_or_new, named, rates_grid
-from mbauc.settings import check_number
 
 Array = NDArray[np.float64]
 

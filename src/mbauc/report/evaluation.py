@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.labels import positive_rows
-from mbauc.matrix import check_weights
 from mbauc.metrics import roc_auc, roc_auc_interval
-from mbauc.metrics.delong import AucInterval
-from mbauc.report import findings
-from mbauc.report.curves import (
+from mbauc.metrics.curves import (
     Histogram,
     Lift,
     Reliability,
@@ -26,9 +22,13 @@ from mbauc.report.curves import (
     reliability,
     tied_pairs,
 )
-from mbauc.report.path import PenaltyPath, penalty_path
-from mbauc.report.tally import ClassScores, Tally
-from mbauc.report.thresholds import ThresholdTable, threshold_table
+from mbauc.metrics.delong import AucInterval
+from mbauc.metrics.penalty_path import PenaltyPath, penalty_path
+from mbauc.metrics.tally import ClassScores, Tally
+from mbauc.metrics.thresholds import ThresholdTable, threshold_table
+from mbauc.report import warnings as findings
+from mbauc.rows.labels import positive_rows
+from mbauc.rows.matrix import check_weights
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mbauc.report.positions import START, Position, start
+from mbauc.metrics.operating_points import START, Position, start
+from mbauc.metrics.thresholds import SLIDER_STEPS, ThresholdTable, slider_decades
 from mbauc.report.text import count, embedded_json, percent, score_text, short_percent
-from mbauc.report.thresholds import SLIDER_STEPS, ThresholdTable, slider_decades
 
 if TYPE_CHECKING:
     from mbauc.model import Threshold

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.report.curves import Histogram, Reliability
-from mbauc.report.positions import Position
+from mbauc.metrics.curves import Histogram, Reliability
+from mbauc.metrics.operating_points import Position
+from mbauc.metrics.thresholds import ThresholdTable
 from mbauc.report.svg import Axis, Plot
-from mbauc.report.thresholds import ThresholdTable
 
 Array = NDArray[np.float64]
 

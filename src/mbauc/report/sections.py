@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mbauc.metrics.operating_points import Position, explore, start
+from mbauc.metrics.penalty_path import PenaltyPath
 from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
-from mbauc.report.path import PenaltyPath
-from mbauc.report.positions import Position, explore, start
-from mbauc.report.record import training_facts, weight_meaning
 from mbauc.report.svg import Plot
 from mbauc.report.text import between, count, named, number, percent, score_text, short_percent
+from mbauc.report.training_facts import training_facts, weight_meaning
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel

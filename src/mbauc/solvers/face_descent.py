@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.line_search import lowest_point
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.products import PairProducts
+from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
 

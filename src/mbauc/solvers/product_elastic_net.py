@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.settings import check_number, check_whole
+from mbauc.checks import check_number, check_whole
 from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.penalty import Penalty

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.array_schema import ArrayOf, Arrays
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution
 from mbauc.solvers.subspace import ROOM, RidgeSubspace
+from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
 #: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pyspark.sql import Column
 
-from mbauc.cluster.auc import ReadScores, interval_of
-from mbauc.cluster.census import take_census
-from mbauc.cluster.rank_sums import RankSums
 from mbauc.metrics.delong import AucInterval
+from mbauc.metrics.parts_auc import ReadScores, interval_of
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.rows.label_counts import take_census
 from mbauc.spark.frame import cluster_rows, is_frame
 
 _SCORE = "__score"

@@ -8,8 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.cluster.classifier import ClusterClassifier
-from mbauc.cluster.classifier_cv import ClusterClassifierCV
+from mbauc.estimators.parts_classifier import ClusterClassifier
+from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
 from mbauc.spark.frame import cluster_rows, is_frame
 from mbauc.spark.scores import probabilities, score_column
 

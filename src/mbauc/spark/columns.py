@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.cluster.parts import PartBlock
+from mbauc.rows.parts import PartBlock
 
 #: Batches are put together up to so many rows, or bytes.
 _BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 26

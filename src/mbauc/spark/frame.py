@@ -7,8 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from mbauc.cluster.classifier import ClusterRows
-from mbauc.cluster.part_rows import Layout
+from mbauc.estimators.parts_classifier import ClusterRows
+from mbauc.rows.part_rows import Layout
 from mbauc.spark.columns import Columns
 from mbauc.spark.parts import SparkParts, column_named
 

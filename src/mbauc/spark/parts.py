@@ -14,9 +14,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
-from mbauc.cluster.parts import FAN_IN, Merge, Task
-from mbauc.cluster.rank_sums import RankSums
-from mbauc.memory import parse_memory
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.rows.parts import FAN_IN, Merge, Task
+from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
 from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, merging, ranking, unpickled
 
@@ -31,7 +31,7 @@ _LIMIT = "spark.driver.maxResultSize"
 
 
 class SparkParts:
-    """Partitions of a DataFrame; see :class:`mbauc.cluster.parts.Parts`.
+    """Partitions of a DataFrame; see :class:`mbauc.rows.parts.Parts`.
 
     Parameters
     ----------

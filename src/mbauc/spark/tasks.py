@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from mbauc.cluster.parts import Merge, Task
-from mbauc.cluster.rank_sums import RankedScores, RankSums
 from mbauc.errors import NonFiniteError, PartError
-from mbauc.scoring import scores
+from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.rows.parts import Merge, Task
+from mbauc.rows.scores import scores
 from mbauc.spark.columns import Columns
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.

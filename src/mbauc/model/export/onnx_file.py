@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.data.table.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.checks import check_choice
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.model.whole_file import whole_file
-from mbauc.settings import check_choice
+from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.store.whole_file import whole_file
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
     ----------
     model : RankerModel
         What to write. Hashing is not part of ONNX: of a model with hashed columns the caller hashes
-        (:mod:`mbauc.data.hashing`) and passes columns or entries.
+        (:mod:`mbauc.readers.hashing`) and passes columns or entries.
     path : path
         Replaced whole or not at all. The same model gives the same bytes.
     inputs : {"columns", "entries", "table"}

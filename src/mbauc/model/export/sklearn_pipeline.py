@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
-from mbauc.data.table.encoding import TableEncoding
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
+from mbauc.readers.table.encoding import TableEncoding
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -67,7 +67,7 @@ def to_sklearn(model: RankerModel) -> Any:
     >>> import pathlib, tempfile
     >>> import pandas as pd
     >>> from mbauc import MBAClassifier
-    >>> from mbauc.data import TableSource
+    >>> from mbauc.readers import TableSource
     >>> from mbauc.model import RankerModel, TableLayout
     >>> from mbauc.model.export import to_sklearn
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")

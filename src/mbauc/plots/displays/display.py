@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.checks import check_number
 from mbauc.plots.displays.scored_rows import estimator_scores
 from mbauc.plots.figure import rates_grid
-from mbauc.settings import check_number
 
 Array = NDArray[np.float64]
 

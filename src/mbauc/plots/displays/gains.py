@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.metrics.thresholds import threshold_table
 from mbauc.plots.displays.display import PLAIN_LINE, ScoreDisplay, curve, options_of, with_label
 from mbauc.plots.displays.scored_rows import scored_rows
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.thresholds import threshold_table
 
 Array = NDArray[np.float64]
 

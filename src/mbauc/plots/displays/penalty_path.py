@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
+from mbauc.metrics.penalty_path import penalty_path
 from mbauc.plots.displays.display import Display, curve, options_of
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.path import penalty_path
 
 _SCORES = {
     "roc_auc": "held-out AUC",

@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.metrics.curves import average_precision
+from mbauc.metrics.thresholds import exact_limits, threshold_table
 from mbauc.plots.displays.display import (
     PLAIN_LINE,
     ScoreDisplay,
@@ -20,8 +22,6 @@ from mbauc.plots.displays.display import (
 )
 from mbauc.plots.displays.scored_rows import scored_rows
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.curves import average_precision
-from mbauc.report.thresholds import exact_limits, threshold_table
 
 
 class PrecisionBandDisplay(ScoreDisplay):

@@ -7,6 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.metrics.curves import Reliability, reliability
+from mbauc.metrics.thresholds import exact_limits
 from mbauc.plots.displays.display import (
     PLAIN_LINE,
     ScoreDisplay,
@@ -18,8 +20,6 @@ from mbauc.plots.displays.display import (
 )
 from mbauc.plots.displays.scored_rows import scored_rows
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.curves import Reliability, reliability
-from mbauc.report.thresholds import exact_limits
 
 #: What zero is on a logarithmic axis: below all that is shown.
 _OUTSIDE = 1e-12

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from mbauc.metrics import roc_auc
 from mbauc.metrics.delong import AucInterval, roc_auc_interval
 from mbauc.metrics.design import Weights
-from mbauc.neyman_pearson import NpBand
+from mbauc.metrics.neyman_pearson import NpBand
+from mbauc.metrics.thresholds import ThresholdTable, exact_limits, threshold_table
 from mbauc.plots.displays.display import (
     PLAIN_LINE,
     ScoreDisplay,
@@ -23,7 +24,6 @@ from mbauc.plots.displays.display import (
 )
 from mbauc.plots.displays.scored_rows import scored_rows
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.thresholds import ThresholdTable, exact_limits, threshold_table
 
 
 class RocBandDisplay(ScoreDisplay):

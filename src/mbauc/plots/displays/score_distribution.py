@@ -6,10 +6,10 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from mbauc.metrics.curves import Histogram, histogram
 from mbauc.plots.displays.display import ScoreDisplay, options_of, with_name
 from mbauc.plots.displays.scored_rows import scored_rows
 from mbauc.plots.figure import axes_or_new
-from mbauc.report.curves import Histogram, histogram
 
 
 class ScoreDistributionDisplay(ScoreDisplay):

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.labels import find_classes, positive_rows
-from mbauc.matrix import check_weights
-from mbauc.report.tally import Tally
-from mbauc.settings import check_choice
+from mbauc.checks import check_choice
+from mbauc.metrics.tally import Tally
+from mbauc.rows.labels import find_classes, positive_rows
+from mbauc.rows.matrix import check_weights
 
 Array = NDArray[np.float64]
 

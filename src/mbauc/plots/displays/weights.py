@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.checks import check_whole
 from mbauc.plots.displays.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
-from mbauc.settings import check_whole
 
 #: Letters kept of the start and of the end of a long name.
 _START, _END = 24, 15

@@ -1,0 +1,120 @@
+"""``mbauc compare``: several models on the same rows."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from mbauc.cli.data_options import FORMATS, files, opened_like
+from mbauc.cli.output import Output, Usage, add_command, rate
+
+_DESCRIPTION = """\
+Scores the same labelled rows with several models and tests whether their AUCs differ (paired DeLong test: it
+sees differences that overlapping intervals hide). Files that end in .mbauc are models, all others DATA.
+"""
+_EXAMPLES = """\
+example:
+  mbauc compare old.mbauc new.mbauc tomorrow.csv
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "compare", "compare models on the same rows (paired DeLong test)", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="auto", help="of the rows (default: by their names)"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what to do at a row that cannot be read (default: %(default)s)",
+    )
+    parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score with each and compare."""
+    models = [name for name in options.files if name.endswith(".mbauc")]
+    options.data = [name for name in options.files if not name.endswith(".mbauc")]
+    if len(models) < 2 or not options.data:
+        raise Usage(
+            f"two or more models (.mbauc) and rows are needed, got {len(models)} models and "
+            f"{len(options.data)} other files."
+        )
+    twice = next((name for place, name in enumerate(models) if _same(name, models[:place])), None)
+    if twice is not None:
+        raise Usage(f"{twice} is given twice; a model ranks rows exactly as it does itself. Name another one.")
+    import numpy as np
+
+    from mbauc.metrics import compare_roc_auc
+    from mbauc.model import load_model
+    from mbauc.model.seen_files import named, seen_files
+    from mbauc.model.training import score_source
+
+    output = Output(options.json)
+    names = [Path(name).stem for name in models]
+    if len(set(names)) < len(names):
+        names = models
+    with files(options) as paths:
+        tested: list[Any] = []
+        kinds: list[tuple[Any, Any]] = []
+        notes: list[str] = []
+        for name, short in zip(models, names, strict=True):
+            model = load_model(name, moments=False)
+            kinds.append((type(model.layout), getattr(model.layout, "weight", None)))
+            if kinds[-1][0] is not kinds[0][0]:
+                raise ValueError(f"one of {models[0]} and {name} reads tables, the other one LIBSVM text.")
+            if kinds[-1] != kinds[0]:
+                ours, theirs = (repr(weight) if weight else "nothing" for _, weight in (kinds[0], kinds[-1]))
+                raise ValueError(
+                    f"{models[0]} weighs rows by {ours}, {name} by {theirs}; AUCs are compared on rows of the "
+                    "same weights."
+                )
+            source = opened_like(model, paths, options)
+            seen = seen_files(model.trained_on.get("files"), source)
+            if seen:
+                notes.append(
+                    f"{short} was trained on {named(seen)}: it looks better on these rows than it will on new "
+                    "ones. Compare on rows that none of the models has seen."
+                )
+            tested.append(score_source(model, source, show=not options.json))
+            if not np.array_equal(tested[0].y, tested[-1].y):
+                raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
+    first = tested[0]
+    found = compare_roc_auc(
+        first.y,
+        {name: one.s for name, one in zip(names, tested, strict=True)},
+        first.weight,
+        weights=None if first.weight is None else "frequency",
+        confidence=options.confidence,
+    )
+    output.say(str(found))
+    for note in notes:
+        output.note(note, 6)
+    return output.done(
+        {
+            "models": models,
+            "rows": first.y.size,
+            "auc": found.auc,
+            "difference": found.difference,
+            "low": found.low,
+            "high": found.high,
+            "p_value": found.p_value,
+            "holm_p_value": found.holm_p_value,
+            "p_value_all": found.p_value_all,
+            "confidence": found.confidence,
+            "notes": notes,
+        }
+    )
+
+
+def _same(name: str, others: list[str]) -> bool:
+    """Whether a file is one of several others."""
+    return any(os.path.realpath(name) == os.path.realpath(other) for other in others)

@@ -1,0 +1,165 @@
+"""``mbauc evaluate``: how well a model ranks the rows of files, in numbers and as a page."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mbauc.cli.data_options import add_data, files, opened_like
+from mbauc.cli.output import Output, add_command, may_write, note_skipped
+
+if TYPE_CHECKING:
+    from mbauc.metrics.operating_points import Position
+    from mbauc.model import RankerModel
+    from mbauc.report.evaluation import Evaluation, Ranking
+
+_DESCRIPTION = """\
+Scores labelled rows that the model was not trained on and says how well it ranks them: AUC with DeLong's
+interval, the part of it at few false alarms, calibration, and what the threshold does, if the model has one.
+--report writes one HTML file with curves, weights and a threshold explorer, to be opened in any browser.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc evaluate model.mbauc tomorrow.csv
+  mbauc evaluate model.mbauc tomorrow.csv --report report.html
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "evaluate", "AUC with its interval, and a report to show to others", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    add_data(parser)
+    parser.add_argument("--report", type=Path, metavar="FILE", help="HTML page to write")
+    parser.add_argument("--title", default="", help="of the page")
+    parser.add_argument("--force", action="store_true", help="replace FILE without asking")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score, measure, and write the page."""
+    if options.report is not None:
+        may_write(options.report, options.force, "--report")
+    from mbauc.metrics.operating_points import explore
+    from mbauc.model import load_model
+    from mbauc.model.seen_files import file_marks, named
+    from mbauc.model.training import score_source
+    from mbauc.report.evaluation import evaluate
+
+    model, output = load_model(options.model, moments=False), Output(options.json)
+    with files(options) as paths:
+        source = opened_like(model, paths, options)
+        tested = score_source(model, source, show=not options.json)
+        marks, left_out = file_marks(source), note_skipped(source)
+        seen = list(_seen_before(model, source))
+    found = evaluate(model, tested.y, tested.s, tested.weight)
+    found.warnings.extend(seen)
+    own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
+    for line in _lines(found, own):
+        output.say(line)
+    for note in found.warnings:
+        output.note(note, 14)
+    if options.report is not None:
+        from mbauc.report.page import page_html
+        from mbauc.store.atomic import atomic_write
+
+        data_name = named([entry["name"] for entry in marks])
+        now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+        page = page_html(
+            found,
+            model,
+            title=options.title,
+            data_name=data_name,
+            model_name=options.model.name,
+            generated=f"{options.model.name}, {now}",
+        )
+        with atomic_write(options.report) as stream:
+            stream.write(page.encode())
+        output.say(f"wrote         {options.report}")
+    return output.done(
+        {"model": options.model, "data": marks, "report": options.report, **left_out, **_numbers(found, own)}
+    )
+
+
+def _seen_before(model: RankerModel, source: Any) -> Iterator[str]:
+    """Words of warning where rows may be those that the model, or its threshold, came from."""
+    from mbauc.model.seen_files import named, seen_files
+
+    seen = seen_files(model.trained_on.get("files"), source)
+    if seen:
+        yield (f"The model was trained on {named(seen)}: rows that it has seen look better than new ones will.")
+    seen = seen_files(model.trained_on.get("threshold_files"), source)
+    if seen:
+        yield (
+            f"The threshold was set on {named(seen)}: its false alarms here are those it was chosen for, which "
+            "is no check of its promise. Check it on other rows."
+        )
+
+
+def _lines(found: Evaluation, own: Position | None) -> Iterator[str]:
+    """What people want to know first."""
+    from mbauc.report.text import count
+
+    yield f"rows          {count(found.positives)} positives, {count(found.negatives)} negatives"
+    ranking = found.ranking
+    if ranking is not None:
+        yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
+        for limit, value in ranking.partial.items():
+            yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
+        yield f"precision     {ranking.average_precision:.4f} (average precision)"
+        yield from _lift_lines(ranking)
+    yield f"calibration   error {found.calibration.error:.5f}"
+    if own is not None:
+        yield (
+            f"threshold     {own.threshold:.6g}: {count(own.found)} found ({own.detection.value:.4f}, interval "
+            f"{own.detection.low:.4f} to {own.detection.high:.4f}), {count(own.false_alarms)} false alarms "
+            f"({own.false_alarm.value:.5f})"
+        )
+
+
+def _lift_lines(ranking: Ranking) -> Iterator[str]:
+    for lift in ranking.lifts:
+        if lift.share in (0.01, 0.1):
+            yield f"lift          {lift.lift:.2f} in the top {lift.share:.0%}, {lift.found:.1%} of positives"
+
+
+def _numbers(found: Evaluation, own: Position | None) -> dict[str, Any]:
+    """The same for scripts."""
+    told: dict[str, Any] = {
+        "auc": None,
+        "rows": found.rows,
+        "positives": found.positives,
+        "negatives": found.negatives,
+        "calibration_error": found.calibration.error,
+        "notes": found.warnings,
+        "threshold": None,
+    }
+    if found.ranking is not None:
+        ranking, interval = found.ranking, found.ranking.interval
+        told |= {
+            "auc": ranking.auc,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "stderr": interval.stderr if interval else None,
+            "confidence": interval.confidence if interval else None,
+            "partial_auc": {f"{limit:g}": value for limit, value in ranking.partial.items()},
+            "average_precision": ranking.average_precision,
+            "lift": {f"{lift.share:g}": lift.lift for lift in ranking.lifts},
+        }
+    if own is not None:
+        told["threshold"] = {
+            "value": own.threshold,
+            "detected": own.found,
+            "detection_rate": own.detection.value,
+            "detection_low": own.detection.low,
+            "detection_high": own.detection.high,
+            "false_alarms": own.false_alarms,
+            "false_alarm_rate": own.false_alarm.value,
+            "precision": own.precision.value,
+        }
+    return told

@@ -1,0 +1,260 @@
+"""``mbauc fit``: from files to a trained and tested model."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.cli.column_table import column_table
+from mbauc.cli.data_options import COLUMN_OPTIONS, add_columns, add_data, files, opened, opened_like
+from mbauc.cli.output import (
+    Output,
+    Usage,
+    add_command,
+    add_out,
+    jobs,
+    may_write,
+    memory,
+    note_skipped,
+    number,
+    number_or_auto,
+    pairs,
+    rate,
+    seed,
+    whole,
+)
+from mbauc.cli.positive import majority_hint
+
+_DESCRIPTION = """\
+Trains the linear ranker with the best pairwise squared loss over all positive/negative pairs, exactly, in one
+pass over the files. Some rows are held out: their AUC, with its interval, is that of rows not seen.
+
+What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
+penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
+The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept what
+that needs, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc fit clicks.csv --label click -o model.mbauc
+  mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc
+  mbauc fit west.csv --like east.mbauc -o west.mbauc
+  mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
+  zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
+"""
+#: Bytes up to which what updates need is worth keeping.
+_MOST_KEPT = 4 << 30
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "fit", "train a ranker on a table, a click log or a stream", _DESCRIPTION, _EXAMPLES
+    )
+    add_data(parser)
+    add_out(parser, "model file to write, usually with the ending .mbauc")
+    add_columns(parser)
+    parser.add_argument(
+        "--like",
+        type=Path,
+        metavar="MODEL",
+        help="take over the columns of this model, their scales and hashing: 'mbauc merge' joins such models",
+    )
+    fit = parser.add_argument_group("training")
+    fit.add_argument("--l1", type=number, default=0.0, metavar="λ₁", help="lasso penalty (default: 0)")
+    fit.add_argument(
+        "--l2",
+        type=number_or_auto,
+        default="auto",
+        metavar="λ₂",
+        help="ridge penalty (default: chosen from the data)",
+    )
+    fit.add_argument(
+        "--cv",
+        type=whole,
+        nargs="?",
+        const=5,
+        default=0,
+        metavar="K",
+        help="choose l2 by cross-validation with K folds (5 if no number follows)",
+    )
+    fit.add_argument(
+        "--pairs",
+        type=pairs,
+        default="all",
+        metavar="all|S",
+        help="all pairs, or so many drawn ones (default: all)",
+    )
+    fit.add_argument(
+        "--decay",
+        type=rate,
+        metavar="F",
+        help="old rows count for less: their weight is multiplied by F at the end of each file, and after each "
+        "65,536 rows within one",
+    )
+    fit.add_argument(
+        "--solver", choices=("auto", "gram", "matrix-free"), default="auto", help="(default: %(default)s)"
+    )
+    fit.add_argument(
+        "--memory",
+        type=memory,
+        metavar="SIZE",
+        help="that the process may take, such as 4GB: kept, or refused before anything is read if it is too "
+        "little for this fit; 450MB for LIBSVM text and 750MB for tables are the least (default: half of "
+        "what is free)",
+    )
+    fit.add_argument(
+        "--checkpoint", metavar="DIR", help="folder to keep the state in; the same command goes on from there"
+    )
+    fit.add_argument(
+        "--test", nargs="+", metavar="DATA", help="files to test on, instead of rows that are held out"
+    )
+    fit.add_argument(
+        "--hold-out",
+        type=float,
+        metavar="SHARE",
+        help="of the rows to test on, which the model does not learn from; 0 for none (default: 0.2)",
+    )
+    fit.add_argument(
+        "--no-moments",
+        action="store_true",
+        help="leave the moments out of the file: smaller, but cannot be updated",
+    )
+    fit.add_argument("--seed", type=seed, default=0, help="of everything that is drawn (default: %(default)s)")
+    fit.add_argument("--jobs", type=jobs, metavar="N", help="threads (default: all cores that BLAS may use)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, test, write."""
+    may_write(options.out, options.force, finished=_kept_in(options.checkpoint))
+    if options.test is not None and options.hold_out is not None:
+        raise Usage(
+            "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
+        )
+    options.hold_out = 0.2 if options.hold_out is None else options.hold_out
+    if not 0 <= options.hold_out < 1:
+        raise Usage(f"--hold-out must lie between 0 and 1, got {options.hold_out}.")
+    if options.cv == 1:
+        raise Usage("--cv needs at least 2 folds.")
+    if options.cv and (options.checkpoint or options.decay or options.pairs != "all"):
+        raise Usage("--cv cannot be combined with --checkpoint, --decay or --pairs.")
+    if options.cv and (options.l2 != "auto" or options.l1):
+        raise Usage("--cv chooses the penalties; leave out --l1 and --l2.")
+    if options.memory and (options.cv or options.decay):
+        raise Usage("--memory cannot be combined with --cv or --decay.")
+    if options.decay and options.solver == "matrix-free":
+        raise Usage("--decay needs moments and cannot be combined with --solver matrix-free.")
+    if options.decay and (options.checkpoint or options.pairs != "all"):
+        raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
+    if options.test is not None and "-" in options.test:
+        raise Usage("--test takes files; standard input can only be DATA.")
+    from mbauc.cli.memory_need import Room
+    from mbauc.model import save_model
+    from mbauc.model.training import Training, train
+    from mbauc.rows.source import about_rows
+
+    output = Output(options.json)
+    with files(options) as paths:
+        room = Room(options.memory, paths, options)
+        opening = opened if options.like is None else _alike
+        source, layout = opening(paths, options, room.block_rows)
+        room.require_for(
+            source,
+            gram=options.solver == "gram",
+            test_rows=0 if options.test else round(options.hold_out * (about_rows(source) or 0)),
+        )
+        about: dict[str, Any] = {"columns": layout.n_features}
+        plan = getattr(source, "plan", None)
+        if plan is not None:
+            output.say(column_table(plan))
+            output.say()
+        negative, positive = source.classes
+        output.say(
+            f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
+        )
+        if _kept_in(options.checkpoint):
+            output.say(f"checkpoint  going on from {options.checkpoint}")
+        settings = {
+            "l1": options.l1,
+            "l2": options.l2,
+            "pairs": options.pairs,
+            "solver": options.solver,
+            "random_state": options.seed,
+            "n_jobs": options.jobs,
+        }
+        training = Training(
+            settings,
+            folds=options.cv,
+            hold_out=options.hold_out,
+            seed=options.seed,
+            memory=room.for_rows(),
+            checkpoint=options.checkpoint,
+            decay=options.decay or 1.0,
+            show=not options.json,
+        )
+        test = None
+        if options.test is not None:
+            test = layout.source(
+                options.test, source.classes, on_error=options.on_error, block_rows=room.block_rows
+            )
+        model, tested = train(source, layout, training, about=about, test=test)
+        left_out = note_skipped(source, test)
+    output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
+    record = model.trained_on
+    output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
+    if tested is not None:
+        seen = record["tested"]["trained_on"]
+        where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
+        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        if seen:
+            record["notes"].append("the test rows are training rows: new rows will score lower")
+    hint = majority_hint(model, record["positives"], record["negatives"])
+    if hint:
+        record["notes"].append(hint.strip())
+    for note in record["notes"]:
+        output.note(note, 12)
+    output.say(f"updates     {_about_updates(model, options)}")
+    save_model(model, options.out, moments=not options.no_moments)
+    output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
+    kept = _kept_in(options.checkpoint)
+    if kept:
+        output.say(
+            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
+        )
+    kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
+    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
+    return output.done({**told, **left_out, **record})
+
+
+def _alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
+    """A source of files read as those of another model were."""
+    from mbauc.model import load_model
+
+    given = next((name for name in COLUMN_OPTIONS if getattr(options, name) is not None), None)
+    if given is not None:
+        raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
+    model = load_model(options.like, moments=False)
+    return opened_like(model, paths, options, block_rows=block_rows), model.layout
+
+
+def _about_updates(model: Any, options: argparse.Namespace) -> str:
+    """Whether the model can go on learning, and if not, what to do about it."""
+    if options.no_moments:
+        return "not possible, as asked for with --no-moments"
+    if model.moments is not None:
+        return "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+    if options.pairs != "all":
+        return "not possible: --pairs draws pairs, which nothing can be added to"
+    size = 8 * model.n_features**2
+    if size > _MOST_KEPT:
+        return "not possible: too many columns to keep what they need; --hash-dim 2000 makes fewer"
+    return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
+
+
+def _kept_in(checkpoint: str | None) -> int:
+    """Bytes that an earlier run left in the folder of a checkpoint; 0 if there was none."""
+    if checkpoint is None:
+        return 0
+    return sum(file.stat().st_size for file in Path(checkpoint).glob("*.*") if file.is_file())

@@ -1,0 +1,92 @@
+"""``mbauc inspect``: what is in a model."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.cli.output import Output, add_command, harmless, whole
+
+_DESCRIPTION = """\
+Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
+did on rows held out. Hashed columns with large weights show the values that were most frequent in them.
+"""
+_EXAMPLES = """\
+example:
+  mbauc inspect model.mbauc --top 30
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "inspect", "what is in a model: weights, penalties, training data", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    parser.add_argument(
+        "--top", type=whole, default=20, metavar="N", help="weights to show (default: %(default)s)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show it."""
+    from itertools import islice
+
+    from mbauc.model import load_model
+    from mbauc.report.training_facts import training_facts, weight_meaning
+
+    model, output = load_model(options.model), Output(options.json)
+    record = model.trained_on
+    negative, positive = model.classes
+    top = list(islice(model.largest_weights(), min(options.top, model.n_features)))
+    used = int((model.coef != 0).sum())
+    facts = [
+        ("ranks", f"{positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"),
+        ("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}"),
+    ]
+    if model.threshold is not None:
+        cut = model.threshold
+        promise = "set by hand, without a promise"
+        if cut.false_alarm is not None:
+            promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
+        facts.append(("threshold", f"{cut.value!r}: {promise}"))
+    plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
+    updates = "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+    facts.append(("updates", updates if model.moments else "not possible: what they need is not in the file"))
+    for name, value in [*facts, *training_facts(plain)]:
+        output.say(f"{name.lower():18}  {value}")
+    output.say(f"\n{weight_meaning(model)}:\n")
+    shown = [_short(name, 80) for _, name, _ in top]
+    width = max(map(len, shown), default=0)
+    scales, _ = model.layout.scales()
+    for name, (column, _, weight) in zip(shown, top, strict=True):
+        one = f"  ({weight / scales[column]:+.4g} for one unit)" if scales[column] != 1 else ""
+        output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
+    if used > len(top):
+        output.say(f"… and {used - len(top):,} more")
+    return output.done(
+        {
+            "classes": [negative, positive],
+            "columns": model.n_features,
+            "nonzero": used,
+            "l1": model.l1,
+            "l2": model.l2,
+            "intercept": model.intercept,
+            "threshold": None if model.threshold is None else vars(model.threshold),
+            "moments": model.moments is not None,
+            "weights": [
+                {"column": column, "name": name, "weight": weight, "per_unit": weight / scales[column]}
+                for column, name, weight in top
+            ],
+            "trained_on": record,
+            "path": model.path,
+        }
+    )
+
+
+def _short(name: str, most: int) -> str:
+    """A name in one line."""
+    name = harmless(name.replace("\n", "\\n").replace("\t", "\\t"))
+    return name if len(name) <= most else name[: most - 1] + "…"

@@ -1,0 +1,184 @@
+"""The command ``mbauc``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any, NoReturn
+
+from mbauc.cli import COMMANDS
+from mbauc.cli.advice import as_options
+from mbauc.cli.output import Usage, harmless
+
+_EPILOG = """\
+from a file to a model that raises alarms, in three commands:
+  mbauc fit train.csv --label click -o model.mbauc
+  mbauc evaluate model.mbauc test.csv --report report.html
+  mbauc score model.mbauc today.csv -o scores.parquet
+
+Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
+Exit codes: 0 done; 1 data, file or package that it cannot go on with; 2 wrong usage.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if arguments is None:
+        for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter is no reason to stop
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug, as_json = "--debug" in given, "--json" in given
+
+    def failed(code: int, why: str, before: str = "mbauc: ") -> int:
+        sys.stderr.write(harmless(before + why) + "\n")
+        if as_json:
+            sys.stdout.write(json.dumps({"error": why, "exit_code": code}, ensure_ascii=False) + "\n")
+        return code
+
+    options = argparse.Namespace(command=None)
+    with _terminated_cleanly(), _warnings_in_one_line(options):
+        try:
+            parser = _parser(next((word for word in given if not word.startswith("-")), None))
+            parser.parse_args(given, options)
+            if options.command is None:
+                parser.print_help()
+                return 2
+            from mbauc.cli.inputs import spare_inputs
+
+            spare_inputs(options)
+            return int(options.run(options))
+        except _WrongWords as error:
+            raise SystemExit(failed(2, error.why, error.usage)) from None
+        except Usage as error:
+            return failed(2, str(error), f"mbauc {options.command}: ")
+        except BrokenPipeError:
+            # whoever read our output has seen enough; leave nothing for the interpreter to flush
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            if debug:
+                raise
+            return failed(1, as_options(_told(error), vars(options)) or type(error).__name__)
+        except Exception as error:
+            if debug:
+                raise
+            told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            advice = "The same command with --debug says where."
+            return failed(1, f"this should not happen ({told[:300]}). {advice}")
+        except KeyboardInterrupt as error:
+            if debug:
+                raise
+            told = as_options(str(error), vars(options)) or "interrupted; nothing was left half-written"
+            return failed(130, f"{told}.", "\nmbauc: ")
+        except _Terminated as error:
+            with suppress(OSError):  # the terminal may be gone
+                failed(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
+            return 128 + error.number
+
+
+def _told(error: BaseException) -> str:
+    """What an error says, without the number that the system has for it."""
+    if isinstance(error, OSError) and error.errno is not None and error.strerror and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error)
+
+
+@contextmanager
+def _warnings_in_one_line(options: argparse.Namespace) -> Iterator[None]:
+    """Within this block warnings are for the user of a command, not of Python."""
+    before = warnings.showwarning
+
+    def show(message: Any, *rest: Any, **more: Any) -> None:
+        sys.stderr.write(harmless(f"mbauc: note: {as_options(str(message), vars(options))}") + "\n")
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
+@contextmanager
+def _terminated_cleanly() -> Iterator[None]:
+    """Within this block SIGTERM, and SIGHUP of a lost terminal, are exceptions: temporary files are removed."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise _Terminated(number)
+
+    before = {}
+    try:
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            # who started us with nohup wants to go on
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Terminated(BaseException):
+    """The process was asked to end, by the signal of this number."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class _WrongWords(Exception):
+    """Words that no command takes; ``usage`` says which it does."""
+
+    def __init__(self, why: str, usage: str) -> None:
+        self.why, self.usage = why, usage
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that leaves it to others to say what is wrong, and to end."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise it."""
+        raise _WrongWords(message, f"{self.format_usage()}{self.prog}: error: ")
+
+
+def whole_parser(kind: type[argparse.ArgumentParser] = _Parser) -> argparse.ArgumentParser:
+    """The parser with all commands in full, of a class of its own if that is wanted."""
+    return _parser(None, whole=True, kind=kind)
+
+
+def _parser(
+    chosen: str | None, *, whole: bool = False, kind: type[argparse.ArgumentParser] = _Parser
+) -> argparse.ArgumentParser:
+    """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
+    parser = kind(
+        prog="mbauc",
+        description="Linear rankers for AUC on large, imbalanced data: exact over all pairs, in one pass.",
+        epilog=_EPILOG,
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=14),
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (module, summary) in COMMANDS.items():
+        if whole or name == chosen:
+            import_module(module).add(commands)
+        else:
+            commands.add_parser(name, help=summary)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object) -> None:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"mbauc {version('mbauc')}\n")
+        parser.exit()

@@ -1,0 +1,111 @@
+"""What a fit takes at least, so that ``--memory`` is either kept or refused before anything is read."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mbauc.cli.data_options import is_libsvm
+from mbauc.cli.output import Usage
+
+#: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
+#: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
+_BASE = {"LIBSVM text": 450_000_000, "tables": 750_000_000}
+#: What of it is there for rows and for Σ.
+_SPARE = 60_000_000
+#: Bytes for each column beyond the first hundred thousand, for each number of Σ, and for each row tested.
+_COLUMN, _SIGMA, _TESTED = 130, 24, 60
+_FEW_COLUMNS, _FEW_TESTED = 100_000, 500_000
+#: Bytes for each value of a table that its reader has at hand at a time, beyond those in the base.
+_VALUE, _FEW_VALUES, _MOST_VALUES = 60, 3_000_000, 1 << 23
+#: Rows of a block, with enough memory and where it is short; wide tables have fewer there, so that a block has
+#: as many values as one of 40 columns.
+LONG_BLOCKS, SHORT_BLOCKS, _FEWEST = 65_536, 16_384, 1_024
+_SHORT, _NARROW = 1_500_000_000, 40
+
+
+class Room:
+    """How far a limit of memory goes.
+
+    Parameters
+    ----------
+    limit : int or None
+        Bytes that the process may take; None for no limit.
+    paths : list of str
+        Files that are read.
+    options : Namespace
+        What the files are, and how text is read.
+    """
+
+    def __init__(self, limit: int | None, paths: list[str], options: argparse.Namespace) -> None:
+        self._limit, self._base, self._columns = limit, 0, 0
+        if limit is None:
+            return
+        kind = "LIBSVM text" if is_libsvm(paths, options.format) else "tables"
+        self._base = _BASE[kind]
+        self._require(self._base, f"to read {kind}")
+        if kind == "tables":
+            self._columns = _columns(paths, options)
+            values = min(self._columns * LONG_BLOCKS, _MOST_VALUES)
+            self._base += _VALUE * max(values - _FEW_VALUES, 0)
+            self._require(self._base, f"to read tables of {self._columns:,} columns")
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block: fewer where memory is short."""
+        if self._limit is None or self._limit >= _SHORT:
+            return LONG_BLOCKS
+        return max(SHORT_BLOCKS * _NARROW // max(self._columns, _NARROW), _FEWEST)
+
+    def require_for(self, source: Any, *, gram: bool, test_rows: int) -> None:
+        """Raise if a fit to a source, by products or from Σ, cannot do with it.
+
+        Parameters
+        ----------
+        source : Source
+            The rows, opened.
+        gram : bool
+            Whether Σ was asked for.
+        test_rows : int
+            Rows whose scores are held for the test.
+        """
+        columns = int(source.n_features)
+        base = self._base + _TESTED * max(test_rows - _FEW_TESTED, 0)
+        self._require(base + _COLUMN * max(columns - _FEW_COLUMNS, 0), f"with {columns:,} columns")
+        if gram:
+            self._require(base + _SIGMA * columns**2, f"with --solver gram and {columns:,} columns")
+
+    def for_rows(self) -> int | None:
+        """What is left for the rows, or for Σ, beside what any fit takes."""
+        from mbauc.runtime.memory import own_memory
+
+        if self._limit is None:
+            return None
+        # a seventh is for what cannot be foreseen
+        left = self._limit - self._limit // 7 - own_memory()
+        return max(min(left, self._limit - self._base + _SPARE), 1 << 20)
+
+    def _require(self, need: int, what: str) -> None:
+        if self._limit is not None and self._limit < need:
+            raise Usage(
+                f"--memory {_told(self._limit)} is not enough for this fit: at least {_told(need)} is needed "
+                f"{what}."
+            )
+
+
+def _columns(paths: list[str], options: argparse.Namespace) -> int:
+    """How many columns a table has by its first file; 0 where that is not easily told."""
+    from mbauc.readers.table.opening import open_tables
+
+    names = "auto" if options.names == ["auto"] else options.names
+    try:
+        (first, *_), _ = open_tables(paths[:1], options.delimiter, names)
+    except (OSError, ValueError):
+        return 0  # reading says more
+    return len(first.column_names)
+
+
+def _told(size: int) -> str:
+    """Bytes as one writes them after --memory, rounded up."""
+    unit, name = (10**9, "GB") if size >= 10**10 else (10**6, "MB")
+    return f"{-(-size // unit)}{name}"

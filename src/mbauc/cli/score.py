@@ -1,0 +1,74 @@
+"""``mbauc score``: scores of the rows of files, as a table, however many there are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from mbauc.cli.data_options import add_data, files
+from mbauc.cli.output import Output, Usage, add_command, add_out, harmless, left_out, listed, may_write
+
+_DESCRIPTION = """\
+Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
+label; in LIBSVM text any number may stand in its place. The output has one row for each row of the input, in
+the same order: the columns named by --id (or the row's number), the score, the probability of the positive
+class, and, if the model has a threshold, whether to raise the alarm. Files of any size pass through in blocks.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc score model.mbauc today.csv -o scores.parquet
+  mbauc score model.mbauc logs/*.parquet --id user,time -o scores.csv
+  mbauc score model.mbauc today.csv -o - | head
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(commands, "score", "score the rows of files with a model", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    add_data(parser)
+    add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
+    parser.add_argument("--id", type=listed, default=[], metavar="A,B", help="columns of DATA to keep")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Score and write."""
+    to_screen = str(options.out) == "-"
+    if to_screen and options.json:
+        raise Usage("-o - and --json would both go to standard output; name a file, or leave out --json.")
+    from mbauc.model import load_model
+    from mbauc.model.scoring import score_files, table_format
+
+    if not to_screen:
+        try:
+            table_format(options.out)
+        except ValueError as error:
+            raise Usage(f"-o {error}") from None
+        may_write(options.out, options.force)
+    model, output = load_model(options.model, moments=False), Output(options.json)
+    with files(options) as paths:
+        summary = score_files(
+            model,
+            paths,
+            None if to_screen else options.out,
+            keep=options.id,
+            on_error=options.on_error,
+            show=not options.json,
+        )
+    if summary["skipped"]:
+        sys.stderr.write(harmless(f"mbauc: note: {left_out(summary['left_out'])}") + "\n")
+    if summary["formulas"]:
+        sys.stderr.write(
+            f"mbauc: note: {summary['formulas']:,} values of --id begin like a formula (= + - @). A "
+            "spreadsheet may run them: import these columns as text, or write .parquet.\n"
+        )
+    if to_screen:
+        return 0
+    output.say(f"scored {summary['rows']:,} rows")
+    if model.threshold is not None:
+        output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
+    output.say(f"wrote  {options.out}")
+    return output.done({"out": options.out, **summary})

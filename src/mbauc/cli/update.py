@@ -1,0 +1,70 @@
+"""``mbauc update``: go on training with new rows."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mbauc.cli.data_options import add_data, files, opened_like
+from mbauc.cli.output import Output, Usage, add_command, add_out, may_write, note_skipped, number
+
+_DESCRIPTION = """\
+Adds the rows of new files to what a model has learned and solves for its weights anew: the same as training on
+the old and the new rows together, without the old rows. With --decay below 1 the old rows count for less. A
+threshold is dropped, since its promise was made for the old weights.
+"""
+_EXAMPLES = """\
+example, every night:
+  mbauc update model.mbauc today.csv --decay 0.99 -o model.mbauc --force
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(commands, "update", "go on training a model with new rows", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote, with moments")
+    add_data(parser)
+    add_out(parser, "model file to write; may be MODEL itself, with --force")
+    parser.add_argument(
+        "--decay", type=number, default=1.0, metavar="F", help="weight of the old rows, in (0, 1] (default: 1)"
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="learn also from files that the model has learned from, whose rows then count twice",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn and write."""
+    may_write(options.out, options.force)
+    if not 0 < options.decay <= 1:
+        raise Usage(f"--decay must be above 0 and at most 1, got {options.decay:g}.")
+    from mbauc.model import load_model, save_model
+    from mbauc.model.seen_files import named, seen_files
+    from mbauc.model.update import updated
+
+    old, output = load_model(options.model), Output(options.json)
+    with files(options) as paths:
+        source = opened_like(old, paths, options)
+        seen = seen_files(old.trained_on.get("files"), source)
+        if seen and old.moments is not None and not options.again:
+            raise ValueError(
+                f"{options.model} has learned from {named(seen)} already; its rows would count twice. Leave it "
+                "out, or pass --again if that is meant."
+            )
+        model = updated(old, source, decay=options.decay, show=not options.json)
+        left_out = note_skipped(source)
+    sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
+    output.say(
+        f"learned from {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"
+    )
+    if old.threshold is not None:
+        output.say("the threshold was dropped: find a new one with 'mbauc threshold'")
+    save_model(model, options.out)
+    output.say(f"wrote {options.out}")
+    return output.done(
+        {"model": options.out, "l1": model.l1, "l2": model.l2, "trained_on": model.trained_on, **left_out}
+    )

@@ -1,1 +1,0 @@
-"""Synthetic click logs in the shape of Avazu and Criteo."""

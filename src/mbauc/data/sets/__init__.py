@@ -1,1 +1,0 @@
-"""The data sets of the paper: what is on record, where files are, and how they get there."""

@@ -1,0 +1,138 @@
+"""Scores of held-out rows on a cluster: their AUC, and what moments would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.metrics.streaming import StreamingAUC
+from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.operator.of_parts import KeptRows
+from mbauc.rows.folds import FoldRule
+from mbauc.rows.part_rows import Layout, PartRows, visit_rows
+from mbauc.rows.parts import PartBlock
+from mbauc.rows.scores import scores
+from mbauc.runtime.threads import single_threaded_blas
+
+Array = NDArray[np.float64]
+
+#: Bytes of the bins in which the scores of one weight vector are counted.
+_BINS = 1 << 17
+
+
+@dataclass
+class FoldScores:
+    """Scores of the rows of one fold under several weight vectors; those of several parts add up.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (2, 3, k)
+        Weight and mean of the scores of each class, positives first, and sum of their squares about the mean.
+    counts : list of StreamingAUC
+        Scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond.
+    """
+
+    sums: Array
+    counts: list[StreamingAUC] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, k: int, with_auc: bool) -> FoldScores:
+        """Of no rows."""
+        return cls(
+            np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(k if with_auc else 0)]
+        )
+
+    def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
+        """Count rows with their scores, shape (k, n)."""
+        own = np.ones(positive.size) if weight is None else weight
+        for side, mask in enumerate((positive, ~positive)):
+            total = float(own[mask].sum())
+            if total > 0:
+                w, s = own[mask], values[:, mask]
+                mean = s @ w / total
+                spread = (s - mean[:, None]) ** 2 @ w
+                self.sums[side] = _joined(self.sums[side], np.stack([np.full(mean.size, total), mean, spread]))
+        for counted, row in zip(self.counts, values, strict=False):
+            counted.update(positive.astype(np.int8), row, weight)
+
+    def __add__(self, other: FoldScores) -> FoldScores:
+        counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
+        sums = [_joined(*both) for both in zip(self.sums, other.sums, strict=True)]
+        return FoldScores(np.stack(sums), counts)
+
+    @property
+    def auc(self) -> Array:
+        """AUC of each weight vector."""
+        return np.array([counted.auc for counted in self.counts])
+
+    def class_statistics(self) -> tuple[Array, Array]:
+        """Difference of the class means of the scores, and sum of their variances."""
+        weight, mean, spread = self.sums.transpose(1, 0, 2)
+        return mean[0] - mean[1], (spread / weight).sum(axis=0)
+
+
+def _joined(first: Array, second: Array) -> Array:
+    """Weight, mean and squares about the mean of two sets of scores together; of no scores all are zero."""
+    weight = first[0] + second[0]
+    share, apart = second[0] / np.where(weight > 0, weight, 1.0), second[1] - first[1]
+    return np.stack([weight, first[1] + apart * share, first[2] + second[2] + first[0] * share * apart**2])
+
+
+@dataclass(frozen=True)
+class ScoreBlocks:
+    """Task: scores of the rows of each fold under the weights ``W[fold]``, from the rows themselves."""
+
+    layout: Layout
+    classes: NDArray[Any]
+    folds: FoldRule
+    W: list[Array]
+
+    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> list[FoldScores]:
+        """Of each fold."""
+        found = [FoldScores.empty(len(W), True) for W in self.W]
+        places = self.folds.of_part(number)
+
+        def see(rows: PartRows) -> None:
+            positive = rows.positive(self.classes)
+            fold = places.of(rows, positive)
+            for k, W in enumerate(self.W):
+                own = np.flatnonzero(fold == k)
+                if own.size:
+                    weight = None if rows.weight is None else rows.weight[own]
+                    found[k].see(scores(rows.X, W, own), positive[own], weight)
+
+        with single_threaded_blas():
+            visit_rows(number, blocks, self.layout, see)
+        return found
+
+
+@dataclass(frozen=True)
+class ScoreKept:
+    """Task: the same from compact rows; W over the columns in use."""
+
+    W: list[Array]
+    with_auc: bool
+
+    def __call__(self, number: int, kept: Iterable[KeptRows]) -> list[FoldScores]:
+        """Of each fold."""
+        found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
+        for fold, rows in kept:
+            positive = np.full(rows.n_rows, rows.group == 0)
+            found[fold].see((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
+        return found
+
+
+def _matrix(rows: CompactRows, n_columns: int) -> Any:
+    values = np.ones(rows.columns.size) if rows.values is None else rows.values.astype(np.float64)
+    indices = rows.columns.astype(np.int32)
+    return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
+
+
+def add_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
+    """Of the rows of both."""
+    return [mine + theirs for mine, theirs in zip(first, second, strict=True)]

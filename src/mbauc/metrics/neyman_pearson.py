@@ -1,0 +1,317 @@
+"""Thresholds that keep a false-alarm promise, from order statistics of the scores of negative rows.
+
+Among n negative scores take the k-th smallest as threshold. The true false-alarm rate above it has a
+distribution that depends on n and k alone (for continuous scores Beta(n - k + 1, k); ties only lower it), so
+that the smallest k with P(rate > alpha) ≤ delta can be read off a binomial table: no assumption on the scores,
+no large-sample limit (Tong, Feng and Li 2018, Neyman-Pearson classification algorithms and NP receiver
+operating characteristics).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincc
+from scipy.stats import beta, binom
+
+from mbauc.checks import check_number, check_whole
+from mbauc.metrics.partial import roc_points
+from mbauc.metrics.placements import checked_scores, sorted_classes
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "DetectionInterval",
+    "FalseAlarmThreshold",
+    "NpBand",
+    "detection_interval",
+    "false_alarm_threshold",
+    "negatives_needed",
+    "np_roc_band",
+    "threshold_rank",
+    "violation_probability",
+]
+
+#: Points of a band.
+_POINTS = 1000
+
+
+def check_promise(alpha: Any, delta: Any) -> tuple[float, float]:
+    """Both as floats; raises unless they lie strictly between 0 and 1."""
+    return _check_rate("alpha", alpha), _check_rate("delta", delta)
+
+
+def _check_rate(name: str, value: Any) -> float:
+    return check_number(name, value, low=0.0, high=1.0, open_low=True, open_high=True)
+
+
+def negatives_needed(alpha: float, delta: float) -> int:
+    """Fewest negative rows with which any threshold can promise (alpha, delta): ⌈log delta / log(1 - alpha)⌉.
+
+    Examples
+    --------
+    >>> negatives_needed(0.05, 0.05), negatives_needed(0.01, 0.05)
+    (59, 299)
+    """
+    alpha, delta = check_promise(alpha, delta)
+    return max(1, int(np.ceil(np.log(delta) / np.log1p(-alpha))))
+
+
+def violation_probability(n: int, k: ArrayLike, alpha: float) -> Any:
+    """Largest probability that the rate above the k-th smallest of n negative scores exceeds alpha.
+
+    ``P(Binomial(n, 1 - alpha) ≥ k)``; attained by continuous scores.
+    """
+    rank = np.asarray(k)
+    return betaincc(n - rank + 1, rank, float(alpha))
+
+
+def threshold_rank(n: int, alpha: float, delta: float) -> int:
+    """The smallest rank k among n negative scores that keeps the promise.
+
+    Raises
+    ------
+    ValueError
+        If n is too small for any rank to keep it.
+
+    Examples
+    --------
+    >>> threshold_rank(59, 0.05, 0.05), threshold_rank(1000, 0.05, 0.05)
+    (59, 962)
+    """
+    check_whole("n", n)
+    alpha, delta = check_promise(alpha, delta)
+    needed = negatives_needed(alpha, delta)
+    if n < needed:
+        raise ValueError(
+            f"alpha={alpha:g} and delta={delta:g} need at least {needed:,} negative rows to set the threshold, "
+            f"got {n:,}. Collect more negatives, or raise alpha or delta."
+        )
+    # the probability falls with the rank
+    return bisect_left(range(1, n), True, key=lambda k: bool(violation_probability(n, k, alpha) <= delta)) + 1
+
+
+@dataclass(frozen=True)
+class FalseAlarmThreshold:
+    """A threshold with its promise.
+
+    Attributes
+    ----------
+    threshold : float
+        Raise the alarm where a score is above it.
+    rank, n_negatives : int
+        It is the rank-th smallest of so many negative scores.
+    alpha, delta : float
+        The false-alarm rate is above alpha with probability at most delta.
+    violation_probability : float
+        What that probability comes to (at most delta).
+    """
+
+    threshold: float
+    rank: int
+    n_negatives: int
+    alpha: float
+    delta: float
+    violation_probability: float
+
+
+def false_alarm_threshold(
+    negative_scores: ArrayLike, alpha: float = 0.05, delta: float = 0.05
+) -> FalseAlarmThreshold:
+    """The lowest threshold that keeps the false-alarm rate at most alpha with probability at least 1 - delta.
+
+    Parameters
+    ----------
+    negative_scores : array-like of shape (n,)
+        Scores of negative rows that the scorer was not trained on, independent and like those to come.
+    alpha, delta : float
+        Limit of the false-alarm rate, and probability with which it may be broken (over the draw of these
+        rows).
+
+    Returns
+    -------
+    FalseAlarmThreshold
+
+    Notes
+    -----
+    ``O(n)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = false_alarm_threshold(np.random.default_rng(0).standard_normal(1000), alpha=0.05)
+    >>> round(found.threshold, 3), found.rank, round(found.violation_probability, 3)
+    (1.713, 962, 0.043)
+    """
+    alpha, delta = check_promise(alpha, delta)
+    values = np.asarray(negative_scores, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"negative_scores must be one-dimensional, got shape {values.shape}.")
+    if np.isnan(values).any():
+        raise ValueError(f"negative_scores has NaN at row {int(np.flatnonzero(np.isnan(values))[0]):,}.")
+    if values.size == 0:
+        raise ValueError("negative_scores is empty; the threshold comes from negative rows.")
+    rank = threshold_rank(values.size, alpha, delta)
+    return FalseAlarmThreshold(
+        float(np.partition(values, rank - 1)[rank - 1]),
+        rank,
+        values.size,
+        alpha,
+        delta,
+        float(violation_probability(values.size, rank, alpha)),
+    )
+
+
+@dataclass(frozen=True)
+class NpBand:
+    """Band of a ROC curve that thresholds with a promise can reach.
+
+    Attributes
+    ----------
+    false_alarm : ndarray of shape (m,)
+        For each threshold the rate that is exceeded with probability at most delta.
+    low, high : ndarray of shape (m,)
+        Between them lies the detection rate at that threshold, but for a probability of at most delta.
+    threshold : ndarray of shape (m,)
+        The thresholds, rising.
+    delta : float
+        As asked for; it holds at each threshold by itself.
+    """
+
+    false_alarm: Array
+    low: Array
+    high: Array
+    threshold: Array
+    delta: float
+
+
+def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
+    """Neyman–Pearson band of the ROC curve: what detection goes with a false-alarm promise.
+
+    At each threshold (a score of a negative row) the abscissa is the limit that the false-alarm rate keeps with
+    probability 1 - delta, and the band holds the detection rate with the same confidence (Clopper–Pearson).
+    ``O(n log n)``; at most 1,000 thresholds, spread evenly and towards few false alarms.
+
+    Parameters
+    ----------
+    y, s : array-like of shape (n,)
+        Labels and scores of rows that the scorer was not trained on.
+    delta : float
+        Probability of breaking each limit.
+
+    Returns
+    -------
+    NpBand
+    """
+    delta = _check_rate("delta", delta)
+    scores = checked_scores(y, s)
+    plus, minus = sorted_classes(scores.positive, scores.values)
+    n = minus.size
+    near_the_end = n + 1 - np.geomspace(1, n, min(n, _POINTS // 2))
+    ranks = np.unique(np.concatenate([np.linspace(1, n, min(n, _POINTS // 2)), near_the_end]).round())
+    threshold = minus[ranks.astype(np.intp) - 1]
+    detected = plus.size - np.searchsorted(plus, threshold, side="right")
+    low, high = clopper_pearson(detected, plus.size, 1 - delta)
+    limits = np.asarray(beta.isf(delta, n - ranks + 1, ranks))
+    return NpBand(limits, low, high, threshold, delta)
+
+
+@dataclass(frozen=True)
+class DetectionInterval:
+    """Detection rate at a fixed false-alarm rate, with a confidence interval.
+
+    Attributes
+    ----------
+    detection, low, high : float
+        Estimate and ends.
+    false_alarm : float
+        The false-alarm rate.
+    threshold : float
+        Empirical threshold with that rate.
+    confidence : float
+        Coverage, at least.
+    """
+
+    detection: float
+    low: float
+    high: float
+    false_alarm: float
+    threshold: float
+    confidence: float
+
+    def __str__(self) -> str:
+        return (
+            f"P_D {self.detection:.4f} at P_F {self.false_alarm:g} "
+            f"({100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f})"
+        )
+
+
+def detection_interval(
+    y: ArrayLike, s: ArrayLike, false_alarm: float, confidence: float = 0.95
+) -> DetectionInterval:
+    """P_D at a fixed P_F with an interval that holds for any distribution of the scores and any number of rows.
+
+    Half of the error goes to where the threshold lies (order statistics of the negative rows), half to the
+    detection rate there (Clopper–Pearson), so the interval is on the safe side. Where scores are tied at the
+    threshold, P_D is that of a coin among them that meets P_F exactly. With too few negatives to see
+    the false-alarm rate at all its lower end is 0. ``O(n log n)``.
+
+    Parameters
+    ----------
+    y, s : array-like of shape (n,)
+        Labels and scores of rows that the scorer was not trained on.
+    false_alarm : float
+        P_F, strictly between 0 and 1.
+    confidence : float
+        Coverage.
+
+    Returns
+    -------
+    DetectionInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [9000, 1000])
+    >>> print(detection_interval(y, rng.standard_normal(10_000) + 2 * y, false_alarm=0.01))
+    P_D 0.4030 at P_F 0.01 (95% interval 0.3407 to 0.4608)
+    """
+    false_alarm, confidence = _check_rate("false_alarm", false_alarm), _check_rate("confidence", confidence)
+    scores = checked_scores(y, s)
+    plus, minus = sorted_classes(scores.positive, scores.values)
+    n, share = minus.size, (1 - confidence) / 4
+    # the count of negatives at or below the true threshold is binomial
+    above = int(binom.ppf(1 - share, n, 1 - false_alarm)) + 1
+    below = int(binom.ppf(share, n, 1 - false_alarm))
+    ends = (
+        minus[above - 1] if above <= n else np.inf,
+        minus[below - 1] if below >= 1 else -np.inf,
+    )
+    # scores at the true threshold may count or not, as the false-alarm rate demands: not for the lower end,
+    # all of them for the upper one
+    above_all, from_below = np.searchsorted(plus, ends[0], "right"), np.searchsorted(plus, ends[1], "left")
+    lows, highs = clopper_pearson(plus.size - np.array([above_all, from_below]), plus.size, 1 - 2 * share)
+    rates = roc_points(scores)
+    return DetectionInterval(
+        float(np.interp(false_alarm, *rates)),
+        float(lows[0]),
+        float(highs[1]),
+        false_alarm,
+        float(np.quantile(minus, 1 - false_alarm, method="higher")),
+        confidence,
+    )
+
+
+def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Array, Array]:
+    """Exact confidence limits of a probability."""
+    hits, total = (np.asarray(values, dtype=np.float64) for values in (successes, trials))
+    half = (1 - confidence) / 2
+    with np.errstate(invalid="ignore"):
+        low = np.where(hits > 0, beta.ppf(half, hits, total - hits + 1), 0.0)
+        high = np.where(hits < total, beta.isf(half, hits + 1, total - hits), 1.0)
+    return low, high

@@ -1,0 +1,1 @@
+"""What pairs add up to: moments, and Σ as a linear operator."""

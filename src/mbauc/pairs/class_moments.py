@@ -1,0 +1,129 @@
+"""Weight, mean and scatter of both classes: what adds up over any split of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.cancellation import clear_rounding
+from mbauc.pairs.scatter import PackedScatters, WeightedMean
+from mbauc.pairs.scatter.packed import Side
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """The sums of the positive and the negative rows.
+
+    Attributes
+    ----------
+    positive, negative : WeightedMean
+        Number, weight and mean of the rows of each class.
+    packed : PackedScatters
+        Their scatters around those means.
+    """
+
+    positive: WeightedMean
+    negative: WeightedMean
+    packed: PackedScatters
+
+    @classmethod
+    def empty(cls, n_features: int) -> ClassMoments:
+        """Sums over no rows."""
+        none = WeightedMean.empty(n_features)
+        return cls(none, none, PackedScatters.zeros(n_features))
+
+    def sides(self) -> Iterator[tuple[Side, WeightedMean]]:
+        """Each class by name."""
+        return zip(self.packed.sides, (self.positive, self.negative), strict=True)
+
+    def copy(self) -> ClassMoments:
+        """The same sums in memory of their own."""
+        return ClassMoments(self.positive, self.negative, PackedScatters(self.packed.buffer.copy()))
+
+    # -- algebra ---------------------------------------------------------------------------------------
+
+    def absorbed(self, other: ClassMoments) -> ClassMoments:
+        """Sums over the rows of both, in the memory of these, which are used up."""
+        self.packed.buffer[...] += other.packed.buffer
+        sums = []
+        for (side, mine), (_, theirs) in zip(self.sides(), other.sides(), strict=True):
+            both, factor, delta = mine.merged(theirs)
+            self.packed.add_outer(side, factor, delta)
+            sums.append(both)
+        return ClassMoments(sums[0], sums[1], self.packed)
+
+    def without(self, part: ClassMoments) -> ClassMoments:
+        """Sums over the rows that are left."""
+        for (side, whole), (_, piece) in zip(self.sides(), part.sides(), strict=True):
+            if piece.count > whole.count or piece.weight > whole.weight * (1 + 1e-9):
+                raise ValueError(
+                    f"cannot take {piece.count:,} {side} rows of weight {piece.weight:g} out of "
+                    f"{whole.count:,} of weight {whole.weight:g}; the part must come from the whole."
+                )
+        packed = PackedScatters(self.packed.buffer - part.packed.buffer)
+        sums = []
+        for (side, whole), (_, piece) in zip(self.sides(), part.sides(), strict=True):
+            rest, factor, delta = whole.without(piece)
+            packed.add_outer(side, factor, delta)
+            clear_rounding(packed, side, self.packed.diagonal(side), whole, rest)
+            sums.append(rest)
+        return ClassMoments(sums[0], sums[1], packed)
+
+    def decayed(self, factor: float) -> ClassMoments:
+        """The same rows with every weight multiplied by ``factor``."""
+        result = self.copy()
+        sums = []
+        for side, whole in self.sides():
+            share = whole.decay_share(factor)
+            result.packed.scale(side, share)
+            sums.append(whole.decayed(share))
+        return ClassMoments(sums[0], sums[1], result.packed)
+
+    def as_frequencies(self) -> ClassMoments:
+        """The same sums of rows of which a weight k stands for k equal ones, each of weight one."""
+        plus, minus = (replace(sums, squared_weight=sums.weight) for sums in (self.positive, self.negative))
+        return ClassMoments(plus, minus, self.packed)
+
+    def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> ClassMoments:
+        """The same means and covariances under the weights and sizes of the data they were drawn from."""
+        result = self.copy()
+        sums = []
+        for (side, drawn), weight, size in zip(self.sides(), weights, sizes, strict=True):
+            result.packed.scale(side, weight / drawn.weight)
+            squared = weight**2 * (1 / size + 1 / drawn.effective_size)
+            sums.append(WeightedMean(drawn.count, weight, squared, drawn.mean))
+        return ClassMoments(sums[0], sums[1], result.packed)
+
+    # -- what they say -----------------------------------------------------------------------------------
+
+    def difference_covariance(self) -> Array:
+        """C₊ + C₋, the covariance of the difference of a positive and a negative row."""
+        return self.packed.combined(1 / self.positive.weight, 1 / self.negative.weight)
+
+    def covariance(self, positive: bool) -> Array:
+        """Covariance of one class, divided by its weight."""
+        weight = (self.positive if positive else self.negative).weight
+        if weight <= 0:
+            raise ValueError(f"there are no {'positive' if positive else 'negative'} rows.")
+        return self.packed.combined(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
+
+    def column_variances(self) -> Array:
+        """Variance of each column over the rows of both classes."""
+        rows, coefficient, apart = self.positive.merged(self.negative)
+        if rows.weight <= 0:
+            raise ValueError("there are no rows, so columns have no variance.")
+        within = self.packed.diagonal("positive") + self.packed.diagonal("negative")
+        return np.asarray((within + coefficient * apart**2) / rows.weight)
+
+    def score_variances(self, W: Array) -> tuple[Array, Array]:
+        """Variance within each class of the score x'w for each column of W; 0 for a class without rows."""
+        plus, minus = (
+            np.maximum(np.einsum("ij,ij->j", W, self.packed.product(side, W)), 0.0) / (sums.weight or 1.0)
+            for side, sums in self.sides()
+        )
+        return plus, minus

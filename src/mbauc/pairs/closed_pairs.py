@@ -1,0 +1,48 @@
+"""Sets of pairs that class sums cannot describe: matched pairs, and pairs within blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.scatter import WeightedMean
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClosedPairs:
+    """Weight, mean and scatter of the differences x⁺ - x⁻ of a set of pairs.
+
+    Attributes
+    ----------
+    differences : WeightedMean
+        Number, weight and mean of the differences.
+    scatter : ndarray of shape (d, d)
+        Sum of their weighted outer products around the mean.
+    """
+
+    differences: WeightedMean
+    scatter: Array
+
+    def copy(self) -> ClosedPairs:
+        """The same set in memory of its own."""
+        return ClosedPairs(self.differences, self.scatter.copy())
+
+    def merged(self, other: ClosedPairs) -> ClosedPairs:
+        """Both sets together; no pair across them."""
+        differences, factor, delta = self.differences.merged(other.differences)
+        return ClosedPairs(differences, self.scatter + other.scatter + factor * np.outer(delta, delta))
+
+    def without(self, part: ClosedPairs) -> ClosedPairs:
+        """The pairs that are left."""
+        differences, factor, delta = self.differences.without(part.differences)
+        if differences.weight == 0:
+            return ClosedPairs(differences, np.zeros_like(self.scatter))
+        return ClosedPairs(differences, self.scatter - part.scatter + factor * np.outer(delta, delta))
+
+    def decayed(self, factor: float) -> ClosedPairs:
+        """The same pairs with every weight multiplied by ``factor``."""
+        return ClosedPairs(self.differences.decayed(factor), self.scatter * factor)

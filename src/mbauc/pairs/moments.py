@@ -1,0 +1,443 @@
+"""Pair moments: all that the positive/negative pairs say to a linear ranker under the squared loss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mbauc.pairs.class_moments import ClassMoments
+from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.scatter import WeightedMean, class_scatters
+from mbauc.pairs.scorer_statistics import ScorerStatistics
+from mbauc.rows.block import Rows, checked_rows
+from mbauc.rows.labels import BlockLabels
+from mbauc.rows.matrix import as_matrix, is_sparse
+from mbauc.runtime.progress import Advance, progress, silent
+from mbauc.runtime.threads import thread_count
+
+Array = NDArray[np.float64]
+
+
+class PairMoments(ScorerStatistics):
+    """Moments of the differences x⁺ - x⁻ over all pairs of a positive and a negative row.
+
+    Held as weight, mean and scatter of each class, from which Eq. (13) of the paper follows exactly::
+
+        μ = m₊ - m₋        Σ = C₊ + C₋ + μ μ'        C = scatter / weight
+
+    without forming a pair. Per-class sums add up over any split of the rows, so moments merge
+    (``a + b``), subtract (``a - b``) and forget (``a.decayed(0.9)``). A pair has weight wᵢ wⱼ.
+
+    Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
+    also hold the scatter of the differences themselves, because class sums no longer tell it.
+
+    Objects are not changed after they are made. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
+    their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc import PairMoments
+    >>> X = np.array([[2.0, 1.0], [4.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 2.0]])
+    >>> y = np.array([1, 1, 0, 0, 0])
+    >>> moments = PairMoments.from_arrays(X, y)
+    >>> moments
+    PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
+    >>> moments.mean_difference
+    array([ 2. , -0.5])
+    >>> moments.second_moment
+    array([[ 5.        , -1.5       ],
+           [-1.5       ,  1.16666667]])
+    >>> first, rest = PairMoments.from_arrays(X[:2], y[:2]), PairMoments.from_arrays(X[2:], y[2:])
+    >>> np.allclose((first + rest).second_moment, moments.second_moment)
+    True
+    """
+
+    __slots__ = ("_classes", "_pairs", "_sampled")
+
+    def __init__(self, n_features: int) -> None:
+        """Moments of no rows at all; adding them to others changes nothing."""
+        if n_features < 1:
+            raise ValueError(f"n_features must be at least 1, got {n_features}.")
+        self._classes = ClassMoments.empty(n_features)
+        self._pairs: ClosedPairs | None = None
+        self._sampled = False
+
+    @classmethod
+    def _make(
+        cls, classes: ClassMoments, pairs: ClosedPairs | None = None, sampled: bool = False
+    ) -> PairMoments:
+        moments = object.__new__(cls)
+        moments._classes, moments._pairs, moments._sampled = classes, pairs, sampled
+        return moments
+
+    # -- ways to make them ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        classes: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> PairMoments:
+        """Exact moments of all pairs in one pass over X.
+
+        ``O(n d²)`` time for dense rows, ``O(Σ k²)`` for sparse rows with k entries; the memory of the
+        moments plus a few blocks of rows. X is not copied and sparse X is not made dense.
+
+        Parameters
+        ----------
+        X : array or CSR/CSC of shape (n, d)
+            Rows of numbers of any real dtype.
+        y : array-like of shape (n,)
+            Two-valued labels; the larger value is positive. One class alone is fine.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights: pair (i, j) has weight wᵢ wⱼ. For μ and Σ a weight k is the same as the row k
+            times; what the rows count for is in :attr:`effective_sizes`.
+        classes : sequence of two labels, optional
+            Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
+        n_jobs : int, optional
+            Threads; by default as many as BLAS may use.
+        verbose : bool
+            Show a progress bar on a terminal.
+        """
+        rows = checked_rows(X, y, sample_weight, classes)
+        with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
+            return cls._of_rows(rows, thread_count(n_jobs), advance=advance)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        rows: Rows,
+        n_threads: int,
+        subset: NDArray[np.intp] | None = None,
+        advance: Advance = silent,
+    ) -> PairMoments:
+        """Moments of checked rows, of all or of some of them."""
+        by_class = rows.of_class(True, subset), rows.of_class(False, subset)
+        (plus, minus), packed = class_scatters(rows.X, by_class, rows.weight, n_threads, advance)
+        classes = ClassMoments(plus, minus, packed)
+        return cls._make(classes.as_frequencies() if rows.frequencies else classes)
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: Iterable[tuple[Any, ...]],
+        *,
+        classes: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> PairMoments:
+        """Exact moments of all pairs of rows that come in blocks, within and across the blocks.
+
+        Memory: that of two moments and of one block, however many blocks there are.
+
+        Parameters
+        ----------
+        blocks : iterable of (X, y) or (X, y, sample_weight)
+            As for :meth:`from_arrays`. A block may hold one class only.
+        classes, n_jobs
+            As for :meth:`from_arrays`. Give ``classes`` unless labels are 0/1, ±1 or boolean.
+        verbose : bool
+            Show a progress bar on a terminal.
+        """
+        total: PairMoments | None = None
+        labels = BlockLabels(classes)
+        with progress(None, "pair moments", show=verbose) as advance:
+            for number, block in enumerate(blocks, start=1):
+                if not isinstance(block, tuple) or len(block) not in (2, 3):
+                    raise ValueError(
+                        f"block {number} must be a tuple (X, y) or (X, y, sample_weight), "
+                        f"got {type(block).__name__}."
+                    )
+                X, y, weight = block if len(block) == 3 else (*block, None)
+                labels.check(y, number)
+                part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
+                if total is None:
+                    total = part
+                else:
+                    total._absorb(part)
+                advance(sum(part.counts))
+        if total is None:
+            raise ValueError("blocks is empty; at least one block of rows is needed.")
+        return total
+
+    @classmethod
+    def from_pairs(cls, X_pos: Any, X_neg: Any, *, n_jobs: int | None = None) -> PairMoments:
+        """Moments of the pairs (X_pos[i], X_neg[i]) alone, Eq. (16).
+
+        Unlike all pairs, matched pairs carry a cross-scatter K: Σ = C₊ + C₋ + μ μ' - K - K'.
+
+        Parameters
+        ----------
+        X_pos, X_neg : array or sparse matrix of shape (pairs, d)
+            Row i of one is paired with row i of the other.
+        n_jobs : int, optional
+            As for :meth:`from_arrays`.
+        """
+        X_pos, X_neg = as_matrix(X_pos), as_matrix(X_neg)
+        if X_pos.shape != X_neg.shape:
+            raise ValueError(f"X_pos and X_neg must have one shape, got {X_pos.shape} and {X_neg.shape}.")
+        if is_sparse(X_pos) != is_sparse(X_neg):
+            raise ValueError("X_pos and X_neg must both be dense or both be sparse; convert one of them.")
+        n_threads = thread_count(n_jobs)
+        rows, none = np.arange(X_pos.shape[0]), np.arange(0)
+        (plus, _), packed = class_scatters(X_pos, (rows, none), None, n_threads)
+        (_, minus), packed_minus = class_scatters(X_neg, (none, rows), None, n_threads)
+        packed.buffer[...] += packed_minus.buffer
+        if X_pos.dtype != np.float64:
+            X_pos = X_pos.astype(np.float64)
+        (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
+        pairs = ClosedPairs(differences, scatter.combined(1.0, 0.0))
+        return cls._make(ClassMoments(plus, minus, packed), pairs)
+
+    # -- what they say -------------------------------------------------------------------------------
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns d."""
+        return self._classes.packed.n_features
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Number of rows that entered, (positives, negatives)."""
+        return self._classes.positive.count, self._classes.negative.count
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """Sum of the weights, (positives, negatives)."""
+        return self._classes.positive.weight, self._classes.negative.weight
+
+    @property
+    def effective_sizes(self) -> tuple[float, float]:
+        """Rows that each class counts for, (positives, negatives): for error bars, and for l2="auto".
+
+        Kish's (Σw)²/Σw², which does not depend on the unit of the weights and gets less with decay; the sum of
+        the weights where these are frequencies (:meth:`as_frequencies`). S rows drawn from n count for
+        1/(1/n + 1/S): what their mean varies by.
+        """
+        return self._classes.positive.effective_size, self._classes.negative.effective_size
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that the moments speak of."""
+        if self._pairs is not None:
+            return self._pairs.differences.count
+        return self._classes.positive.count * self._classes.negative.count
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the pairs are a set of their own (matched, or within blocks) instead of all pairs."""
+        return self._pairs is not None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some of the rows were drawn from others, whose class weights these moments carry."""
+        return self._sampled
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether there is at least one pair, so that μ and Σ exist."""
+        if self._pairs is not None:
+            return self._pairs.differences.weight > 0
+        return self._classes.positive.weight > 0 and self._classes.negative.weight > 0
+
+    def _require_pairs(self) -> None:
+        if not self.has_pairs:
+            raise ValueError(
+                f"there are no pairs yet ({self.counts[0]:,} positives, {self.counts[1]:,} negatives); "
+                "pair moments need rows of both classes."
+            )
+
+    @property
+    def class_means(self) -> tuple[Array, Array]:
+        """Weighted mean row of each class, (positives, negatives)."""
+        return self._classes.positive.mean.copy(), self._classes.negative.mean.copy()
+
+    def class_covariance(self, positive: bool) -> Array:
+        """Covariance matrix (divided by the weight) of one class. ``O(d²)``."""
+        return self._classes.covariance(positive)
+
+    @property
+    def mean_difference(self) -> Array:
+        """First moment μ of the differences (Eq. 13), shape (d,)."""
+        self._require_pairs()
+        if self._pairs is not None:
+            return self._pairs.differences.mean.copy()
+        return self._classes.positive.mean - self._classes.negative.mean
+
+    @property
+    def difference_covariance(self) -> Array:
+        """Covariance Σ - μ μ' of the differences: C₊ + C₋ over all pairs. A new array, ``O(d²)``."""
+        self._require_pairs()
+        if self._pairs is not None:
+            return self._pairs.scatter / self._pairs.differences.weight
+        return self._classes.difference_covariance()
+
+    @property
+    def second_moment(self) -> Array:
+        """Second moment Σ of the differences (Eq. 13), shape (d, d). A new array, ``O(d²)``."""
+        sigma = self.difference_covariance
+        mu = self.mean_difference
+        # row by row: an outer product in one go would be a second d×d matrix
+        for row, value in zip(sigma, mu, strict=True):
+            row += value * mu
+        return sigma
+
+    @property
+    def cross_scatter(self) -> Array | None:
+        """Symmetric part (K + K')/2 of the cross-scatter of matched pairs, divided by their weight.
+
+        None where the pairs are all pairs, for which it is zero.
+        """
+        if self._pairs is None:
+            return None
+        plus, minus = self.class_covariance(True), self.class_covariance(False)
+        return np.asarray((plus + minus - self.difference_covariance) / 2)
+
+    @property
+    def column_variances(self) -> Array:
+        """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
+        return self._classes.column_variances()
+
+    # -- algebra -------------------------------------------------------------------------------------
+
+    def _check_other(self, other: PairMoments, verb: str) -> None:
+        if self.n_features != other.n_features:
+            raise ValueError(
+                f"cannot {verb} moments of {self.n_features} and {other.n_features} features; "
+                "both must come from the same columns."
+            )
+        if self.is_closed != other.is_closed and 0 not in (sum(self.counts), sum(other.counts)):
+            raise ValueError(
+                f"cannot {verb} moments of all pairs and moments of a set of pairs (matched, or within "
+                "blocks): which pairs the result speaks of would be undefined. Use .closed() on the former."
+            )
+
+    def __add__(self, other: PairMoments) -> PairMoments:
+        """Moments of the rows of both; of all pairs, those across the two included."""
+        if not isinstance(other, PairMoments):
+            return NotImplemented
+        result = self._copy()
+        result._absorb(other)
+        return result
+
+    def __radd__(self, other: int) -> PairMoments:
+        """``sum(moments)`` starts from 0."""
+        return self if other == 0 else NotImplemented
+
+    def _copy(self) -> PairMoments:
+        return self._make(self._classes.copy(), self._pairs and self._pairs.copy(), self._sampled)
+
+    def _absorb(self, other: PairMoments) -> None:
+        """Merge other moments into these, in place; for moments that nobody else holds yet."""
+        self._check_other(other, "add")
+        if not any(other.counts):
+            return
+        if not any(self.counts):
+            self._pairs = other._pairs and other._pairs.copy()
+        elif self._pairs is not None and other._pairs is not None:
+            self._pairs = self._pairs.merged(other._pairs)
+        self._sampled |= other._sampled
+        self._classes = self._classes.absorbed(other._classes)
+
+    def __sub__(self, part: PairMoments) -> PairMoments:
+        """Moments of the rows that are left when those of ``part`` are taken out.
+
+        Warns (:class:`~mbauc.errors.CancellationWarning`) where so little is left that rounding errors
+        take more than ten of its sixteen digits.
+        """
+        if not isinstance(part, PairMoments):
+            return NotImplemented
+        self._check_other(part, "subtract")
+        classes = self._classes.without(part._classes)
+        pairs = self._pairs
+        if pairs is not None and part._pairs is not None:
+            pairs = pairs.without(part._pairs)
+        return self._make(classes, pairs, self._sampled)
+
+    def decayed(self, factor: float) -> PairMoments:
+        """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
+
+        μ and Σ stay as they are; what is added later counts for more. Of a closed set each pair's weight
+        is multiplied once.
+        """
+        if not 0.0 < factor <= 1.0:
+            raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
+        pairs = self._pairs and self._pairs.decayed(self._pairs.differences.decay_share(factor))
+        return self._make(self._classes.decayed(factor), pairs, self._sampled)
+
+    def closed(self) -> PairMoments:
+        """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
+
+        This is the form of Section III for streams: each block speaks for its own pairs.
+        """
+        if self._pairs is not None:
+            return self
+        if not self.has_pairs:
+            differences = WeightedMean.empty(self.n_features)
+            scatter = np.zeros((self.n_features, self.n_features))
+        else:
+            plus, minus = self._classes.positive, self._classes.negative
+            weight = plus.weight * minus.weight
+            squared = plus.squared_weight * minus.squared_weight
+            differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
+            scatter = self.difference_covariance * weight
+        return self._make(self._classes, ClosedPairs(differences, scatter), self._sampled)
+
+    def as_frequencies(self) -> PairMoments:
+        """The same moments of rows whose weights are frequencies: weight k stands for k equal rows.
+
+        Only :attr:`effective_sizes` changes. To be said of rows as they are, before any decay.
+        """
+        return self._make(self._classes.as_frequencies(), self._pairs, self._sampled)
+
+    def _standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
+        """The same means and covariances as those of the data that the rows were drawn from.
+
+        Class weights become those of the data; each of its pairs within a closed set counts alike.
+        """
+        pairs = self._pairs and self._pairs.decayed(weights[0] * weights[1] / self._pairs.differences.weight)
+        return self._make(self._classes.standing_for(weights, sizes), pairs, sampled=True)
+
+    # -- housekeeping --------------------------------------------------------------------------------
+
+    def condition_number(self) -> float:
+        """Estimated 1-norm condition number of Σ; infinite if Σ is singular. ``O(d³)``."""
+        from mbauc.solvers.ridge import condition_estimate
+
+        return condition_estimate(self.second_moment)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the moments to a file (npz, no pickle); the file is replaced whole or not at all."""
+        from mbauc.pairs.moment_file import save_moments
+
+        save_moments(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PairMoments:
+        """Read moments that :meth:`save` wrote.
+
+        Raises
+        ------
+        MomentFileError
+            If the file is something else, is damaged, or comes from a newer version.
+        """
+        from mbauc.pairs.moment_file import load_moments
+
+        return load_moments(path)
+
+    def __repr__(self) -> str:
+        plus, minus = self.counts
+        rows = f"{plus:,} positives × {minus:,} negatives"
+        joint = ", closed set of" if self.is_closed else " ="
+        features = f"{self.n_features:,} feature{'' if self.n_features == 1 else 's'}"
+        return f"PairMoments({features}, {rows}{joint} {self.n_pairs:,} pairs)"

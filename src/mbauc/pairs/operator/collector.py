@@ -1,0 +1,232 @@
+"""From blocks of sparse rows to compact ones, in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.scatter.weighted_mean import HEAVIEST
+from mbauc.runtime.threads import run_threads
+from mbauc.store.array_schema import ArrayOf, Arrays
+
+Array = NDArray[np.float64]
+Groups = list[NDArray[np.intp]]
+
+#: Rows of a chunk, at most; few enough to share out evenly, and to count their entries in 32 bits.
+_CHUNK_ROWS = 65_536
+_CHUNK_ENTRIES = 1 << 30
+
+
+#: A collector's state: columns in use, and sums over them.
+STATE = Arrays(
+    {
+        "columns": ArrayOf("<u4", ("used",)),
+        "counts": ArrayOf("<i8", ("groups",), low=0),
+        "weights": ArrayOf("<f8", ("groups",), low=0, high=HEAVIEST),
+        "squared_weights": ArrayOf("<f8", ("groups",), low=0),
+        "ones": ArrayOf("<i8", ("groups", "used"), low=0),
+    },
+    together={
+        "sums": ArrayOf("<f8", ("groups", "used"), low=-HEAVIEST, high=HEAVIEST),
+        "squares": ArrayOf("<f8", ("groups", "used"), low=0),
+    },
+    sizes={"groups": 2},
+)
+
+
+class Collector:
+    """Makes compact rows of blocks, and the sums that go with them.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    groups : int
+        Number of groups of rows.
+    n_threads : int
+        Threads to use.
+    shift : ndarray of shape (n_features,), optional
+        Taken off each stored value; for columns with a value in every row.
+
+    Attributes
+    ----------
+    order : ColumnOrder
+        New numbers of the columns.
+    counts : list of int
+        Rows of each group so far.
+    weights, squared_weights : list of float
+        Sums of their weights, and of the squares of these.
+    occurrences : ndarray of shape (n_features,)
+        Rows with a stored value in each column, of those that were counted here.
+    """
+
+    def __init__(
+        self, n_features: int, groups: int = 2, n_threads: int = 1, shift: Array | None = None
+    ) -> None:
+        self.order = ColumnOrder(n_features)
+        self.counts = [0] * groups
+        self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
+        self._n_threads = n_threads
+        self.shift = np.zeros(n_features) if shift is None else shift
+        self._shifted = shift is not None and bool(shift.any())
+        self._short = n_features <= 1 << 16
+        self.occurrences = np.zeros(n_features, dtype=np.int64)
+        #: occurrences of each column among rows whose values and weights are one, by group …
+        self._ones = np.zeros((groups, n_features), dtype=np.int64)
+        #: … and sums and squares over all other rows, once there are some
+        self._sums: Array | None = None
+        self._squares: Array | None = None
+
+    def count(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> None:
+        """Add a block to the sums, and number the columns that are new in it.
+
+        Parameters
+        ----------
+        X : CSR matrix
+            Canonical, with finite values.
+        groups : list of index arrays
+            Row numbers of each group.
+        weight : ndarray, optional
+            Weight of each row.
+        ones : bool
+            Whether all values of X are one.
+        """
+        from mbauc.pairs.operator import kernels
+
+        total = np.zeros(X.shape[1], dtype=np.int64)
+        for group, rows in enumerate(groups):
+            own = None if weight is None else weight[rows]
+            self.counts[group] += int(rows.size)
+            self.weights[group] += float(rows.size) if own is None else float(own.sum())
+            self.squared_weights[group] += float(rows.size) if own is None else float(own @ own)
+            for plain, part in self._kinds(X, rows, ones):
+                occurrences = self._occurrences(X, part)
+                total += occurrences
+                if plain and weight is None:
+                    self._ones[group] += occurrences
+                    continue
+                if self._sums is None or self._squares is None:
+                    self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
+                sums, squares = self._sums[group], self._squares[group]
+                kernels.sum_columns(X.indptr, X.indices, X.data, part, weight, self.shift, sums, squares)
+        self.occurrences += total
+        self.order.admit(total)
+
+    def settle(self) -> None:
+        """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
+        self._short = self.order.used <= 1 << 16
+
+    def compact(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> list[CompactRows]:
+        """Compact rows of a block that has been counted."""
+        parts = [
+            (group, part, plain)
+            for group, rows in enumerate(groups)
+            for plain, kind in self._kinds(X, rows, ones)
+            for part in _parts(X.indptr, kind)
+        ]
+        return run_threads(
+            lambda part: self._compacted(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
+        )
+
+    def _kinds(self, X: Any, rows: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
+        """Rows of ones, and others: a few counts among clicks must not cost all rows their values."""
+        from mbauc.pairs.operator import kernels
+
+        if ones:
+            return [(True, rows)] if rows.size else []
+        if self._shifted:
+            return [(False, rows)] if rows.size else []
+        plain = kernels.rows_of_ones(X.indptr, X.data, rows)
+        return [(kind, part) for kind, part in ((True, rows[plain]), (False, rows[~plain])) if part.size]
+
+    def _occurrences(self, X: Any, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        from mbauc.pairs.operator import kernels
+
+        n_threads = min(self._n_threads, max(1, X.nnz // (4 * X.shape[1])))
+        counts = np.zeros((n_threads, X.shape[1]), dtype=np.int64)
+        parts = np.array_split(rows, n_threads)
+        run_threads(
+            lambda t: kernels.count_columns(X.indptr, X.indices, parts[t], counts[t]),
+            range(n_threads),
+            n_threads,
+        )
+        return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
+
+    def _compacted(
+        self, X: Any, weight: Array | None, group: int, rows: NDArray[np.intp], ones: bool
+    ) -> CompactRows:
+        from mbauc.pairs.operator import kernels
+
+        starts = np.zeros(rows.size + 1, dtype=np.uint32)
+        np.cumsum(X.indptr[rows + 1] - X.indptr[rows], out=starts[1:])
+        columns = np.empty(starts[-1], dtype=np.uint16 if self._short else np.uint32)
+        values = None if ones else np.empty(starts[-1])
+        kernels.compact(
+            X.indptr,
+            X.indices,
+            None if ones else X.data,
+            rows,
+            self.order.place_of,
+            self.shift,
+            starts,
+            columns,
+            values,
+        )
+        if values is not None:
+            with np.errstate(over="ignore"):
+                half = values.astype(np.float32)
+            values = half if np.array_equal(half, values) else values
+        return CompactRows(group, starts, columns, values, None if weight is None else weight[rows])
+
+    def sums(self, group: int) -> tuple[Array, Array]:
+        """Weighted sums of the columns in use, and of their squares, over the rows of a group."""
+        used = self.order.columns
+        ones = self._ones[group][used].astype(np.float64)
+        if self._sums is None or self._squares is None:
+            return ones, ones
+        return ones + self._sums[group][used], ones + self._squares[group][used]
+
+    # -- to disk and back ----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The sums and the order of the columns; columns that have not occurred have no part in them."""
+        used = self.order.columns
+        state: dict[str, NDArray[Any]] = {
+            "columns": used.astype(np.uint32),
+            "counts": np.array(self.counts, dtype=np.int64),
+            "weights": np.array(self.weights),
+            "squared_weights": np.array(self.squared_weights),
+            "ones": self._ones[:, used],
+        }
+        if self._sums is not None and self._squares is not None:
+            state |= {"sums": self._sums[:, used], "squares": self._squares[:, used]}
+        return state
+
+    @classmethod
+    def resume(cls, n_features: int, state: dict[str, NDArray[Any]], n_threads: int = 1) -> Collector:
+        """A collector with the sums of a state, to the same bits; for rows that have not been shifted."""
+        collector = cls(n_features, state["counts"].size, n_threads)
+        used = state["columns"].astype(np.intp)
+        collector.order.place_of[used] = np.arange(used.size, dtype=np.uint32)
+        collector.order._columns, collector.order.used = [used], int(used.size)
+        collector.counts = [int(count) for count in state["counts"]]
+        collector.weights = [float(weight) for weight in state["weights"]]
+        collector.squared_weights = [float(square) for square in state["squared_weights"]]
+        collector._ones[:, used] = state["ones"]
+        if "sums" in state:
+            collector._sums, collector._squares = np.zeros((2, *collector._ones.shape))
+            collector._sums[:, used], collector._squares[:, used] = state["sums"], state["squares"]
+        return collector
+
+
+def _parts(indptr: NDArray[Any], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Rows in pieces of at most so many rows and entries."""
+    if not rows.size:
+        return []
+    parts = -(-rows.size // _CHUNK_ROWS)
+    entries = int((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
+    return np.array_split(rows, max(parts, -(-entries // _CHUNK_ENTRIES)))

@@ -1,0 +1,82 @@
+"""Rows of one group in the form that products read: short column numbers, no values where all are one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class CompactRows:
+    """Some rows of one group.
+
+    Attributes
+    ----------
+    group : int
+        Which group they belong to: 0 for positives (or differences of pairs), 1 for negatives.
+    starts : ndarray of shape (n + 1,)
+        Where the entries of each row begin.
+    columns : ndarray of uint16 or uint32
+        Column of each entry, counted in the order of :class:`~mbauc.pairs.operator.columns.ColumnOrder`.
+    values : ndarray of float32 or float64, or None
+        Value of each entry; None if all are one.
+    weight : ndarray of shape (n,) or None
+        Weight of each row; None if all are one.
+    """
+
+    group: int
+    starts: NDArray[np.uint32]
+    columns: NDArray[Any]
+    values: NDArray[Any] | None
+    weight: NDArray[np.float64] | None
+
+    def loaded(self) -> CompactRows:
+        """The rows in memory, where they are already."""
+        return self
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.starts.size - 1
+
+    @property
+    def n_entries(self) -> int:
+        """Number of entries."""
+        return self.columns.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the arrays take."""
+        arrays = (self.starts, self.columns, self.values, self.weight)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Some rows of one group in a file.
+
+    Attributes
+    ----------
+    group, n_rows, n_entries, nbytes : int
+        As of :class:`CompactRows`.
+    read : callable
+        Reads them; what it returns is valid until its thread reads other rows.
+    """
+
+    group: int
+    n_rows: int
+    n_entries: int
+    nbytes: int
+    read: Callable[[], CompactRows]
+
+    def loaded(self) -> CompactRows:
+        """The rows in memory, until this thread loads others."""
+        return self.read()
+
+
+#: Rows in memory or in a file.
+Chunk = CompactRows | StoredRows

@@ -1,0 +1,86 @@
+"""Sampled pairs as products, from the rows that were drawn alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.errors import NonFiniteError
+from mbauc.pairs.operator.dense import DensePairRows
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.scatter.sparse import canonical_csr
+from mbauc.rows.block import Rows
+from mbauc.rows.finite import raise_nonfinite
+from mbauc.rows.matrix import is_sparse
+
+Array = NDArray[np.float64]
+
+
+class SampledPairRows(NamedTuple):
+    """Pairs that were drawn, and where their rows lie.
+
+    Attributes
+    ----------
+    rows : PairRows or DensePairRows
+        The drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn.
+    middle : ndarray of shape (d,)
+        Mean of the two class means.
+    """
+
+    rows: PairRows | DensePairRows
+    middle: Array
+
+
+def sampled_pair_rows(
+    rows: Rows, drawn: tuple[NDArray[np.intp], NDArray[np.intp]], matched: bool, n_threads: int
+) -> SampledPairRows:
+    """Pairs of rows i[k], j[k], or all pairs among them, as something that multiplies vectors.
+
+    Reads and copies the drawn rows, nothing else.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data.
+    drawn : pair of index arrays
+        Row numbers of the positives and of the negatives.
+    matched : bool
+        Whether to pair row k of one with row k of the other, instead of all with all.
+    n_threads : int
+        Threads to use.
+
+    Raises
+    ------
+    NonFiniteError
+        At the first NaN or infinity among the drawn rows, by its row in X.
+    """
+    X = canonical_csr(rows.X) if is_sparse(rows.X) else rows.X
+    plus, minus = X[drawn[0]], X[drawn[1]]
+    for part, numbers in zip((plus, minus), drawn, strict=True):
+        require_finite(part, numbers)
+    middle = (np.asarray(plus.mean(axis=0)).ravel() + np.asarray(minus.mean(axis=0)).ravel()) / 2
+    size = drawn[0].size
+    if matched:
+        if plus.dtype != np.float64:
+            plus = plus.astype(np.float64)
+        try:
+            with np.errstate(over="ignore"):
+                return SampledPairRows(pair_rows(plus - minus, [np.arange(size)], None, n_threads), middle)
+        except NonFiniteError:  # of two numbers that are finite
+            raise ValueError(
+                "X holds values whose differences overflow float64; rescale the features."
+            ) from None
+    together = np.concatenate(drawn)
+    groups = [np.arange(size), np.arange(size, together.size)]
+    return SampledPairRows(pair_rows(X[together], groups, None, n_threads), middle)
+
+
+def require_finite(part: Any, numbers: NDArray[np.intp]) -> None:
+    """Raise for the first NaN or infinity in rows that have these numbers elsewhere."""
+    try:
+        raise_nonfinite(part)
+    except NonFiniteError as error:
+        raise NonFiniteError(int(numbers[error.row]), error.column, error.value) from None

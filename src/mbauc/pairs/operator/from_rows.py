@@ -1,0 +1,51 @@
+"""Pairs as products, from rows that are in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.operator.collector import Collector
+from mbauc.pairs.operator.dense import DensePairRows
+from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.scatter.sparse import all_ones, canonical_csr, shift_of_full_columns
+from mbauc.rows.matrix import is_sparse
+
+Array = NDArray[np.float64]
+
+
+def pair_rows(
+    X: Any, groups: list[NDArray[np.intp]], weight: Array | None, n_threads: int
+) -> PairRows | DensePairRows:
+    """Groups of the rows of a matrix as something that multiplies vectors.
+
+    Dense rows are read where they are. Sparse rows are copied into a compact form of 2 or 4 bytes an entry, 4
+    or 8 more where values are not all one, and 4 a row.
+
+    Parameters
+    ----------
+    X : ndarray or CSR/CSC of shape (n, d)
+        Checked rows.
+    groups : list of index arrays
+        Row numbers of each group: positives and negatives, or those of differences alone.
+    weight : ndarray of shape (n,), optional
+        Weight of each row.
+    n_threads : int
+        Threads to use, in this and in all products.
+    """
+    if not is_sparse(X):
+        return DensePairRows(X, groups, weight, n_threads)
+    X = canonical_csr(X)
+    ones = all_ones(X, n_threads)
+    shift = None if ones else shift_of_full_columns(X, np.concatenate(groups))
+    collector = Collector(X.shape[1], len(groups), n_threads, shift)
+    collector.count(X, groups, weight, ones)
+    collector.settle()
+    if not all(np.isfinite(collector.sums(group)[1]).all() for group in range(len(groups))):
+        raise ValueError(
+            f"X holds values as large as {np.abs(X.data).max():.3g}, whose squares overflow float64; "
+            "rescale the features."
+        )
+    return PairRows(collector.compact(X, groups, weight, ones), collector, n_threads)

@@ -1,0 +1,98 @@
+"""About Σ among the most frequent columns, from some of the rows: what a solver preconditions with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.operator.compact_rows import Chunk
+from mbauc.pairs.operator.pair_sums import PairSums
+
+Array = NDArray[np.float64]
+
+#: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
+_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 5_000
+
+
+@dataclass
+class LeadingSums:
+    """Sums over the looked-at rows of each group; those of several parts of the rows add up.
+
+    Attributes
+    ----------
+    grams : ndarray of shape (groups, size, size)
+        Upper half of the weighted outer products.
+    sums : ndarray of shape (groups, size)
+    totals : ndarray of shape (groups,)
+        Their weight.
+    """
+
+    grams: Array
+    sums: Array
+    totals: Array
+
+    def __add__(self, other: LeadingSums) -> LeadingSums:
+        return LeadingSums(self.grams + other.grams, self.sums + other.sums, self.totals + other.totals)
+
+
+@dataclass(frozen=True)
+class LeadingBlock:
+    """Which columns and rows to look at.
+
+    Attributes
+    ----------
+    size : int
+        The first so many columns.
+    steps : tuple of int
+        Every so many-th row of each group.
+    """
+
+    size: int
+    steps: tuple[int, ...]
+
+    @classmethod
+    def plan(cls, rows: PairSums, entries: int) -> LeadingBlock:
+        """For rows with so many entries.
+
+        As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
+        many rows as have their outer products in that time, at most 5,000 of a group.
+        """
+        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, rows.mu.size)
+        length = max(entries / max(rows.n_rows, 1), 1.0)
+        most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
+        return cls(size, tuple(max(1, group.count // most) for group in rows.groups))
+
+    def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
+        """Over some of the rows."""
+        from mbauc.pairs.operator import kernels
+
+        count = len(self.steps)
+        result = LeadingSums(
+            np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
+        )
+        for stored in chunks:
+            chunk = stored.loaded()
+            group = chunk.group
+            result.totals[group] += kernels.leading_gram(
+                chunk.starts,
+                chunk.columns,
+                chunk.values,
+                chunk.weight,
+                self.steps[group],
+                self.size,
+                result.grams[group],
+                result.sums[group],
+            )
+        return result
+
+    def block(self, mu: Array, sums: LeadingSums) -> Array:
+        """Σ among the first columns as far as the rows tell, plus μ μ'."""
+        first = mu[: self.size]
+        result = np.outer(first, first)
+        for gram, own, total in zip(sums.grams, sums.sums, sums.totals, strict=True):
+            if total > 0:
+                result += gram / total - np.outer(own, own) / total**2
+        return result

@@ -1,0 +1,122 @@
+"""Products with Σ straight from sparse rows: X'(D(Xv)) in one sweep, nothing of size d×d."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.operator.collector import Collector
+from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.operator.compact_rows import Chunk
+from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
+from mbauc.pairs.operator.pair_sums import ColumnPairs, Group
+from mbauc.runtime.progress import Advance, silent
+from mbauc.runtime.threads import run_threads
+
+Array = NDArray[np.float64]
+
+
+class PairRows(ColumnPairs):
+    """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
+
+    A product computes the score of a row and adds its share to the result while the row is in cache: one sweep,
+    4 flops and (for ones) 2 or 4 bytes an entry.
+
+    Rows are shared out over ``shards`` in a fixed way and their results are added up in order, so that a
+    product has the same bits whichever thread is faster.
+
+    Parameters
+    ----------
+    chunks : sequence of CompactRows or StoredRows
+        The rows.
+    collector : Collector
+        Which made them, and knows their sums.
+    shards : int
+        Parts that work side by side, each with a vector of its own.
+
+    Attributes
+    ----------
+    order : ColumnOrder
+        Which columns the vectors are over.
+
+    The others are those of :class:`~mbauc.pairs.operator.pair_sums.PairSums`.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:
+        super().__init__(groups_of(collector), collector.shift[collector.order.columns])
+        self.order: ColumnOrder = collector.order
+        self.chunks, self.shards = chunks, shards
+        self._block: Array | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the rows take."""
+        return sum(chunk.nbytes for chunk in self.chunks)
+
+    def leading_block(self) -> Array:
+        """About Σ among the most frequent columns, from at most 5,000 rows of each group; made once.
+
+        As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
+        many rows as have their outer products in that time.
+        """
+        if self._block is None:
+            self._block = self._made_block()
+        return self._block
+
+    def _made_block(self) -> Array:
+        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+
+        def sums(number: int) -> LeadingSums:
+            return plan.sums([chunk for chunk in self.chunks if chunk.group == number])
+
+        found = run_threads(sums, range(len(self.groups)), self.shards)
+        return plan.block(self.mu, sum(found[1:], found[0]))
+
+    def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
+        scales = [1.0 / group.weight for group in self.groups]
+
+        def part(shard: int) -> tuple[Array, Array]:
+            return sweep(self.chunks[shard :: self.shards], v, centres, scales, self.advance)
+
+        return run_threads(part, range(self.shards), self.shards)
+
+
+def groups_of(collector: Collector) -> list[Group]:
+    """The groups that a collector has counted."""
+    counted = zip(collector.counts, collector.weights, collector.squared_weights, strict=True)
+    return [Group.of(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
+
+
+def sweep(
+    chunks: Iterable[Chunk],
+    v: Array,
+    centres: Sequence[float],
+    scales: Sequence[float],
+    advance: Advance = silent,
+) -> tuple[Array, Array]:
+    """X'D(Xv - centre) over some rows, and by group the sums of D(Xv - centre) and of its square.
+
+    Parameters
+    ----------
+    chunks : iterable of CompactRows or StoredRows
+        The rows.
+    v : ndarray
+        Over the columns in use.
+    centres, scales : sequences of float
+        What is taken off the scores of each group, and what its weights are multiplied by.
+    advance : callable
+        Told the rows of each chunk that is done.
+    """
+    from mbauc.pairs.operator import kernels
+
+    part, sums = np.zeros(v.size), np.zeros((len(centres), 2))
+    for stored in chunks:
+        chunk = stored.loaded()
+        group = chunk.group
+        sums[group] += kernels.product(
+            chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[group], v, centres[group], part
+        )
+        advance(chunk.n_rows)
+    return part, sums

@@ -1,0 +1,110 @@
+"""``mbauc plan``: how many pairs a sample would need."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from mbauc.cli.data_options import add_columns, add_data, files, opened
+from mbauc.cli.output import Output, add_command, number_or_auto, rate, seed, whole
+
+_DESCRIPTION = """\
+Says how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the MBA
+paper, with constants that can be proved), and what samples of several sizes really do, from the first rows of
+the files.
+Training on all pairs is usually faster than any such sample: this is for understanding, and for data to come.
+"""
+_EXAMPLES = """\
+example:
+  mbauc plan clicks.csv --label click --encode onehot --delta 0.2
+"""
+
+#: Columns from which on people should know what they are waiting for.
+_WIDE = 3_000
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "plan", "how many pairs a sample would need (Theorem 4)", _DESCRIPTION, _EXAMPLES
+    )
+    add_data(parser)
+    add_columns(parser)
+    parser.add_argument("--l2", type=number_or_auto, default="auto", help="ridge penalty (default: auto)")
+    parser.add_argument(
+        "--delta", type=rate, default=0.1, help="largest distance of the weights, as a share (default: 0.1)"
+    )
+    parser.add_argument("--p", type=rate, default=0.05, help="probability that this fails (default: 0.05)")
+    parser.add_argument(
+        "--rows",
+        type=_rows,
+        default=200_000,
+        metavar="N",
+        help="of the files to look at (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="of the draws (default: %(default)s)")
+    parser.set_defaults(run=run)
+
+
+def _rows(text: str) -> int:
+    value = whole(text)
+    if value < 10:
+        raise argparse.ArgumentTypeError(f"expected at least 10 rows, got {text!r}")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the plan."""
+    import numpy as np
+    from scipy import sparse as sp
+
+    from mbauc.paper.theory import plan_pairs
+
+    output = Output(options.json)
+    with files(options) as paths:
+        source, _ = opened(paths, options)
+        blocks: list[Any] = []
+        count = 0
+        if source.n_features > _WIDE:
+            fewer = "; --encode hash --hash-dim 1000 takes seconds" if hasattr(source, "plan") else ""
+            sys.stderr.write(
+                f"mbauc: note: a plan looks at all pairs of {source.n_features:,} columns, which takes minutes "
+                f"and {24 * source.n_features**2 / 1e9:.1f} GB{fewer}.\n"
+            )
+        for X, y, weight in source:
+            rows = min(y.size, options.rows - count)
+            blocks.append((X[:rows], y[:rows], None if weight is None else weight[:rows]))
+            count += rows
+            if count >= options.rows:
+                break
+    if not blocks:
+        raise ValueError("there are no rows.")
+    parts, labels, weights = zip(*blocks, strict=True)
+    sparse = any(sp.issparse(part) for part in parts)
+    matrix: Any = sp.vstack(list(map(sp.csr_array, parts)), format="csr") if sparse else np.concatenate(parts)
+    y = np.concatenate(labels)
+    plan = plan_pairs(
+        matrix,
+        y,
+        sample_weight=None if weights[0] is None else np.concatenate(weights),
+        l2=options.l2,
+        delta=options.delta,
+        p=options.p,
+        random_state=options.seed,
+        verbose=not options.json,
+    )
+    output.say(str(plan))
+    return output.done(
+        {
+            "rows": int(y.size),
+            "pairs": plan.pairs,
+            "needed": plan.needed.pairs,
+            "l2": plan.l2,
+            "delta": plan.delta,
+            "p": plan.p,
+            "positives": plan.n_positive,
+            "negatives": plan.n_negative,
+            "measured": [vars(one) for one in plan.measured],
+        }
+    )

@@ -1,0 +1,203 @@
+"""Lemma 1: the Neyman–Pearson detector, and what it detects at a given false-alarm rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from mbauc.checks import check_number
+from mbauc.runtime.seeds import generator
+
+Array = NDArray[np.float64]
+
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Detector:
+    """The rule of Lemma 1: positive where p₊ > η p₋, by a coin of probability γ where they are equal.
+
+    Attributes
+    ----------
+    eta : float
+        Threshold η of the likelihood ratio.
+    log_eta : float
+        Its logarithm, which scores are compared with.
+    gamma : float
+        Probability γ of a positive decision at the threshold.
+    detection, false_alarm : float
+        P_D and P_F of the rule.
+    """
+
+    log_eta: float
+    gamma: float
+    detection: float
+    false_alarm: float
+
+    @property
+    def eta(self) -> float:
+        """Threshold of the likelihood ratio itself."""
+        return float(np.exp(self.log_eta))
+
+    def decide(self, log_likelihood_ratio: ArrayLike, random_state: Any = None) -> NDArray[np.bool_]:
+        """True where the decision is positive."""
+        ratio = np.asarray(log_likelihood_ratio, dtype=np.float64)
+        if np.isnan(ratio).any():
+            raise ValueError("log_likelihood_ratio must not hold NaN.")
+        coin = generator(random_state).random(ratio.shape) < self.gamma
+        return np.asarray((ratio > self.log_eta) | ((ratio == self.log_eta) & coin))
+
+
+class DetectionCurve(Protocol):
+    """The ROC curve of a likelihood-ratio test, P_D against P_F."""
+
+    @property
+    def auc(self) -> float:
+        """Area under it: the largest that any scorer reaches."""
+
+    def detector(self, alpha: float) -> Detector:
+        """The rule with false-alarm rate alpha."""
+
+    def detection(self, false_alarm: ArrayLike) -> Array:
+        """P_D at given false-alarm rates."""
+
+
+class AtomicCurve:
+    """The curve of a likelihood ratio that takes finitely many values, or of a sample of its values.
+
+    Parameters
+    ----------
+    log_ratio : array-like of shape (m,)
+        Values of log p₊/p₋; infinite where one of the two is zero.
+    plus, minus : array-like of shape (m,)
+        Probability of each value under both hypotheses; each sums to one.
+    """
+
+    def __init__(self, log_ratio: ArrayLike, plus: ArrayLike, minus: ArrayLike) -> None:
+        ratio, above, below = (np.asarray(part, dtype=np.float64) for part in (log_ratio, plus, minus))
+        if np.isnan(ratio).any():
+            raise ValueError("log_ratio must not hold NaN.")
+        levels, place = np.unique(-ratio, return_inverse=True)
+        self._levels = -levels  # falling
+        self._plus, self._minus = (
+            np.bincount(place, weights=part).astype(np.float64) for part in (above, below)
+        )
+        self._rates = _cumulated(self._minus), _cumulated(self._plus)
+
+    @property
+    def auc(self) -> float:
+        """Area under the curve; values with the same ratio are tied."""
+        false_alarm, detection = self._rates
+        return float(np.sum(np.diff(false_alarm) * (detection[:-1] + detection[1:]) / 2))
+
+    def detector(self, alpha: float) -> Detector:
+        """η, γ, P_D and P_F for a false-alarm rate of exactly alpha (in [0, 1]). ``O(log m)``."""
+        alpha = check_number("alpha", alpha, low=0.0, high=1.0)
+        false_alarm, detection = self._rates
+        # levels that are accepted whole; what is left of alpha goes to the next by a coin
+        whole = int(np.searchsorted(false_alarm[1:], alpha, side="right"))
+        rest = alpha - false_alarm[whole]
+        if whole == self._levels.size or (whole > 0 and rest <= 0.0):
+            at, gamma = whole - 1, 1.0
+        else:
+            at, gamma = whole, min(1.0, float(rest / self._minus[whole]))
+        return Detector(
+            float(self._levels[at]),
+            gamma,
+            min(1.0, float(detection[at] + gamma * self._plus[at])),
+            min(1.0, float(false_alarm[at] + gamma * self._minus[at])),
+        )
+
+    def detection(self, false_alarm: ArrayLike) -> Array:
+        """P_D at given false-alarm rates; between values of the ratio a coin decides."""
+        return np.asarray(np.interp(_checked_rates(false_alarm), *self._rates))
+
+
+def _cumulated(masses: Array) -> Array:
+    """Sums from none to all, which is one but for rounding."""
+    sums: Array = np.minimum(np.concatenate([[0.0], np.cumsum(masses)]), 1.0)
+    sums[-1] = 1.0
+    return sums
+
+
+class TailCurve:
+    """The curve of a continuous statistic whose tails are known under both hypotheses.
+
+    Parameters
+    ----------
+    plus, minus : callable
+        P(statistic > z) under the positive and the negative hypothesis.
+    span : tuple of two floats
+        Where the statistic lies, but for a probability that float64 cannot tell from zero; of the order of
+        one to a thousand wide.
+    auc : float
+        Area under the curve.
+    log_ratio : callable, optional
+        log p₊/p₋ as an increasing function of the statistic.
+    origin, unit : float
+        The score is ``origin + unit`` times the statistic.
+    """
+
+    def __init__(
+        self,
+        plus: Callable[[Any], Array],
+        minus: Callable[[Any], Array],
+        span: tuple[float, float],
+        auc: float,
+        log_ratio: Callable[[float], float] | None = None,
+        origin: float = 0.0,
+        unit: float = 1.0,
+    ) -> None:
+        self._plus, self._minus, self._span, self._auc, self._log_ratio = plus, minus, span, auc, log_ratio
+        self._origin, self._unit = origin, unit
+
+    @property
+    def auc(self) -> float:
+        """Area under the curve."""
+        return self._auc
+
+    def threshold(self, alpha: float) -> float:
+        """Score that is exceeded with probability alpha under the negative hypothesis."""
+        return self._origin + self._unit * self._place(check_number("alpha", alpha, low=0.0, high=1.0))
+
+    def detector(self, alpha: float) -> Detector:
+        """η, γ, P_D and P_F for a false-alarm rate of alpha; ties have no probability, so γ = 0."""
+        if self._log_ratio is None:
+            raise ValueError("this curve is not that of a likelihood ratio; use threshold(alpha).")
+        z = self._place(check_number("alpha", alpha, low=0.0, high=1.0))
+        log_eta = float(self._log_ratio(z)) if np.isfinite(z) else z
+        return Detector(log_eta, 0.0, float(self._plus(z)), float(self._minus(z)))
+
+    def detection(self, false_alarm: ArrayLike) -> Array:
+        """P_D at given false-alarm rates; a root is searched for each, about 0.1 ms."""
+        rates = _checked_rates(false_alarm)
+        found = [float(self._plus(self._place(float(rate)))) for rate in rates.ravel()]
+        return np.array(found).reshape(rates.shape)
+
+    def _place(self, alpha: float) -> float:
+        """The statistic's threshold."""
+        if alpha in (0.0, 1.0):
+            return np.inf if alpha == 0.0 else -np.inf
+        low, high = self._span
+        if alpha >= self._minus(low):
+            return low
+        if alpha <= self._minus(high):
+            return high
+
+        def excess(z: float) -> float:
+            # on the scale of logarithms, so that 1e-9 is met as well as 0.1
+            return float(np.log(np.maximum(self._minus(z), _TINY)) - np.log(alpha))
+
+        return float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14))
+
+
+def _checked_rates(false_alarm: ArrayLike) -> Array:
+    rates = np.asarray(false_alarm, dtype=np.float64)
+    if not ((rates >= 0.0) & (rates <= 1.0)).all():
+        raise ValueError(f"false_alarm must lie between 0 and 1, got {false_alarm!r}.")
+    return rates

@@ -1,0 +1,181 @@
+"""The columns of Table III: the paper's six, the same rivals run to convergence, and what else there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.paper.studies.contenders import (
+    Contender,
+    Draw,
+    complete,
+    elastic_net,
+    in_order,
+    lasso,
+    matched,
+    mba,
+    mean_difference,
+    ridge,
+)
+
+#: Passes of an online method that is run to convergence, and of each setting that it tries before.
+PASSES, TRIAL_PASSES = 20, 4
+#: Settings that each method may try; those run to convergence try every other one, on one held-out fold.
+SETTINGS = 8
+#: From so many columns on AdaAUC keeps a sketch of the covariances instead of d² numbers.
+_WIDE, _RANK = 500, 50
+
+
+Weights = Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Any]
+
+
+class Method(NamedTuple):
+    """A column.
+
+    Attributes
+    ----------
+    key : str
+        Name in files.
+    contender : Contender
+        How it learns and what it tries.
+    cost : {"cheap", "dear"}
+        Whether it takes part in every run, or in the first few only.
+    repeats : int
+        Cross-validations to choose the setting by.
+    folds : int
+        Folds of five that are held out in turn.
+    final : callable, optional
+        How the weights are learned with the setting chosen, if not as it was chosen.
+    """
+
+    key: str
+    contender: Contender
+    cost: Literal["cheap", "dear"] = "cheap"
+    repeats: int = 1
+    folds: int = 3
+    final: Weights | None = None
+
+    def weights(self, draw: Draw, setting: float) -> Any:
+        """Weights learned from all rows of a draw."""
+        learn = self.contender.weights if self.final is None else self.final
+        return learn(draw, np.ones(draw.y.size, dtype=bool), (setting,))[0]
+
+
+def _online_logistic(eta0: float, **more: Any) -> Any:
+    from mbauc.paper.rivals import OnlineLogisticRegression
+
+    return OnlineLogisticRegression(eta0=eta0, **more)
+
+
+def _ftrl(alpha: float, **more: Any) -> Any:
+    from mbauc.paper.rivals import FTRLProximal
+
+    return FTRLProximal(alpha=alpha, lambda_1=1.0, **more)
+
+
+def _oam(C: float, **more: Any) -> Any:
+    from mbauc.paper.rivals import OAM
+
+    return OAM(C=C, **more)
+
+
+class _AdaAUC:
+    """AdaOAM with a sketch of the covariances where there are many columns."""
+
+    def __init__(self, eta0: float, **more: Any) -> None:
+        self.eta0, self.more = eta0, more
+
+    def fit(self, X: Any, y: Any) -> Any:
+        from mbauc.paper.rivals import AdaOAM
+
+        rank = _RANK if X.shape[1] >= _WIDE else None
+        return AdaOAM(eta0=self.eta0, rank=rank, **self.more).fit(X, y)
+
+
+def _once(make: Callable[..., Any]) -> Weights:
+    # the seed is for what is drawn beside the order of the rows: OAM's buffers
+    return in_order(lambda setting: make(setting, shuffle=False, random_state=0))
+
+
+def _passes(make: Callable[..., Any], number: int) -> Weights:
+    return in_order(lambda setting: make(setting, max_iter=number, shuffle=True, random_state=0))
+
+
+def _converged(key: str, once: Contender, make: Callable[..., Any]) -> Method:
+    """The same rival again, with settings tried over a few passes and the chosen one run for many."""
+    contender = Contender(f"{once.name}, converged", once.setting, once.grid[1::2], _passes(make, TRIAL_PASSES))
+    return Method(key, contender, "dear", folds=1, final=_passes(make, PASSES))
+
+
+def _logistic(class_weight: str | None) -> Weights:
+    def weights(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        rows = draw.order[kept[draw.order]]
+        X, y = draw.X[rows], draw.y[rows]
+        model = LogisticRegression(class_weight=class_weight, warm_start=True, max_iter=2000)
+        return np.concatenate([model.set_params(C=C).fit(X, y).coef_.copy() for C in grid])
+
+    return weights
+
+
+def _balanced_ridge(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
+    from sklearn.linear_model import RidgeClassifier
+
+    rows = draw.order[kept[draw.order]]
+    X, y = draw.X[rows], draw.y[rows]
+    # in the units of l2, so that it tries what the exact fit tries
+    models = (RidgeClassifier(alpha=len(rows) * l2 / 2, class_weight="balanced") for l2 in grid)
+    return np.array([model.fit(X, y).coef_.ravel() for model in models])
+
+
+def _lda(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    rows = draw.order[kept[draw.order]]
+    X, y = draw.X[rows], draw.y[rows]
+    models = (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share) for share in grid)
+    return np.concatenate([model.fit(X, y).coef_ for model in models])
+
+
+def _grid(first: float, last: float) -> tuple[float, ...]:
+    return tuple(float(f"{value:.3g}") for value in np.geomspace(first, last, SETTINGS))
+
+
+_L2 = _grid(10.0, 1e-6)
+_SHARES = _grid(0.3, 1e-4)
+_ETA, _ALPHA, _COST, _ADA = _grid(0.01, 300.0), _grid(0.01, 100.0), _grid(1e-7, 10.0), _grid(1e-4, 10.0)
+
+#: The paper's columns, in its order.
+PRINTED = (
+    Method("mba-l2", Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))),
+    Method("mba-l1", Contender("MBA-ℓ1", "l1 / max", _SHARES, mba(matched, lasso))),
+    Method("olr", Contender("OLR", "eta0", _ETA, _once(_online_logistic))),
+    Method("solr", Contender("SOLR", "alpha", _ALPHA, _once(_ftrl))),
+    Method("oam", Contender("OAM", "C", _COST, _once(_oam))),
+    Method("adaauc", Contender("AdaAUC", "eta0", _ADA, _once(_AdaAUC))),
+)
+#: The same rivals after many passes.
+_MAKERS: tuple[Callable[..., Any], ...] = (_online_logistic, _ftrl, _oam, _AdaAUC)
+CONVERGED = tuple(
+    _converged(f"{method.key}-converged", method.contender, make)
+    for method, make in zip(PRINTED[2:], _MAKERS, strict=True)
+)
+#: What the paper does not have.
+OURS = (
+    Method("mba-exact", Contender("MBA-ℓ2 exact", "l2", _L2, mba(complete, ridge)), repeats=5),
+    Method("mba-el", Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete, elastic_net)), "dear"),
+    Method("ridge-balanced", Contender("balanced ridge", "l2", _L2, _balanced_ridge), "dear"),
+    Method("logistic", Contender("logistic", "C", _grid(1e-4, 100.0), _logistic(None)), "dear"),
+    Method(
+        "logistic-balanced",
+        Contender("balanced logistic", "C", _grid(1e-4, 100.0), _logistic("balanced")),
+        "dear",
+    ),
+    Method("lda", Contender("LDA", "shrinkage", _grid(1.0, 1e-6), _lda), "dear"),
+    Method("mean-difference", Contender("mean difference", "none", (0.0,), mean_difference)),
+)
+METHODS = (*PRINTED, *CONVERGED, *OURS)

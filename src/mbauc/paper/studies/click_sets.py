@@ -1,0 +1,226 @@
+"""The click logs of Section V-C as they can be had: synthetic ones of any size, and small real samples."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse as sp
+
+from mbauc.errors import NotAvailableError
+from mbauc.metrics import roc_auc
+from mbauc.paper.clicks.log import ClickLog
+from mbauc.paper.clicks.shapes import SHAPES
+from mbauc.paper.datasets.places import folders
+from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
+from mbauc.readers.hashing import fold_columns
+from mbauc.readers.libsvm.source import read_libsvm
+from mbauc.readers.table.source import TableSource
+from mbauc.rows.source import Block
+
+#: Columns, as in the paper.
+COLUMNS = 10_000
+#: Columns of the real Criteo sample before they are folded.
+WIDE = 1 << 20
+#: A chunk with fewer rows than this is not worth the name: small sets have fewer chunks.
+_CHUNK_ROWS = 500
+#: Test rows for each training row, and bounds on their number; validation rows likewise.
+_TEST_SHARE, _FEWEST_TEST, _MOST_HELD = 5, 1_000, 1_000_000
+_VALIDATION_SHARE = 10
+
+_CRITEO_PARTS = ("criteo60k.part1", "criteo60k.part2", "criteo60k.part3")
+_AVAZU_FILE, _AVAZU_TRAINING = "avazu.first9999.csv", 7_000
+
+
+@dataclass(frozen=True)
+class ClickSet:
+    """Rows to learn from, then rows to choose settings on, then rows to be judged on.
+
+    Attributes
+    ----------
+    key, title : str
+        Names in files and on pages.
+    paper : str
+        The paper's set that this one stands for.
+    n_features : int
+        Number of columns.
+    n_fit, n_validation, n_test : int
+        Number of rows of each kind.
+    n_chunks : int
+        Parts in which the rows to learn from are handed out.
+    rows : callable
+        From two row numbers to the rows between them; rows to learn from come first.
+    data : str
+        Tells this data from any other.
+    best_auc : callable, optional
+        AUC on the test rows of the best possible scores, where they are known.
+    wide : ClickSet, optional
+        The same rows before their columns were folded.
+    """
+
+    key: str
+    title: str
+    paper: str
+    n_features: int
+    n_fit: int
+    n_validation: int
+    n_test: int
+    n_chunks: int
+    rows: Callable[[int, int], Block]
+    data: str
+    best_auc: Callable[[], float] | None = None
+    wide: ClickSet | None = None
+
+    @property
+    def n_train(self) -> int:
+        """Rows that are not test rows."""
+        return self.n_fit + self.n_validation
+
+    def chunks(self) -> Iterator[Block]:
+        """The rows to learn from, one chunk in memory at a time."""
+        edges = np.linspace(0, self.n_fit, self.n_chunks + 1).astype(np.int64)
+        for start, stop in pairwise(edges.tolist()):
+            yield self.rows(start, stop)
+
+    def validation(self) -> Block:
+        """Rows to choose settings on."""
+        return self.rows(self.n_fit, self.n_train)
+
+    def test(self) -> Block:
+        """Rows to be judged on."""
+        return self.rows(self.n_train, self.n_train + self.n_test)
+
+
+def synthetic(
+    shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS
+) -> ClickSet:
+    """A made-up log of a shape with so many training rows, or as many as the paper has if that is less."""
+    paper = shape.replace("-", " ")
+    train = min(rows, CLICK_ROWS[paper])
+    test = min(max(train // _TEST_SHARE, _FEWEST_TEST), _MOST_HELD)
+    log = ClickLog(train + test, shape=shape, hash_dim=hash_dim, seed=seed, n_jobs=n_jobs)
+
+    def best_auc() -> float:
+        return roc_auc(log.rows(train, train + test).y, log.log_odds(train, train + test))
+
+    title = f"{paper.title()}, synthetic"
+    data = f"ClickLog {shape} {train} {test} {hash_dim} {seed}"
+    return _split(shape, title, paper, hash_dim, train, test, log.rows, data, best_auc)
+
+
+def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
+    """60,000 consecutive rows of the Criteo log: 40,000 to learn from, shuffled, the last 20,000 to test on."""
+    paths = [_found(name, folder) for name in _CRITEO_PARTS]
+    parts = [read_libsvm(path, n_features=WIDE) for path in paths]
+    X, y = sp.csr_array(sp.vstack([part[0] for part in parts])), np.concatenate([part[1] for part in parts])
+    train = y.size - parts[-1][1].size
+    wide = _in_memory("criteo-sample-wide", "", "criteo", X, y, train, seed)
+    title = "Criteo, 60,000 real rows"
+    return _in_memory("criteo-sample", title, "criteo", fold_columns(X, COLUMNS), y, train, seed, wide)
+
+
+def avazu_sample(folder: Path | None, seed: int) -> ClickSet:
+    """The first 9,999 rows of the Avazu log, app and site: 7,000 to learn from, the rest to test on."""
+    columns = [field.name for field in SHAPES["avazu-app"].columns]
+    types = dict.fromkeys(columns, "category") | {"id": "id"}
+    source = TableSource(
+        _found(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
+    )
+    blocks = list(source)
+    X, y = sp.csr_array(sp.vstack([block.X for block in blocks])), np.concatenate([b.y for b in blocks])
+    return _in_memory("avazu-sample", "Avazu, 9,999 real rows", "avazu app", X, y, _AVAZU_TRAINING, seed)
+
+
+#: How each set is made, by its key: from rows, seed, folder and threads.
+SETS: dict[str, Callable[[int, int, Path | None, int | None], ClickSet]] = {
+    **{
+        shape: lambda rows, seed, folder, n_jobs, shape=shape: synthetic(shape, rows, seed, n_jobs)  # type: ignore[misc]
+        for shape in ("avazu-app", "avazu-site", "criteo")
+    },
+    "avazu-sample": lambda rows, seed, folder, n_jobs: avazu_sample(folder, seed),
+    "criteo-sample": lambda rows, seed, folder, n_jobs: criteo_sample(folder, seed),
+}
+#: The paper's sets that each one stands for.
+STANDS_FOR = {
+    "avazu-app": ("avazu app",),
+    "avazu-site": ("avazu site",),
+    "criteo": ("criteo",),
+    "avazu-sample": ("avazu app", "avazu site"),
+    "criteo-sample": ("criteo",),
+}
+
+
+def wanted(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the keys that stand for a data set that was asked for; all if none was."""
+    found = tuple(key for key in keys if not datasets or set(STANDS_FOR[key]) & set(datasets))
+    if not found:
+        raise ValueError(
+            f"datasets must hold a click log ({', '.join(CLICK_ROWS)}), got {', '.join(datasets)}."
+        )
+    return found
+
+
+def _split(
+    key: str,
+    title: str,
+    paper: str,
+    n_features: int,
+    train: int,
+    test: int,
+    rows: Callable[[int, int], Block],
+    data: str,
+    best_auc: Callable[[], float] | None = None,
+    wide: ClickSet | None = None,
+) -> ClickSet:
+    validation = min(train // _VALIDATION_SHARE, _MOST_HELD)
+    fit = train - validation
+    chunks = max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
+    return ClickSet(key, title, paper, n_features, fit, validation, test, chunks, rows, data, best_auc, wide)
+
+
+def _in_memory(
+    key: str,
+    title: str,
+    paper: str,
+    X: sp.csr_array,
+    y: np.ndarray,
+    train: int,
+    seed: int,
+    wide: ClickSet | None = None,
+) -> ClickSet:
+    """Rows in memory, those of the training part in random order."""
+    order = np.arange(y.size)
+    order[:train] = np.random.default_rng([seed, 5]).permutation(train)
+    X, y = X[order], y[order].astype(np.int8)
+    X.sort_indices()
+    sums = [zlib.crc32(np.ascontiguousarray(part).tobytes()) for part in (X.indptr, X.indices, X.data, y)]
+    data = "-".join(f"{number:08x}" for number in sums)
+    return _split(
+        key,
+        title,
+        paper,
+        X.shape[1],
+        train,
+        y.size - train,
+        lambda a, b: Block(X[a:b], y[a:b]),
+        data,
+        None,
+        wide,
+    )
+
+
+def _found(name: str, folder: Path | None) -> Path:
+    places = folders(folder)
+    for place in places:
+        for ending in ("", ".bz2", ".gz", ".xz"):
+            path = place / f"{name}{ending}"
+            if path.is_file():
+                return path
+    raise NotAvailableError(
+        f"{name} (plain, .bz2, .gz or .xz) is not in {' or '.join(map(str, places))}; name its folder by "
+        "--data-dir or the environment variable MBAUC_DATA"
+    )

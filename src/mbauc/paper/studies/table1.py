@@ -1,0 +1,67 @@
+"""Table I: rows, columns and imbalance of the data sets, as found in the files and as printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mbauc.errors import NotAvailableError
+from mbauc.paper.datasets.registry import find, load
+from mbauc.paper.studies.outputs import none_of, write_table, write_text
+
+_HEAD = [
+    "dataset",
+    "train_rows",
+    "test_rows",
+    "columns",
+    "ratio",
+    "paper_train",
+    "paper_test",
+    "paper_columns",
+    "paper_ratio",
+]
+
+
+def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> list[Path]:
+    """Write ``table1.csv`` and ``table1.md``; return their paths."""
+    rows, lines, notes = [], [], []
+    for name in datasets:
+        entry = find(name)
+        printed = entry.printed
+        beside = (
+            [f"{printed.rows[0]:,}", f"{printed.rows[1]:,}", f"{printed.columns:,}", f"{printed.ratio:.2f}"]
+            if printed
+            else ["", "", "", ""]
+        )
+        try:
+            data = load(name, data_dir)
+        except NotAvailableError:
+            rows.append([name, "", "", "", "", *beside])
+            others = " | ".join(f"({theirs})" for theirs in beside[1:])
+            lines.append(f"| {name} | not available: get it from {entry.source} ({beside[0]}) | {others} |")
+            continue
+        positives = int(data.y.sum())
+        found = [
+            f"{data.X.shape[0]:,}",
+            f"{data.X_test.shape[0]:,}",
+            f"{data.X.shape[1]:,}",
+            f"{(data.y.size - positives) / positives:.2f}" if positives else "no positives",
+        ]
+        rows.append([name, *found, *beside])
+        cells = (f"{ours} ({theirs})" for ours, theirs in zip(found, beside, strict=True))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        notes += [f"* {name}: {note}" for note in entry.notes]
+    if not any(row[1] for row in rows):
+        raise NotAvailableError(none_of(datasets))
+    page = [
+        "# Table I: the data sets",
+        "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "
+        "The ratio is that of negative to positive training rows.",
+        "\n".join(
+            ["| data set | training rows | test rows | columns | ratio |", "|---|---|---|---|---|", *lines]
+        ),
+        "\n".join(notes),
+    ]
+    return [
+        write_table(folder / "table1.csv", _HEAD, rows),
+        write_text(folder / "table1.md", "\n\n".join(page) + "\n"),
+    ]

@@ -1,0 +1,228 @@
+"""Decimal text to the nearest float64, in compiled loops; importing this module imports numba.
+
+The nearest float of w·10^q, w < 2^64, comes from one of three ways, each exact (ties go to the even
+neighbour): one product or quotient of two floats where both are exact; the product of w and the first 128 bits
+of 5^q (Eisel and Lemire's idea), where what is cut off cannot change the rounding; and the comparison of whole
+numbers where it could. Longer decimals lie between w and w + 1 of their first 19 digits, and mostly both round
+alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbauc.readers.libsvm.halfway import compare_text, compare_word
+from mbauc.runtime.compiled import compiled
+
+#: What became of a decimal.
+FINE, MALFORMED, OVERFLOW = 0, 1, 2
+
+#: Below the first power of ten no 64-bit number rounds to more than 0, above the second none to less than inf.
+_LEAST, _MOST = -342, 308
+#: Digits that always fit into 64 bits.
+_WORD = 19
+#: An exponent beyond this decides by itself, whatever stands before it; ten times it is no overflow.
+_HUGE = 1 << 50
+
+_TENS = 10.0 ** np.arange(23)
+_ALL = np.uint64(2**64 - 1)
+_LOW = np.uint64(0xFFFFFFFF)
+_HIDDEN = np.uint64(1 << 52)
+_EXACT = np.uint64(1 << 53)
+_NOTHING, _ONE, _TEN, _HALF, _WIDTH = (np.uint64(k) for k in (0, 1, 10, 32, 64))
+_ZERO = np.uint64(ord("0"))
+_PLUS, _MINUS, _POINT, _UPPER, _LOWER = (np.uint8(ord(c)) for c in "+-.Ee")
+
+
+def _powers() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first 128 bits of 5^q in two halves, cut off, and the exponent of its leading bit."""
+    high, low, leading = [], [], []
+    for q in range(_LEAST, _MOST + 1):
+        power = 5 ** abs(q)
+        # 1 / power lies between two powers of two, since no power of five is one
+        exponent = power.bit_length() - 1 if q >= 0 else -power.bit_length()
+        cut = (power << 127 >> exponent) if q >= 0 else (1 << 127 - exponent) // power
+        high.append(cut >> 64)
+        low.append(cut & (1 << 64) - 1)
+        leading.append(exponent)
+    return np.array(high, np.uint64), np.array(low, np.uint64), np.array(leading, np.int64)
+
+
+_FIVE_HIGH, _FIVE_LOW, _FIVE_LEADING = _powers()
+#: Up to here all bits of 5^q are in the table.
+_WHOLE = 55
+
+
+@compiled(error_model="numpy")
+def read_decimal(text, p):  # type: ignore[no-untyped-def]
+    """The decimal at place p: (float, place after it, code).
+
+    A sign, digits with a point anywhere among them, and an exponent; words such as ``nan`` are malformed. The
+    text must go on after the decimal with anything that does not belong to it. ``O(m)`` for m characters.
+    """
+    one = np.uintp(1)
+    sign = text[p]
+    if sign in (_MINUS, _PLUS):
+        p += one
+    begin = p
+    mantissa = _NOTHING
+    digit = np.uint64(text[p]) - _ZERO
+    while digit < _TEN:
+        mantissa = mantissa * _TEN + digit
+        p += one
+        digit = np.uint64(text[p]) - _ZERO
+    digits = p - begin
+    q = np.int64(0)
+    if text[p] == _POINT:
+        p += one
+        point = p
+        digit = np.uint64(text[p]) - _ZERO
+        while digit < _TEN:
+            mantissa = mantissa * _TEN + digit
+            p += one
+            digit = np.uint64(text[p]) - _ZERO
+        digits += p - point
+        q = -np.int64(p - point)
+    end = p
+    if digits == np.uintp(0):
+        return 0.0, p, MALFORMED
+    if text[p] == _LOWER or text[p] == _UPPER:
+        exponent, p, found = _read_exponent(text, p + one)
+        if not found:
+            return 0.0, p, MALFORMED
+        q += exponent
+    value = nearest(mantissa, q) if digits <= np.uintp(_WORD) else _nearest_of_many(text, begin, end, q)
+    if sign == _MINUS:
+        value = -value
+    return value, p, FINE if np.isfinite(value) else OVERFLOW
+
+
+@compiled(error_model="numpy")
+def _read_exponent(text, p):  # type: ignore[no-untyped-def]
+    one = np.uintp(1)
+    sign = text[p]
+    if sign in (_MINUS, _PLUS):
+        p += one
+    begin = p
+    exponent = np.int64(0)
+    digit = np.uint64(text[p]) - _ZERO
+    while digit < _TEN:
+        if exponent < _HUGE:
+            exponent = exponent * 10 + np.int64(digit)
+        p += one
+        digit = np.uint64(text[p]) - _ZERO
+    return -exponent if sign == _MINUS else exponent, p, p > begin
+
+
+@compiled(error_model="numpy")
+def nearest(w, q):  # type: ignore[no-untyped-def]
+    """The float nearest to w·10^q, infinity included; w is unsigned."""
+    if w < _EXACT:
+        if 0 <= q <= 22:
+            return np.float64(np.int64(w)) * _TENS[q]
+        if -22 <= q < 0:
+            return np.float64(np.int64(w)) / _TENS[-q]
+    if w == _NOTHING or q < _LEAST:
+        return 0.0
+    if q > _MOST:
+        return np.inf
+    return _nearest_by_product(w, q)
+
+
+@compiled(error_model="numpy")
+def _nearest_by_product(w, q):  # type: ignore[no-untyped-def]
+    """The float nearest to w·10^q from the first 192 bits of a product.
+
+    Where 5^q is cut off the true product exceeds the one formed here by less than two units of ``middle``. Only
+    if those carry it over the half between two floats is more to be looked at.
+    """
+    zeros = _leading_zeros(w)
+    shifted = w << np.uint64(zeros)
+    row = q - _LEAST
+    high, middle = _multiply(shifted, _FIVE_HIGH[row])
+    upper, lower = _multiply(shifted, _FIVE_LOW[row])
+    middle += upper
+    if middle < upper:
+        high += _ONE
+    top = np.int64(high >> np.uint64(63))
+    exponent = 63 + top - zeros + _FIVE_LEADING[row] + q
+    if exponent > 1023:
+        return np.inf
+    # subnormal numbers keep fewer bits
+    missing = max(0, -1022 - exponent)
+    dropped = 10 + top + missing
+    power = exponent - 52 + missing
+    if dropped > 65:
+        return 0.0
+    if dropped == 65:
+        kept, up = _NOTHING, compare_word(w, q, _NOTHING, power) > 0
+    else:
+        kept = high >> np.uint64(dropped) if dropped < 64 else _NOTHING
+        rest = high - (kept << np.uint64(dropped)) if dropped < 64 else high
+        half = _ONE << np.uint64(dropped - 1)
+        if rest == half and middle == _NOTHING and lower == _NOTHING and 0 <= q <= _WHOLE:
+            up = (kept & _ONE) == _ONE
+        elif rest == half - _ONE and middle == _ALL and not 0 <= q <= _WHOLE:
+            side = compare_word(w, q, kept, power)
+            up = side > 0 or (side == 0 and (kept & _ONE) == _ONE)
+        else:
+            up = rest >= half
+    # a carry out of the mantissa moves the exponent on, to infinity if need be
+    field = exponent + 1022 if missing == 0 else 0
+    bits = np.uint64((np.uint64(field) << np.uint64(52)) + kept + np.uint64(up))
+    return bits.view(np.float64)
+
+
+@compiled(error_model="numpy")
+def _nearest_of_many(text, begin, end, q):  # type: ignore[no-untyped-def]
+    """The float nearest to D·10^q, D the digits from ``begin`` to ``end``, of which there are more than 19."""
+    w = _NOTHING
+    kept, dropped = 0, 0
+    more = False
+    for p in range(begin, end):
+        digit = np.uint64(text[p]) - _ZERO
+        if digit >= _TEN:
+            continue
+        if kept < _WORD:
+            w = w * _TEN + digit
+            kept += w != _NOTHING
+        else:
+            dropped += 1
+            more = more or digit != _NOTHING
+    low = nearest(w, q + dropped)
+    if not more:
+        return low
+    high = nearest(w + _ONE, q + dropped)
+    if low == high:
+        return low
+    bits = np.float64(low).view(np.uint64)
+    exponent = np.int64(bits >> np.uint64(52))
+    mantissa = bits & (_HIDDEN - _ONE)
+    if exponent > 0:
+        mantissa += _HIDDEN
+        exponent -= 1
+    side = compare_text(text, begin, end, q, mantissa, exponent - 1074)
+    up = side > 0 or (side == 0 and (mantissa & _ONE) == _ONE)
+    return high if up else low
+
+
+@compiled(error_model="numpy")
+def _multiply(a, b):  # type: ignore[no-untyped-def]
+    """The 128-bit product of two 64-bit numbers: (high, low)."""
+    a_high, a_low = a >> _HALF, a & _LOW
+    b_high, b_low = b >> _HALF, b & _LOW
+    low = a_low * b_low
+    first = a_high * b_low + (low >> _HALF)
+    second = a_low * b_high + (first & _LOW)
+    return a_high * b_high + (first >> _HALF) + (second >> _HALF), (second << _HALF) | (low & _LOW)
+
+
+@compiled(error_model="numpy")
+def _leading_zeros(w):  # type: ignore[no-untyped-def]
+    """Zero bits before the first one of a number that is not zero."""
+    zeros = 0
+    for step in (32, 16, 8, 4, 2, 1):
+        if w >> (_WIDTH - np.uint64(step)) == _NOTHING:
+            w <<= np.uint64(step)
+            zeros += step
+    return zeros

@@ -1,0 +1,336 @@
+"""LIBSVM (svmlight) files: block by block, or all at once."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.checks import check_choice, check_whole
+from mbauc.errors import MbaucWarning
+from mbauc.readers.libsvm.files import Files, Reading, Skipped, stamped
+from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.text import LARGEST, Rows, Rules
+from mbauc.rows.source import Block, file_stamps
+from mbauc.runtime.progress import progress
+from mbauc.runtime.threads import run_threads, thread_count
+
+Path = str | os.PathLike[str]
+
+#: Bytes looked at to tell how many rows a file has.
+_FIRST_BYTES = 1 << 18
+
+
+class LibsvmSource:
+    r"""LIBSVM files as blocks of rows, read again at each iteration.
+
+    A line is a label followed by ``index:value`` pairs, parted by spaces or tabs. Blank lines, ``#`` comments,
+    CRLF line ends, rows with a label only and a missing last line end are fine. Indices out of order are
+    sorted; an index that occurs twice in a row is an error, as is everything that is not a finite number in its
+    place. Query numbers (``qid:``) are ignored, with a warning. Files compressed by gzip, bzip2 or xz are
+    unpacked on the way.
+
+    Time: ``O(bytes)``. Memory, however long the files are: a text of 512 bytes for each of ``block_rows``, at
+    least 1 MiB (three such texts for compressed files), and two blocks, the one that the caller has and the
+    next. That is about 130 MB at the default for rows of 39 entries, and at most 300 MB for rows of any kind.
+    Only a line that is longer than the text is held as a whole, and none may be longer than 64 MiB. A file that
+    changes after the source was made, between passes or while it is read, is an error.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        One file or several, in order.
+    n_features : int, optional
+        Number of columns; a larger index is an error.
+    zero_based : bool or "auto"
+        Whether the first column has index 0. "auto": yes if an index 0 occurs in any of the files.
+    classes : sequence of two labels, optional
+        The negative label and the positive one, two numbers or two words; any other is an error.
+    positive : number or collection of numbers, optional
+        These labels are positive, all others negative. With neither ``classes`` nor ``positive`` the files must
+        have two labels, and the larger is positive.
+    block_rows : int
+        Rows of a block, at most. It may have fewer, since it also ends where the text does. Moments of other
+        blocks differ by rounding, matrix-free weights by what the solver's ``tol`` leaves open.
+    on_error : "stop" or "skip"
+        Whether a line that cannot be read is an error, or is passed over and counted. A third label is an error
+        in any case, unless ``classes`` tells which two are meant.
+    n_jobs : int, optional
+        Threads; None for as many as BLAS may use, -1 for all cores. The result is the same.
+    verbose : bool
+        Show a progress bar on a terminal during the first pass.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns.
+    classes : tuple
+        The negative and the positive label; several on one side are a tuple of labels.
+    zero_based : bool
+        Whether the first column has index 0.
+    n_rows : int or None
+        Number of rows; None if no first pass was needed.
+    about_rows : int or None
+        About how many rows there are, by the size of the files and of the first lines; None for archives.
+    skipped : Skipped
+        ``count`` and first ``examples`` of the lines passed over in the latest pass.
+
+    Notes
+    -----
+    Unless ``n_features``, ``zero_based`` and ``classes`` are all given, the files are read once to find them,
+    and errors come up then.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.libsvm")
+    >>> _ = path.write_text("+1 1:1 3:0.5\n-1 2:1  # seen twice\n-1\n")
+    >>> source = LibsvmSource(path)
+    >>> source.n_features, source.classes, source.n_rows
+    (3, (-1, 1), 3)
+    >>> for X, y, weight in source:
+    ...     print(X.toarray(), y)
+    [[1.  0.  0.5]
+     [0.  1.  0. ]
+     [0.  0.  0. ]] [1 0 0]
+    """
+
+    n_features: int
+    classes: tuple[Any, Any]
+
+    def __init__(
+        self,
+        paths: Path | Sequence[Path],
+        *,
+        n_features: int | None = None,
+        zero_based: bool | Literal["auto"] = "auto",
+        classes: Sequence[Any] | None = None,
+        positive: Any = None,
+        block_rows: int = 65_536,
+        on_error: Literal["stop", "skip"] = "stop",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self._files = stamped(paths)
+        check_whole("block_rows", block_rows)
+        self._block_rows = int(block_rows)
+        self._n_threads = thread_count(n_jobs)
+        self._labels = Labels(classes, positive)
+        rules = _rules(n_features, zero_based, self._labels, on_error)
+        self.n_rows: int | None = None
+        self.skipped = Skipped()
+        self._warned = False
+        if n_features is None or rules.zero_based is None or not self._labels.given:
+            rules = self._scan(rules, verbose)
+        self._rules = rules
+        self.zero_based = bool(rules.zero_based)
+        self.n_features = rules.n_features or 0
+        self.classes = self._labels.classes()
+
+    def _scan(self, rules: Rules, verbose: bool) -> Rules:
+        """Read all rows for what is not given, and for their faults."""
+        with progress(_bytes(self._files), "first pass", unit="B", show=verbose) as advance:
+            reading = Reading(self._files, rules, self._labels, self._block_rows, self._n_threads, advance)
+            for _ in reading:
+                pass
+        settled = _settled(rules, reading)
+        if settled is None:
+            return self._scan(rules._replace(zero_based=True), verbose)
+        self.n_rows, self.skipped = reading.n_rows, reading.skipped
+        self._note_queries(reading)
+        return settled._replace(known=self._labels.two)
+
+    def __iter__(self) -> Iterator[Block]:
+        reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
+        for rows in reading:
+            self.skipped = reading.skipped
+            self._note_queries(reading)
+            yield Block(_matrix([rows], self.n_features), self._labels.binary(rows.labels))
+        self.skipped = reading.skipped
+
+    def fingerprint(self) -> dict[str, object]:
+        r"""What the blocks depend on: the files as they are now, and the settings.
+
+        See :func:`~mbauc.rows.source.fingerprint_of`. ``O(files)`` time.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.libsvm")
+        >>> _ = path.write_text("+1 1:1 3:0.5\n-1 2:1\n")
+        >>> told = LibsvmSource(path).fingerprint()
+        >>> told["files"][0]["bytes"], told["n_features"], told["positive"]
+        (20, 3, [1.0])
+        """
+        rules = self._rules
+        return {
+            "source": "LibsvmSource",
+            "version": 1,
+            "files": file_stamps(path for path, _ in self._files),
+            "n_features": self.n_features,
+            "zero_based": self.zero_based,
+            "known": rules.known.tolist(),
+            "words": None if rules.words is None else rules.words.tolist(),
+            "positive": self._labels.positive,
+            "block_rows": self._block_rows,
+            "on_error": "skip" if rules.skip else "stop",
+        }
+
+    def _note_queries(self, reading: Reading) -> None:
+        if reading.queries and not self._warned:
+            self._warned = True
+            _warn_of_queries(stacklevel=4)
+
+    @property
+    def about_rows(self) -> int | None:
+        """About how many rows there are."""
+        if self.n_rows is not None:
+            return self.n_rows
+        with open(self._files[0][0], "rb") as stream:
+            start = stream.read(_FIRST_BYTES)
+        lines = start.count(b"\n")
+        # archives are hardly ever text
+        return int(_bytes(self._files) * lines / len(start)) if lines and start.isascii() else None
+
+    def __repr__(self) -> str:
+        files = self._files[0][0] if len(self._files) == 1 else f"{len(self._files)} files"
+        rows = "" if self.n_rows is None else f", {self.n_rows:,} rows"
+        return f"LibsvmSource({files}{rows}, n_features={self.n_features}, classes={self.classes})"
+
+
+def read_libsvm(
+    paths: Path | Sequence[Path],
+    *,
+    n_features: int | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    labels: Literal["binary", "raw"] = "binary",
+    on_error: Literal["stop", "skip"] = "stop",
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> tuple[sp.csr_array, NDArray[Any]]:
+    r"""All rows of LIBSVM files at once.
+
+    ``O(bytes)`` time. Memory: 12 bytes for each entry and 24 for each row, and the text of a plain file
+    meanwhile; twice as much for compressed files and for several.
+
+    Parameters
+    ----------
+    paths, n_features, zero_based, classes, positive, n_jobs, verbose
+        As for :class:`LibsvmSource`.
+    labels : "binary" or "raw"
+        1 and 0 for positive and negative rows, or the numbers in the file, of which there may then be any.
+    on_error : "stop" or "skip"
+        Whether a line that cannot be read is an error, or is passed over; a warning says how many were.
+
+    Returns
+    -------
+    X : csr_array of shape (n, d)
+        Features, float64, sorted and without duplicates.
+    y : ndarray of shape (n,)
+        Labels: int8, or float64 if they are raw.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "digits.libsvm")
+    >>> _ = path.write_text("7 1:0.5\n2 2:-1e-3\n3 1:2 2:5\n")
+    >>> X, y = read_libsvm(path, positive={2, 7})
+    >>> X.shape, y
+    ((3, 2), array([1, 1, 0], dtype=int8))
+    >>> read_libsvm(path, labels="raw")[1]
+    array([7., 2., 3.])
+    """
+    check_choice("labels", labels, ("binary", "raw"))
+    raw = labels == "raw"
+    if raw and not (classes is None and positive is None):
+        raise ValueError("labels='raw' returns labels as they are; leave out classes and positive.")
+    files = stamped(paths)
+    seen = Labels(classes, positive)
+    rules = _rules(n_features, zero_based, seen, on_error)
+    n_threads = thread_count(n_jobs)
+    while True:
+        with progress(_bytes(files), "reading", unit="B", show=verbose) as advance:
+            reading = Reading(files, rules, None if raw else seen, None, n_threads, advance)
+            parts = list(reading)
+        settled = _settled(rules, reading)
+        if settled is not None:
+            break
+        rules = rules._replace(zero_based=True)
+    if rules.zero_based is None and settled.zero_based:
+        # they were parsed as if the first column had index 1
+        run_threads(lambda part: np.add(part.columns, 1, out=part.columns), parts, n_threads)
+    if reading.queries:
+        _warn_of_queries(stacklevel=3)
+    if reading.skipped.count:
+        warnings.warn(str(reading.skipped), MbaucWarning, stacklevel=2)
+    if not raw:
+        seen.classes()  # or an error, if there are no two
+    found = parts[0].labels if len(parts) == 1 else np.concatenate([part.labels for part in parts])
+    return _matrix(parts, settled.n_features or 0), found if raw else seen.binary(found)
+
+
+def _rules(n_features: int | None, zero_based: bool | str, labels: Labels, on_error: str) -> Rules:
+    """What lines have to keep to, as far as the caller says."""
+    check_choice("on_error", on_error, ("stop", "skip"))
+    if n_features is not None:
+        check_whole("n_features", n_features)
+        if n_features > LARGEST + 1:
+            raise ValueError(f"n_features must be at most {LARGEST + 1:,}, got {n_features:,}.")
+    if not isinstance(zero_based, bool | np.bool_) and zero_based != "auto":
+        raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}.")
+    return Rules(
+        None if zero_based == "auto" else bool(zero_based),
+        None if n_features is None else int(n_features),
+        labels.known,
+        labels.words,
+        on_error == "skip",
+    )
+
+
+def _settled(rules: Rules, reading: Reading) -> Rules | None:
+    """The rules with what a pass has found; None if it has to be repeated with ``zero_based=True``."""
+    shift = 0
+    if rules.zero_based is None:
+        shift = 1 if reading.lowest < 0 else 0
+        rules = rules._replace(zero_based=bool(shift))
+    width = reading.highest + shift + 1
+    if rules.n_features is None:
+        if width < 1:
+            raise ValueError("no row has an entry, which leaves the number of columns open; give n_features.")
+        return rules._replace(n_features=width)
+    # an index that is one too large was let pass as long as the first column seemed to have index 1
+    return rules if width <= rules.n_features else None
+
+
+def _matrix(parts: list[Rows], n_features: int) -> sp.csr_array:
+    """The rows of all parts as a matrix."""
+    indptr, columns, values = parts[0].indptr, parts[0].columns, parts[0].values
+    if len(parts) > 1:
+        columns = np.concatenate([part.columns for part in parts])
+        values = np.concatenate([part.values for part in parts])
+        sizes = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)])
+        indptr = np.cumsum(sizes, dtype=np.int64)
+    if values.size <= LARGEST:
+        indptr = indptr.astype(np.int32)
+    X = sp.csr_array((values, columns, indptr), shape=(indptr.size - 1, n_features))
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X
+
+
+def _warn_of_queries(stacklevel: int) -> None:
+    warnings.warn(
+        "rows have query numbers (qid:), which are ignored: pairs are formed across queries.",
+        MbaucWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def _bytes(files: Files) -> int:
+    return sum(size for _, (size, _) in files)

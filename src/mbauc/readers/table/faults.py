@@ -1,0 +1,84 @@
+"""Rows that cannot be used: an error at the first of them, or a count of those that were left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.readers.table.pieces import Report
+
+#: Messages about skipped rows that are kept.
+_MESSAGES = 10
+#: Advice that nobody needs whose rows are skipped already.
+_SKIP = re.compile(r",? or (?:pass )?on_error='skip'(?: to leave such rows out)?")
+
+
+class Fault(NamedTuple):
+    """Something that is wrong with some rows.
+
+    Attributes
+    ----------
+    rows : ndarray of bool
+        Which rows.
+    reason : str
+        The kind of fault, for counting.
+    message : callable
+        What to say about a row: what was expected, what came, what to do.
+    """
+
+    rows: NDArray[np.bool_]
+    reason: str
+    message: Callable[[int], str]
+
+
+@dataclass
+class SkippedRows:
+    """Rows that were left out of a pass over the data.
+
+    Attributes
+    ----------
+    count : int
+        How many.
+    reasons : dict
+        How many for each kind of fault.
+    messages : list of str
+        The first ten, with their places.
+    """
+
+    count: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+
+    def note(self, place: str, reason: str, message: str) -> None:
+        """Count a row."""
+        self.count += 1
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        if len(self.messages) < _MESSAGES:
+            self.messages.append(f"{place}: {_SKIP.sub('', message)}")
+
+    def __str__(self) -> str:
+        if not self.count:
+            return "no rows skipped"
+        told = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
+        return f"{self.count:,} row{'s' if self.count != 1 else ''} skipped: {told}. First: {self.messages[0]}"
+
+
+def stop(place: str, reason: str, message: str) -> None:
+    """Raise at the first row that cannot be used."""
+    raise ValueError(f"{place}: {message}")
+
+
+def settled(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
+    """Report rows with faults, in order and each for its first one; which rows to keep, None for all."""
+    if not faults:
+        return None
+    bad = np.logical_or.reduce([fault.rows for fault in faults])
+    for row in np.flatnonzero(bad).tolist():
+        fault = next(fault for fault in faults if fault.rows[row])
+        report(place(row), fault.reason, fault.message(row))
+    return np.asarray(~bad)

@@ -1,0 +1,226 @@
+"""The label column of a table: which two values it has, and which of them is positive."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
+from mbauc.readers.table.faults import Fault
+from mbauc.readers.table.pieces import Piece
+
+#: Negative labels that are remembered where one label stands against all others.
+_REMEMBERED = 100
+#: Whole numbers, which are read exactly however long they are.
+_WHOLE = re.compile(r"([+-]?\d{1,400})(?:\.0*)?")
+
+
+def label_of(value: Any, named: frozenset[str] = frozenset()) -> Any:
+    """A label as a number, a truth value or a text, whatever the file made of it; None if it is missing.
+
+    Texts that spell a missing number (NA, NaN, null, ?) are missing labels, but for those in ``named``.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.labels import label_of
+    >>> label_of("1"), label_of(1.0), label_of("+1"), label_of("yes"), label_of("True"), label_of("NA")
+    (1, 1, 1, 'yes', True, None)
+    """
+    if isinstance(value, str):
+        return _label_of_text(value.strip(), named)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else value
+
+
+def _label_of_text(text: str, named: frozenset[str]) -> Any:
+    if text in MISSING_NUMBERS:
+        return text if text in named else None
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    whole = _WHOLE.fullmatch(text)
+    if whole:
+        return int(whole[1])
+    number = number_of(text)
+    return text if number is None else label_of(number)
+
+
+def _given(positive: Any) -> list[Any]:
+    """Positive labels as the user gives them: one, or any collection."""
+    if isinstance(positive, np.ndarray):
+        positive = positive.tolist()  # one label if it has no dimension
+    if isinstance(positive, str | bytes) or not isinstance(positive, Iterable):
+        return [positive]
+    return list(positive)
+
+
+def _named(labels: Iterable[Any]) -> frozenset[str]:
+    """Spellings of missing values that are labels because somebody names them."""
+    texts = {label.strip() for label in labels if isinstance(label, str)}
+    # who names one of the two signs means both
+    signs = {"-"} if "+" in texts else set()
+    return frozenset(((texts & MISSING_NUMBERS) | signs) - {""})
+
+
+class TableLabels:
+    """Learns which labels there are, then turns them into 1 for positive and 0 for negative rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the label column.
+    positive : label or collection of labels, optional
+        The positive ones; all others are negative. Without it there must be two, and the larger is positive.
+    classes : (negative, positive), optional
+        Known from other data.
+    """
+
+    def __init__(self, name: str, positive: Any = None, classes: tuple[Any, Any] | None = None) -> None:
+        self.name = name
+        given = [] if positive is None else _given(positive)
+        known = [label for side in classes or () for label in (side if isinstance(side, tuple) else (side,))]
+        self._named = _named([*given, *known])
+        self.positive = [label_of(value, self._named) for value in given]
+        if positive is not None and (not self.positive or None in self.positive):
+            raise ValueError(f"positive must be a label or a collection of labels, got {positive!r}.")
+        self._classes = classes
+        self._seen: dict[Any, str] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether both classes have been seen or are known."""
+        if self._classes is not None:
+            return True
+        if not self.positive:
+            return len(self._seen) == 2
+        return {label in self.positive for label in self._seen} == {True, False}
+
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        """The two labels, negative first; several on one side are a tuple of labels."""
+        if self._classes is not None:
+            return self._classes
+        if self.positive:
+            others = [label for label in self._seen if label not in self.positive]
+            return _one_or_all(others), _one_or_all(self.positive)
+        negative, positive = sorted(self._seen)
+        return negative, positive
+
+    def check(self, where: str) -> None:
+        """Raise if the rows so far do not hold both classes."""
+        if self.complete:
+            return
+        seen = list(self._seen)
+        if self.positive and not any(label in self.positive for label in seen):
+            raise ValueError(
+                f"{where}: expected the label {_told(self.positive)} in column {self.name!r}, but it never "
+                f"occurs; the labels are {_told(seen)}. Check positive."
+            )
+        raise ValueError(
+            f"{where}: column {self.name!r} has one class only ({_told(seen)}); AUC needs both classes. "
+            "Check the label column."
+        )
+
+    def look(self, piece: Piece) -> None:
+        """Note the labels of some rows; missing ones are not looked at."""
+        if self._classes is not None:
+            return
+        values, codes = self._coded(piece)
+        for place, label in enumerate(values):
+            if label is None or label in self._seen:
+                continue
+            if not self.positive and len(self._seen) == 2:
+                row = int(np.flatnonzero(codes == place)[0])
+                raise ValueError(
+                    f"{piece.place(row)}: a third label {label!r} in column {self.name!r}, after "
+                    f"{_told(list(self._seen))}; two classes are needed. Say which is positive, as in "
+                    f"positive={label!r}; the others will be negative."
+                )
+            if len(self._seen) < _REMEMBERED:
+                self._seen[label] = piece.place(int(np.flatnonzero(codes == place)[0]))
+        kinds = {isinstance(label, str) for label in self._seen}
+        if not self.positive and len(kinds) > 1:
+            raise ValueError(
+                f"{piece.file}: column {self.name!r} mixes numbers and texts ({_told(list(self._seen))}), "
+                "so that none is the larger. Say which is positive with positive=…"
+            )
+
+    def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[Fault]]:
+        """1 and 0 for the rows, and what is wrong with them."""
+        self.look(piece)
+        values, codes = self._coded(piece)
+        faults = []
+        missing = np.array([label is None for label in values] + [True])[codes]
+        if missing.any():
+            column = flat(piece.table[self.name])
+            faults.append(Fault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
+        if self._classes is not None and not self.positive:
+            self._check_known(piece, values, codes)
+        if not self.complete:  # while learning, when nobody asks yet
+            return np.zeros(codes.size, dtype=np.int8), faults
+        wanted = self.positive or [self.classes[1]]
+        positive = np.array([label is not None and label in wanted for label in values] + [False])
+        return positive[codes].astype(np.int8), faults
+
+    def _check_known(self, piece: Piece, values: list[Any], codes: NDArray[np.int64]) -> None:
+        negative, positive = self.classes
+        strange = [label is not None and label not in (negative, positive) for label in values]
+        if any(strange):
+            row = int(np.flatnonzero(np.array([*strange, False])[codes])[0])
+            raise ValueError(
+                f"{piece.place(row)}: expected the label {negative!r} or {positive!r} in column {self.name!r}, "
+                f"got {values[codes[row]]!r}. Say which labels are positive with positive=…"
+            )
+
+    def _no_label(self, value: Any) -> str:
+        wanted = f"expected a label in column {self.name!r}, got"
+        text = value.strip() if isinstance(value, str) else ""
+        if not text:
+            return f"{wanted} none. Drop such rows, or pass on_error='skip'."
+        hint = "if it is a label, spell it in another way"
+        if text == "-":
+            hint = "if it is the label that stands against '+', pass positive='+'"
+        return (
+            f"{wanted} {text!r}, which spells a missing value. Drop such rows, or pass on_error='skip'; {hint}."
+        )
+
+    def _coded(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
+        """The distinct labels, and for each row the place of its own (-1 for missing ones)."""
+        try:
+            column = flat(piece.table[self.name])
+            types, kind = pyarrow().types, column.type
+            plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
+            if not any(is_such(kind) for is_such in plain):
+                raise WrongTypeError(str(kind))
+        except WrongTypeError as error:
+            raise ValueError(
+                f"{piece.file}: expected numbers or texts in the label column {self.name!r}, got {error}. "
+                "Make a column of numbers or texts from it first."
+            ) from None
+        coded = column.dictionary_encode()
+        values = [label_of(value, self._named) for value in coded.dictionary.to_pylist()]
+        codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return values, np.asarray(codes, dtype=np.int64)
+
+
+def _one_or_all(labels: list[Any]) -> Any:
+    return labels[0] if len(labels) == 1 else tuple(labels)
+
+
+def _told(labels: list[Any]) -> str:
+    shown = ", ".join(map(repr, labels[:5]))
+    return shown + (", …" if len(labels) > 5 else "")

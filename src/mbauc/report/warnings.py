@@ -1,0 +1,126 @@
+"""What a reader of a report should know before believing its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbauc.metrics.curves import Reliability
+from mbauc.metrics.delong import AucInterval
+from mbauc.metrics.design import FEW_ROWS, enough_rows
+from mbauc.metrics.operating_points import explore
+from mbauc.metrics.penalty_path import PenaltyPath
+from mbauc.metrics.tally import Tally
+from mbauc.metrics.thresholds import ThresholdTable, exact_limits
+from mbauc.report.text import count, number, percent, short_percent
+
+if TYPE_CHECKING:
+    from mbauc.model import RankerModel
+
+#: From so wide an interval of the AUC on, or so large a share of pairs in ties, a word is due.
+_WIDE, _TIED = 0.1, 0.01
+#: From so many times the number of rows on, weights may not have been meant as numbers of rows.
+_HEAVY = 10
+#: So many times more or less than was seen, probabilities are off as a whole.
+_OFF = 1.5
+#: Share of groups of rows in which a probability may lie outside the interval of what was seen.
+_BY_CHANCE = 0.25
+
+
+def about_rows(tally: Tally, tied: float) -> Iterator[str]:
+    """Classes that are missing or small, and ties."""
+    for part, name in zip(tally, ("positive", "negative"), strict=True):
+        if not part.values.size:
+            yield (
+                f"There is no {name} row. AUC, curves and thresholds need both classes and are left out; check "
+                "how these rows were split off."
+            )
+        elif part.total < FEW_ROWS:
+            yield (
+                f"Only {count(part.total)} {name} row{'' if part.total == 1 else 's'}: the interval of the AUC "
+                f"tends to be too narrow below {FEW_ROWS}, and all numbers can change much with other rows."
+            )
+    if tied > _TIED:
+        yield (
+            f"{percent(tied)} of the pairs of a positive and a negative row have equal scores and count one "
+            "half in the AUC. No threshold can part them."
+        )
+    if any(part.up_to is not None and (part.up_to % 1).any() for part in tally):
+        yield "Weights are not all whole numbers. The intervals take a weight as a number of equal rows."
+    rows, total = sum(part.values.size for part in tally), sum(part.total for part in tally)
+    if total > _HEAVY * rows:
+        yield (
+            f"The weights of {count(rows)} rows add up to {count(total)}. The intervals take them for so many "
+            "rows of their own; where weights are amounts, they are far too narrow."
+        )
+
+
+def about_auc(auc: AucInterval, rows: float) -> Iterator[str]:
+    """AUCs that are uncertain, no better than chance, or too good, the smaller class having so many rows."""
+    if FEW_ROWS <= rows < enough_rows(auc.auc):
+        yield (
+            f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "
+            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(rows)}."
+        )
+    if auc.high - auc.low > _WIDE:
+        yield f"The interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. More rows would narrow it."
+    if auc.high < 0.5:
+        yield "The scores rank worse than a coin. Is the positive label the right one?"
+    elif auc.low <= 0.5:
+        yield "The interval of the AUC holds 0.5: these rows do not show scores that are better than a coin."
+    if auc.auc == 1.0:
+        yield "The scores part the classes perfectly. Does a column hold what is to be predicted?"
+
+
+def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]:
+    """A promise that these rows speak against."""
+    promised = None if model.threshold is None else model.threshold.false_alarm
+    if promised is None or table.chosen is None:
+        return
+    at = explore(table)
+    if at.false_alarm.low > promised:
+        yield (
+            f"The model's threshold was to raise alarms for at most {short_percent(promised)} of the "
+            f"negatives. Here it does for {percent(at.false_alarm.value)} (95% interval "
+            f"{percent(at.false_alarm.low)} to {percent(at.false_alarm.high)}). Have the data changed?"
+        )
+
+
+def about_probabilities(bins: Reliability) -> Iterator[str]:
+    """Probabilities that are off as a whole, or in many places."""
+    size = float(bins.size.sum())
+    predicted, hits = float(bins.predicted @ bins.size) / size, float(bins.seen @ bins.size)
+    low, high = (float(end[0]) for end in exact_limits([hits], size))
+    seen = hits / size
+    too_high, too_low = predicted > max(high, _OFF * seen), predicted < min(low, seen / _OFF)
+    if too_high or too_low:
+        yield (
+            f"Probabilities are too {'high' if too_high else 'low'} as a whole: {percent(predicted)} on "
+            f"average, {percent(seen)} seen. Ranking does not suffer from it."
+        )
+        return
+    wrong = (bins.predicted < bins.low) | (bins.predicted > bins.high)
+    if wrong.sum() > max(_BY_CHANCE * wrong.size, 2):
+        worst = int(np.argmax(np.abs(bins.predicted - bins.seen)))
+        yield (
+            f"Probabilities do not fit in {int(wrong.sum())} of {wrong.size} groups of rows: where "
+            f"{percent(float(bins.predicted[worst]))} was expected, {percent(float(bins.seen[worst]))} were "
+            "positive. Rank by them, or calibrate them on rows of their own before you count on them."
+        )
+
+
+def about_model(model: RankerModel, path: PenaltyPath | None) -> Iterator[str]:
+    """Weights that are all zero, and penalties at the end of what was tried."""
+    if not model.coef.any():
+        yield "All weights are zero: every row has the same score. The penalty l1 may be too large."
+    if path is not None and len(path.entries) > 2:
+        chosen = {"l1": model.l1, "l2": model.l2}[path.name]
+        ends = (path.entries[0][path.name], path.entries[-1][path.name])
+        if chosen in ends:
+            which = "smallest" if chosen == ends[0] else "largest"
+            yield (
+                f"The chosen {path.name} = {number(chosen)} is the {which} that was tried. A better one may "
+                "lie beyond."
+            )

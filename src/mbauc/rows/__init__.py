@@ -1,0 +1,1 @@
+"""What rows are: blocks, labels, sources, parts."""

@@ -1,0 +1,133 @@
+"""Which fold a row is held out in, the same however rows are cut into parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.estimators.splits import shuffled_folds
+from mbauc.rows.keys import row_keys
+from mbauc.rows.label_counts import Census
+from mbauc.rows.part_rows import PartRows
+
+#: Rows whose folds are drawn one by one: a byte or two each, on the driver and with every task.
+MOST_RANKED_ROWS = 1 << 28
+
+
+class PartFolds(Protocol):
+    """Folds of the rows of one part, asked for in their order."""
+
+    @property
+    def n_folds(self) -> int:
+        """How many there are."""
+
+    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        """Fold of each row; -1 for those without weight."""
+
+
+class FoldRule(Protocol):
+    """Tells the fold of any row."""
+
+    @property
+    def n_folds(self) -> int:
+        """How many there are."""
+
+    def of_part(self, number: int) -> PartFolds:
+        """Folds of the rows of a part."""
+
+
+@dataclass(frozen=True)
+class FoldsByRank:
+    """Folds drawn for the rows of each class in their order: those of a fit on one machine.
+
+    Attributes
+    ----------
+    n_folds : int
+    folds : (ndarray, ndarray)
+        Fold of the positives and of the negatives, over all parts.
+    offsets : ndarray of shape (parts, 2)
+        Rows of each class before each part.
+    """
+
+    n_folds: int
+    folds: tuple[NDArray[Any], NDArray[Any]]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def draw(cls, census: Census, n_folds: int, rng: np.random.Generator) -> FoldsByRank:
+        """As scikit-learn's stratified folds, at random."""
+        kind = np.uint8 if n_folds <= 1 << 8 else np.uint16 if n_folds <= 1 << 16 else np.int32
+        plus, minus = (shuffled_folds(size, n_folds, rng).astype(kind) for size in census.sizes)
+        return cls(n_folds, (plus, minus), census.offsets)
+
+    def of_part(self, number: int) -> PartFolds:
+        """Folds of the rows of a part."""
+        return _Counter(self, *self.offsets[number].tolist())
+
+
+@dataclass
+class _Counter:
+    rule: FoldsByRank
+    plus: int
+    minus: int
+
+    @property
+    def n_folds(self) -> int:
+        return self.rule.n_folds
+
+    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        result = np.full(positive.size, -1, dtype=np.int32)
+        for side, name in ((True, "plus"), (False, "minus")):
+            own = np.flatnonzero((positive == side) & rows.used)
+            start = getattr(self, name)
+            result[own] = self.rule.folds[0 if side else 1][start : start + own.size]
+            setattr(self, name, start + own.size)
+        return result
+
+
+@dataclass(frozen=True)
+class FoldsById:
+    """Folds from the ids of the rows; rows of one id are held out together.
+
+    Needs no count of the rows beforehand, and no memory. Folds are of equal size in expectation.
+    """
+
+    n_folds: int
+    seed: int
+
+    def of_part(self, number: int) -> PartFolds:
+        """Folds of the rows of a part."""
+        return _Keyed(self.n_folds, self.seed)
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    n_folds: int
+    seed: int
+
+    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
+        if rows.ids is None:
+            raise ValueError("folds by id need the ids of the rows.")
+        fold = (row_keys(rows.ids, self.seed) % np.uint64(self.n_folds)).astype(np.int32)
+        fold[~rows.used] = -1
+        return fold
+
+
+def fold_rules(census: Census | None, n_folds: int, repeats: int, rng: np.random.Generator) -> list[FoldRule]:
+    """One rule for each repeat, by the ids of the rows if these have not been counted."""
+    if census is None:
+        return [FoldsById(n_folds, int(rng.integers(2**63 - 1))) for _ in range(repeats)]
+    smaller = min(census.sizes)
+    if smaller < n_folds:
+        raise ValueError(
+            f"the smaller class has {smaller:,} rows, fewer than cv={n_folds}; each fold needs both classes."
+        )
+    if sum(census.sizes) > MOST_RANKED_ROWS:
+        raise ValueError(
+            f"folds of {sum(census.sizes):,} rows would take that many bytes with every task; name an id "
+            "column (id=…), whose hash tells the fold without a list."
+        )
+    return [FoldsByRank.draw(census, n_folds, rng) for _ in range(repeats)]

@@ -1,0 +1,84 @@
+"""Blocks of rows: the one form in which data from any file reaches the rest of the package."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Block(NamedTuple):
+    """Some rows of a data set; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+        Features, float64.
+    y : ndarray of shape (n,)
+        1 for positive rows, 0 for negative ones.
+    weight : ndarray of shape (n,) or None
+        Row weights.
+    """
+
+    X: Any
+    y: NDArray[np.int8]
+    weight: NDArray[np.float64] | None = None
+
+
+class Source(Protocol):
+    """A data set that can be read block by block, as often as wanted.
+
+    A source may also have a method ``fingerprint()``, which tells what its blocks depend on; see
+    :func:`fingerprint_of`.
+
+    Attributes
+    ----------
+    n_features : int
+        Number d of columns of every block.
+    classes : tuple
+        The two labels as they stand in the data, negative first.
+    """
+
+    n_features: int
+    classes: tuple[Any, Any]
+
+    def __iter__(self) -> Iterator[Block]:
+        """The blocks from the first row on, each time anew."""
+
+
+def about_rows(source: Source) -> int | None:
+    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if it does not tell."""
+    for name in ("n_rows", "about_rows"):
+        known = getattr(source, name, None)
+        if known is not None:
+            return int(known)
+    return None
+
+
+def fingerprint_of(source: Any) -> dict[str, object] | None:
+    """What the blocks of a source depend on, ready for JSON; None if it does not tell.
+
+    Sources with a method ``fingerprint()`` tell: files by name, size and time of their last change, and all
+    settings that decide the blocks. Two equal fingerprints mean the same blocks in the same order, unless
+    somebody forges times. ``O(files)`` time: nothing is read.
+
+    Examples
+    --------
+    >>> from mbauc.rows.source import fingerprint_of
+    >>> fingerprint_of([]) is None                                  # a list of blocks does not tell
+    True
+    """
+    tell = getattr(source, "fingerprint", None)
+    return tell() if callable(tell) else None
+
+
+def file_stamps(paths: Iterable[str]) -> list[object]:
+    """Name, size in bytes and time of the last change in nanoseconds of files, for fingerprints."""
+    stamps: list[object] = []
+    for path in paths:
+        status = os.stat(path)
+        stamps.append({"name": path, "bytes": status.st_size, "mtime_ns": status.st_mtime_ns})
+    return stamps

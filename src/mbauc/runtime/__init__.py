@@ -1,0 +1,1 @@
+"""What runs things: threads, memory, progress, compiled loops."""

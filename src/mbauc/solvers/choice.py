@@ -1,0 +1,174 @@
+"""Whether to form Σ or to multiply by it: the cheaper of two ways to the same problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from mbauc.checks import check_choice
+from mbauc.rows.matrix import is_sparse
+from mbauc.solvers.problem import ALL_EIGENVALUES
+
+Solver = Literal["auto", "gram", "matrix-free"]
+
+#: Seconds on two cores for each of the things that the two ways do (docs/speed.md; only ratios matter).
+_SPARSE_GRAM = 4.5e-10  # k² for a row of k entries
+_DENSE_GRAM = 2e-11  # d² for a row of d columns
+_MERGE = 5e-9  # d² for each block
+_TOUCH = 1e-9  # d², first use of the memory of Σ and its factors
+_FACTOR, _EIGEN = 6e-12, 2e-10  # d³, for one l2 and for several
+_COMPACT, _SPARSE_PRODUCT = 4e-9, 8e-10  # entries
+_DENSE_PRODUCT = 1.5e-9  # numbers
+#: Products for the first penalty, for each further l2 and for each l1 > 0.
+_FIRST, _FURTHER, _LASSO = 12, 6, 60
+#: Sigma, a copy and its factors; as multiples of 8 d² bytes.
+_GRAM_COPIES = 3
+#: Moments have other uses too, so products must be this much faster, and there must be something to gain.
+_WORTH, _WORTH_SECONDS = 2.0, 0.5
+
+
+def gram_bytes(columns: int) -> float:
+    """Memory to form and solve with Σ of so many columns."""
+    return _GRAM_COPIES * 8.0 * columns**2
+
+
+def require_gram_room(columns: int, memory: float) -> None:
+    """Raise if Σ of so many columns was asked for and does not fit."""
+    if gram_bytes(columns) > memory:
+        raise ValueError(
+            f"solver='gram' needs Σ of {columns:,} columns, which takes {gram_bytes(columns) / 1e9:,.1f} GB to "
+            f"solve with, of {memory / 1e9:,.1f} GB allowed. Use solver='matrix-free', or allow more memory."
+        )
+
+
+class SolverChoice(NamedTuple):
+    """How weights were found.
+
+    Attributes
+    ----------
+    name : "gram" or "matrix-free"
+        From μ and Σ, or from products Σv with the rows.
+    reason : str
+        Why.
+    """
+
+    name: Literal["gram", "matrix-free"]
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a fit is going to cost depends on this.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Shape of the data.
+    entries, squares : float
+        Stored values, and the sum over the rows of their squared numbers.
+    sparse : bool
+        Whether only values other than zero are stored.
+    blocks : float
+        Blocks that the rows come in; the moments of each are added to those of the others.
+    """
+
+    rows: int
+    columns: int
+    entries: float
+    squares: float
+    sparse: bool
+    blocks: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
+        """Of the rows of a matrix, or of so many like them, in blocks of its size if that is said."""
+        n, d = X.shape
+        wanted = n if n_rows is None else n_rows
+        blocks = max(wanted / max(n, 1), 1.0) if in_blocks else 1.0
+        if not is_sparse(X):
+            return cls(wanted, d, float(wanted) * d, float(wanted) * d * d, False, blocks)
+        share = wanted / max(n, 1)
+        if X.format == "csr":
+            lengths = np.diff(X.indptr)[:: max(1, n // 10_000)].astype(np.float64)
+            squares = float((lengths**2).mean()) * n if lengths.size else 0.0
+        else:
+            squares = X.nnz**2 / max(n, 1)
+        return cls(wanted, d, X.nnz * share, squares * share, True, blocks)
+
+    @property
+    def gram_bytes(self) -> float:
+        """Memory to form and solve with Σ."""
+        return gram_bytes(self.columns)
+
+    def gram_seconds(self, n_l2: int, n_fits: int, given: bool = True) -> float:
+        """Time to form Σ and to solve for so many l2, given or to be chosen, so many times."""
+        form = self.squares * (_SPARSE_GRAM if self.sparse else _DENSE_GRAM)
+        form += (self.blocks - 1) * self.columns**2 * _MERGE
+        cubic = _FACTOR if n_l2 == 1 and (given or self.columns > ALL_EIGENVALUES) else _EIGEN
+        return form + n_fits * (self.columns**3 * cubic + self.columns**2 * _TOUCH)
+
+    def product_seconds(self, n_l1: int, n_l2: int, n_fits: int) -> float:
+        """Time to solve from products."""
+        products = n_fits * (_FIRST + _FURTHER * (n_l2 - 1) + _LASSO * n_l1 * n_l2)
+        each = _SPARSE_PRODUCT if self.sparse else _DENSE_PRODUCT
+        return self.entries * (products * each + (n_fits * _COMPACT if self.sparse else 0.0))
+
+
+def choose_solver(
+    solver: Solver,
+    workload: Workload,
+    memory: float,
+    *,
+    n_l1: int = 0,
+    n_l2: int = 1,
+    n_fits: int = 1,
+    given_l2: bool = True,
+    needs_moments: str = "",
+) -> SolverChoice:
+    """The solver asked for, or the one that an estimate of time and memory favours.
+
+    Parameters
+    ----------
+    solver : {"auto", "gram", "matrix-free"}
+        The wish.
+    workload : Workload
+        Size of the data.
+    memory : float
+        Bytes that Σ may take.
+    n_l1, n_l2, n_fits : int
+        Values of l1 other than zero, values of l2, and splits and refits of cross-validation.
+    given_l2 : bool
+        Whether l2 is given, rather than chosen from the spectrum of Σ.
+    needs_moments : str
+        What cannot be done without moments, if anything.
+    """
+    check_choice("solver", solver, ("auto", "gram", "matrix-free"))
+    if needs_moments:
+        if solver == "matrix-free":
+            raise ValueError(
+                f"solver='matrix-free' cannot be combined with {needs_moments}; use solver='auto'."
+            )
+        return SolverChoice("gram", f"{needs_moments} needs moments")
+    if solver != "auto":
+        return SolverChoice(solver, "as asked for")
+    if workload.gram_bytes > memory:
+        return SolverChoice(
+            "matrix-free",
+            f"Σ of {workload.columns:,} columns takes {workload.gram_bytes / 1e9:,.1f} GB to solve with, "
+            f"of {memory / 1e9:,.1f} GB allowed",
+        )
+    gram, products = workload.gram_seconds(n_l2, n_fits, given_l2), workload.product_seconds(n_l1, n_l2, n_fits)
+    if gram > _WORTH_SECONDS and gram > _WORTH * products:
+        return SolverChoice(
+            "matrix-free",
+            f"estimated at {max(products, 0.1):.1f} s, against {gram:.1f} s with Σ of {workload.columns:,} "
+            "columns",
+        )
+    return SolverChoice(
+        "gram", f"Σ of {workload.columns:,} columns fits in memory and products would not be much faster"
+    )

@@ -1,0 +1,60 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from mbauc.cli.main import main
+
+
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+def test_the_demo_as_json(tmp_path, capsys):
+    assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    ours = told["rankers"]["MBAClassifierCV"]
+    assert 0.5 < ours["low"] < ours["auc"] < ours["high"] < 1
+    assert told["rows"] == 4000
+
+
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
+def test_the_demo_ends_with_an_interval_and_a_plot(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "95% interval" in lines[-3]
+    assert "MBAClassifierCV" in lines[-3]
+    assert lines[-1] == f"ROC curves: {tmp_path / 'out' / 'roc.png'}"
+    assert (tmp_path / "out" / "roc.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_help_and_version(capsys):
+    assert main([]) == 2
+    assert "mbauc demo" in capsys.readouterr().out
+    for option in ("--help", "--version"):
+        with pytest.raises(SystemExit) as done:
+            main([option])
+        assert done.value.code == 0
+    with pytest.raises(SystemExit) as done:
+        main(["demo", "--help"])
+    assert "2% positives" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("rows", ["10", "many"])
+def test_bad_rows_are_refused(rows, capsys):
+    with pytest.raises(SystemExit):
+        main(["demo", "--rows", rows])
+    assert "expected" in capsys.readouterr().err
+
+
+def test_an_unwritable_folder_is_an_error_message(tmp_path, capsys):
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    assert main(["demo", "--rows", "1000", "--out", str(blocker / "out")]) == 1
+    assert capsys.readouterr().err.startswith("mbauc: ")
+
+
+def test_the_command_is_installed():
+    done = subprocess.run(
+        [sys.executable, "-m", "mbauc", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("mbauc ")

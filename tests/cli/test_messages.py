@@ -1,0 +1,269 @@
+"""What the command line says: in its own words, and with options that the command at hand has."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pytest
+
+from mbauc.cli.advice import as_options
+from mbauc.cli.main import main
+
+pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
+
+
+def told(capsys, *words, code=0):
+    assert main([*map(str, words)]) == code
+    return capsys.readouterr()
+
+
+def table(path, negative="0", positive="1", seed=0, rows=2000, share=0.25, name="depth"):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(rows)
+    y = rng.random(rows) < share
+    x += y
+    lines = (f"{positive if a else negative},{b:.4f}\n" for a, b in zip(y, x, strict=True))
+    path.write_text(f"y,{name}\n" + "".join(lines))
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    return table(tmp_path / "rows.csv")
+
+
+@pytest.fixture
+def model(rows, tmp_path, capsys):
+    told(capsys, "fit", rows, "--label", "y", "-o", tmp_path / "model.mbauc")
+    return tmp_path / "model.mbauc"
+
+
+# -- advice ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("as in positive=2; the others", "as in --positive 2; the others"),
+        ("as in positive='b'.", "as in --positive b."),
+        ("If so, pass names=[…], one for each.", "If so, pass --names A,B,…, one for each."),
+        ("Check names, or pass delimiter (now ',').", "Check --names, or pass --delimiter (now ',')."),
+        ("use types={'depth':…}", "use --types depth=…"),
+        ("types={'a': 'id', 'b': 'time'}", "--types a=id,b=time"),
+        ("ignore=['a', 'b c']", "--ignore 'a,b c'"),
+        ("the same call with checkpoint='ck3' goes on", "the same command with --checkpoint ck3 goes on"),
+        ("say which to use (l2=…).", "say which to use (--l2 …)."),
+        ("signed=True", "--signed"),
+        ("there is no column for ignore 'a'", "there is no column for --ignore 'a'"),
+        ("Make the source again when it is whole.", "Run the command again when it is whole."),
+        ("there is no file label=1/x.csv", "there is no file label=1/x.csv"),
+        ("there is no file label=1.csv", "there is no file label=1.csv"),
+        ("in 'types=1'", "in 'types=1'"),
+    ],
+)  # fmt: skip
+def test_python_arguments_become_options(said, wanted):
+    assert as_options(said) == wanted
+
+
+def test_options_that_the_command_lacks_are_those_of_another():
+    assert (
+        as_options("Pass types={'a': 'category'}.", {"on_error"}) == "Pass --types a=category (of 'mbauc fit')."
+    )
+    assert as_options("Use inputs='entries'.", {"on_error"}) == "Use --inputs entries (of 'mbauc export')."
+
+
+def test_a_third_label_is_told_with_the_option(tmp_path, capsys):
+    path = tmp_path / "three.csv"
+    path.write_text("y,x\n" + "0,1.5\n1,2.5\n2,3.5\n" * 5)
+    said = told(capsys, "fit", path, "--label", "y", "-o", tmp_path / "m.mbauc", code=1).err
+    assert "as in --positive 2;" in said
+    text = tmp_path / "three.libsvm"
+    text.write_text("0 1:1\n1 2:1\n2 1:1\n")
+    said = told(capsys, "fit", text, "-o", tmp_path / "m.mbauc", code=1).err
+    assert "--positive 2;" in said
+
+
+def test_what_only_python_has_is_left_out(tmp_path, capsys):
+    text = tmp_path / "one.libsvm"
+    text.write_text("1 1:1\n1 2:1\n")
+    said = told(capsys, "fit", text, "-o", tmp_path / "m.mbauc", code=1).err
+    assert said == "mbauc: all rows have the label 1; two labels are needed.\n"
+
+
+def test_score_advises_what_it_has(model, tmp_path, capsys):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("depth,x\n1.5,1\ndeep,1\n")
+    said = told(capsys, "score", model, bad, "-o", tmp_path / "s.csv", code=1).err
+    assert "--types depth=category (of 'mbauc fit')" in said
+    assert "--on-error skip" in said
+    assert "=[" not in said
+    assert "={" not in said
+
+
+@pytest.fixture
+def no_plan(monkeypatch):
+    """Plans are not made: that takes its time for a thousand columns."""
+
+    def refuse(*_, **__):
+        raise ValueError("no plan today")
+
+    monkeypatch.setattr("mbauc.paper.theory.plan_pairs", refuse)
+
+
+def test_the_advice_of_plan_works(tmp_path, capsys, monkeypatch, no_plan):
+    path = tmp_path / "wide.csv"
+    path.write_text("y,user,bid\n" + "".join(f"{k % 2},u{k % 1200},{k / 7:.3f}\n" for k in range(3000)))
+    monkeypatch.setattr("mbauc.paper.commands.plan._WIDE", 1001)
+    words = ["plan", path, "--label", "y", "--rows", 300]
+    said = told(capsys, *words, "--encode", "onehot", code=1).err
+    advice = re.search(r"(--encode hash --hash-dim \d+) takes", said)[1]
+    assert told(capsys, *words, *advice.split(), code=1).err == "mbauc: no plan today\n"
+
+
+def test_plan_advises_no_hashing_for_libsvm_text(tmp_path, capsys, monkeypatch, no_plan):
+    monkeypatch.setattr("mbauc.paper.commands.plan._WIDE", 3)
+    path = tmp_path / "wide.libsvm"
+    path.write_text("".join(f"{k % 2} {k % 5 + 1}:1 {k % 7 + 6}:1\n" for k in range(40)))
+    said = told(capsys, "plan", path, code=1).err
+    assert "takes minutes" in said
+    assert "--hash-dim" not in said
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rare", "usual"), [("fraud", "legit"), ("bad", "good"), ("attack", "normal")])
+def test_ordinary_rows_that_are_taken_as_positive_are_told(rare, usual, tmp_path, capsys):
+    path, out = table(tmp_path / "rows.csv", usual, rare, share=0.05), tmp_path / "m.mbauc"
+    words = ["fit", path, "--label", "y", "--hold-out", 0, "-o", out]
+    shown = told(capsys, *words).out
+    assert f"{usual!r} is taken as positive" in shown
+    assert f"--positive {rare}" in shown
+    assert re.search(rf"9\d\.\d% of the rows are {usual!r}", shown)
+    shown = told(capsys, *words, "--positive", rare, "--force").out
+    assert "is taken as positive" not in shown
+
+
+def test_the_rare_word_as_positive_needs_no_word(tmp_path, capsys):
+    for share in (0.1, 0.9):
+        path = table(tmp_path / "rows.csv", "no", "yes", share=share)
+        words = ["fit", path, "--label", "y", "--hold-out", 0, "-o", tmp_path / "m.mbauc", "--force"]
+        assert "taken as positive" not in told(capsys, *words).out
+
+
+def test_too_few_negatives_have_a_hint_at_swapped_labels(tmp_path, capsys):
+    train = table(tmp_path / "a.csv", "legit", "fraud", share=0.06)
+    new = table(tmp_path / "b.csv", "legit", "fraud", share=0.06, seed=1)
+    told(capsys, "fit", train, "--label", "y", "--hold-out", 0, "-o", tmp_path / "m.mbauc")
+    said = told(capsys, "threshold", tmp_path / "m.mbauc", new, "--false-alarm", 0.01, code=1).err
+    assert "negative rows, got" in said
+    assert "--positive fraud" in said
+
+
+# -- failures ----------------------------------------------------------------------------------------------
+
+
+def test_failures_are_json_too(model, tmp_path, capsys):
+    shown = told(capsys, "evaluate", model, tmp_path / "none.csv", "--json", code=1)
+    found = json.loads(shown.out)
+    assert found["exit_code"] == 1
+    assert found["error"] in shown.err
+    assert "none.csv" in found["error"]
+    found = json.loads(told(capsys, "fit", tmp_path / "none.csv", "-o", model, "--json", code=2).out)
+    assert found["exit_code"] == 2
+    with pytest.raises(SystemExit) as stopped:
+        main(["fit", "--json", "--hash-dim", "x"])
+    assert stopped.value.code == 2
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["exit_code"] == 2
+    assert shown.err.startswith("usage: mbauc fit")
+    assert "error: argument --hash-dim" in shown.err
+
+
+def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
+    bad, out = tmp_path / "bad.csv", tmp_path / "s.csv"
+    bad.write_text("depth,x\n" + "deep,1\n" * 9)
+    said = told(capsys, "score", model, bad, "--on-error", "skip", "-o", out, code=1).err
+    assert "no row could be scored" in said
+    assert not out.exists()
+    bad.write_text("depth,x\n1.5,1\n" + "deep,1\n" * 9)
+    said = told(capsys, "score", model, bad, "--on-error", "skip", "-o", out).err
+    assert "left out 9 rows: 9 with" in said
+
+
+def test_ids_that_a_spreadsheet_would_run_are_counted(model, tmp_path, capsys):
+    rows, out = tmp_path / "ids.csv", tmp_path / "s.csv"
+    ids = ['=HYPERLINK("x")', "@SUM(A1)", "+cmd|calc", "-5", "+49 30 123", "a=b", ""]
+    rows.write_text("id,depth\n" + "".join('"' + name.replace('"', '""') + '",1.5\n' for name in ids))
+    said = told(capsys, "score", model, rows, "--id", "id", "-o", out).err
+    assert "3 values of --id begin like a formula" in said
+    with open(out, newline="") as stream:
+        assert [row["id"] for row in csv.DictReader(stream)] == ids
+    assert "formula" not in told(capsys, "score", model, rows, "--id", "id", "-o", tmp_path / "s.parquet").err
+    assert "formula" not in told(capsys, "score", model, rows, "-o", tmp_path / "t.csv").err
+
+
+def test_a_model_and_itself(model, rows, capsys):
+    said = told(capsys, "compare", model, model, rows, code=2).err
+    assert "is given twice" in said
+    assert "roc_auc" not in said
+
+
+# -- numbers -----------------------------------------------------------------------------------------------
+
+
+def test_thresholds_are_short_and_raise_the_same_alarms(model, tmp_path, capsys):
+    new = table(tmp_path / "new.csv", seed=1)
+    shown = told(capsys, "threshold", model, new).out
+    short = re.search(r"threshold +(-?[\d.]+):", shown)[1]
+    assert len(short) < 10
+    found = json.loads(told(capsys, "threshold", model, new, "--json").out)
+    told(capsys, "score", model, new, "-o", tmp_path / "s.csv")
+    scores = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1, usecols=1)
+    np.testing.assert_array_equal(scores > float(short), scores > found["threshold"])
+    line = re.search(r"detections +([\d,]+) of ([\d,]+) positives, ([\d.]+)% \(95% interval", shown)
+    detected, positives, share = (float(text.replace(",", "")) for text in line.groups())
+    assert share == pytest.approx(100 * detected / positives, abs=0.05)
+
+
+# -- fit's lines -------------------------------------------------------------------------------------------
+
+
+def test_the_columns_fit_the_screen(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "long.csv"
+    names = ["y", "a_column_with_quite_a_long_name", "another_column_whose_name_is_even_longer_than_that"]
+    rng = np.random.default_rng(0)
+    lines = (f"{k % 2},{rng.integers(50)},{rng.standard_normal():.3f}\n" for k in range(500))
+    path.write_text(",".join(names) + "\n" + "".join(lines))
+    for width in (60, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        shown = told(
+            capsys, "fit", path, "--label", "y", "--hold-out", 0, "-o", tmp_path / "m.mbauc", "--force"
+        ).out
+        columns = shown.split("\n\n")[0].splitlines()
+        assert max(map(len, columns)) <= max(width, 76)
+    assert "--types another_column_whose_name_is_even_longer_than_that=category" in columns[3]
+
+
+def test_fit_speaks_of_no_solver(rows, tmp_path, capsys):
+    for hash_dim in (2000, 10_000):
+        words = ["fit", rows, "--label", "y", "--types", "depth=category", "--hash-dim", hash_dim]
+        shown = told(capsys, *words, "-o", tmp_path / "m.mbauc", "--force").out
+        for word in ("Σ", "gram:", "matrix-free", "moments"):
+            assert word not in shown
+    assert "Σ" not in told(capsys, "inspect", tmp_path / "m.mbauc").out
+    inspected = json.loads(told(capsys, "inspect", tmp_path / "m.mbauc", "--json").out)
+    assert "matrix-free" in inspected["trained_on"]["solver"]
+
+
+def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsys):
+    out, folder = tmp_path / "m.mbauc", tmp_path / "ck3"
+    words = ["fit", rows, "--label", "y", "--checkpoint", folder, "-o", out]
+    shown = told(capsys, *words).out
+    assert "going on from" not in shown
+    assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB, needed no longer", shown)
+    assert "nothing is left to do" in told(capsys, *words, code=2).err
+    assert f"going on from {folder}" in told(capsys, *words, "--force").out
+    said = told(capsys, *words, "--force", "--l2", 0.5, code=1).err
+    assert "l2 was" in said

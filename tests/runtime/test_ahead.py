@@ -1,0 +1,48 @@
+import threading
+
+import pytest
+
+from mbauc.runtime.ahead import one_ahead
+
+
+def test_the_next_item_is_made_while_one_is_used():
+    made = [threading.Event() for _ in range(3)]
+
+    def items():
+        for number, event in enumerate(made):
+            event.set()
+            yield number
+
+    ahead = one_ahead(items())
+    assert next(ahead) == 0
+    assert made[1].wait(timeout=60)
+    assert not made[2].is_set()
+    assert list(ahead) == [1, 2]
+
+
+def test_an_error_comes_where_its_item_would():
+    def items():
+        yield None
+        raise ValueError("row 7")
+
+    ahead = one_ahead(items())
+    assert next(ahead) is None
+    with pytest.raises(ValueError, match="row 7"):
+        next(ahead)
+
+
+def test_who_stops_early_closes_the_items():
+    closed = []
+
+    def items():
+        try:
+            while True:
+                yield threading.current_thread()
+        finally:
+            closed.append(True)
+
+    ahead = one_ahead(items())
+    thread = next(ahead)
+    ahead.close()
+    assert closed
+    assert not thread.is_alive()

@@ -1,0 +1,86 @@
+import io
+import sys
+import threading
+import time
+
+import pytest
+
+from mbauc.runtime.progress import progress, silent, waiting
+
+pytest.importorskip("tqdm", reason="tqdm is an optional dependency")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def counted(monkeypatch, stream, show=True, note="AUC ≈ 0.781"):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress(1000, "sweeps", show=show, delay=0.0) as advance:
+        for _ in range(10):
+            advance.note(note)
+            advance(100)
+        advance._bar.refresh() if advance is not silent else None
+    return stream.getvalue()
+
+
+def test_a_terminal_sees_rates_and_notes(monkeypatch):
+    shown = counted(monkeypatch, Terminal())
+    assert "sweeps" in shown
+    assert "row/s" in shown
+    assert "AUC ≈ 0.781" in shown
+
+
+@pytest.mark.parametrize(("stream", "show"), [(io.StringIO, True), (Terminal, False)])
+def test_nobody_else_sees_anything(monkeypatch, stream, show):
+    assert counted(monkeypatch, stream(), show) == ""
+
+
+def test_a_note_alone_brings_up_no_bar(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress(10, "sweeps", delay=1e9) as advance:
+        advance.note("AUC")
+        advance(1)
+    assert "AUC" not in stream.getvalue()
+
+
+def test_threads_may_share_a_bar(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress(40_000, "sweeps", delay=1e9) as advance:
+        threads = [threading.Thread(target=lambda: [advance(1) for _ in range(10_000)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert advance._bar.n == 40_000
+
+
+def test_silence_takes_the_same_calls():
+    assert silent(5) is None
+    assert silent.note("AUC") is None
+
+
+@pytest.mark.parametrize(("kind", "show"), [(Terminal, False), (io.StringIO, True)])
+def test_nobody_else_is_told_of_waiting(monkeypatch, kind, show):
+    stream = kind()
+    monkeypatch.setattr("sys.stderr", stream)
+    with waiting("solving", show=show, delay=0.0):
+        time.sleep(0.05)
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_is_told_what_it_waits_for_and_is_left_clean(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with waiting("solving", delay=0.001):
+        while "solving: 0 s" not in terminal.getvalue():
+            time.sleep(0.01)
+    *_, last = terminal.getvalue().split("\r")[:-1]
+    assert last == " " * len("solving: 0 s")
+    short = Terminal()
+    monkeypatch.setattr("sys.stderr", short)
+    with waiting("solving", delay=60.0):
+        pass
+    assert short.getvalue() == ""
