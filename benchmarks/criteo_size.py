@@ -40,7 +40,7 @@ def source(kind, path):
     if kind == "libsvm":
         # what a user knows of such a file; without it, it is read once more to find out
         return LibsvmSource(path, n_features=COLUMNS, zero_based=False, classes=(-1, 1))
-    return TableSource(path, label="label", encode="hash", hash_dim=COLUMNS)
+    return TableSource(path, label="label", encode="hash", hash_dim=COLUMNS, scale=None)
 
 
 def fit(kind, rows, memory, solver):

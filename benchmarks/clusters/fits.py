@@ -22,7 +22,9 @@ def local(workers, rows):
 
     def fit(place):
         files = sorted(glob.glob(str(place / "*.parquet")))
-        source = TableSource(files, label="label", types=dict.fromkeys(NAMES, "numeric"), missing="mean")
+        source = TableSource(
+            files, label="label", types=dict.fromkeys(NAMES, "numeric"), missing="mean", scale=None
+        )
         return MBAClassifier(n_jobs=workers).fit_source(source)
 
     return _timed(fit, rows)

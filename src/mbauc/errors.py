@@ -1,4 +1,133 @@
-"""The errors and warnings of the package that a caller may want to catch by name."""
+"""The errors and warnings of the package that a caller may want to catch by name, and what they advise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import Formatter
+from typing import Any, NamedTuple
+
+
+class Sentence(NamedTuple):
+    """A piece of advice: a template whose fields are arguments, their values, and other words for a command."""
+
+    template: str
+    arguments: dict[str, Any]
+    command: str | None
+
+    def render(self, write: Callable[..., str]) -> str:
+        """The sentence with arguments as ``write`` has them, called with a name and the value, if any."""
+        return _fill(self.template, self.arguments, write)
+
+    def render_for_command(self, write: Callable[..., str]) -> str:
+        """The same in the words for a command; nothing if it names an argument that ``write`` does not know."""
+        try:
+            return _fill(self.template if self.command is None else self.command, self.arguments, write)
+        except LookupError:
+            return ""
+
+
+class Advice(str):
+    """Text of an error that names arguments: in Python as Python has them, elsewhere as options.
+
+    As a string it is the text for Python. The arguments stay with it as data, so that the command line can
+    write them as options: after texts were put before and behind it with ``+``, as the text of an exception or
+    a warning, and through pickle. An f-string makes plain text of it.
+
+    Parameters
+    ----------
+    template : str
+        A sentence. Each ``{name}`` becomes ``name=value``, or ``name`` alone if no value is given.
+    command : str, optional
+        Other words for the command line; nothing at all if it is empty. A sentence with an argument that is no
+        option is left out there in any case.
+    **arguments
+        Values to pass; an ellipsis stands for one that only the reader knows.
+
+    Examples
+    --------
+    >>> advice = Advice("Pass {types}, or check {label}.", types={"depth": "category"})
+    >>> error = ValueError("column 'depth' holds text. " + advice)
+    >>> str(error)
+    "column 'depth' holds text. Pass types={'depth': 'category'}, or check label."
+    >>> str(error).for_command(lambda name, *value: f"--{name}")
+    "column 'depth' holds text. Pass --types, or check --label."
+    """
+
+    _pieces: tuple[str | Sentence, ...]
+
+    def __new__(cls, template: str, /, *, command: str | None = None, **arguments: Any) -> Advice:
+        """A sentence alone."""
+        return cls._of((Sentence(template, arguments, command),))
+
+    @classmethod
+    def naming(cls, name: str, *value: Any) -> Advice:
+        """An argument alone, with its value if there is one."""
+        return cls._of((Sentence(f"{{{name}}}", dict(zip((name,), value, strict=False)), None),))
+
+    @classmethod
+    def _of(cls, pieces: tuple[str | Sentence, ...]) -> Advice:
+        texts = (piece if isinstance(piece, str) else piece.render(_in_python) for piece in pieces)
+        made = super().__new__(cls, "".join(texts))
+        made._pieces = pieces
+        return made
+
+    def __str__(self) -> Advice:  # also what str(error) gives, so that errors can be joined to others
+        return self
+
+    def __add__(self, text: str) -> Advice:
+        return Advice._of((*self._pieces, *_pieces(text)))
+
+    def __radd__(self, text: str) -> Advice:
+        return Advice._of((*_pieces(text), *self._pieces))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Advice._of, (self._pieces,)
+
+    @property
+    def fact(self) -> str:
+        """The text without its advice."""
+        return "".join(piece for piece in self._pieces if isinstance(piece, str)).rstrip()
+
+    def for_command(self, write: Callable[..., str]) -> str:
+        """The text for a command line, with arguments as ``write`` has them.
+
+        Parameters
+        ----------
+        write : callable
+            Called with the name of an argument and, if there is one, its value; raises LookupError if there is
+            no option for it.
+        """
+        texts = (piece if isinstance(piece, str) else piece.render_for_command(write) for piece in self._pieces)
+        return "".join(texts).strip()
+
+
+def _pieces(text: str) -> tuple[str | Sentence, ...]:
+    return text._pieces if isinstance(text, Advice) else (text,)
+
+
+def _fill(template: str, arguments: dict[str, Any], write: Callable[..., str]) -> str:
+    """A template with its fields written."""
+    found = []
+    for text, name, _, _ in Formatter().parse(template):
+        found.append(text)
+        if name is not None:
+            found.append(write(name, arguments[name]) if name in arguments else write(name))
+    return "".join(found)
+
+
+def _in_python(name: str, *value: Any) -> str:
+    """An argument as Python has it."""
+    return f"{name}={_repr(value[0])}" if value else name
+
+
+def _repr(value: Any) -> str:
+    if value is ...:
+        return "…"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_repr(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_repr, value)) + "]"
+    return repr(value)
 
 
 class NonFiniteError(ValueError):
@@ -56,11 +185,11 @@ class ModelFileError(ValueError):
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be gone on from: damaged, of other settings or data, or in use by another process."""
+    """A checkpoint cannot be resumed: damaged, of other settings or data, or in use by another process."""
 
 
 class DiskFullError(OSError):
-    """Something could not be written to disk; the message says what is kept and how to go on."""
+    """Something could not be written to disk; the message says what is kept and how to resume."""
 
 
 class NotAvailableError(FileNotFoundError):

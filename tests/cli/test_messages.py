@@ -7,8 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from mbauc.cli.advice import as_options
-from mbauc.cli.main import main
+from mbauc.cli.advice import OWNERS, in_options, option
+from mbauc.cli.main import main, whole_parser
+from mbauc.errors import Advice
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -43,34 +44,56 @@ def model(rows, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("name", "value", "wanted"),
     [
-        ("as in positive=2; the others", "as in --positive 2; the others"),
-        ("as in positive='b'.", "as in --positive b."),
-        ("If so, pass names=[…], one for each.", "If so, pass --names A,B,…, one for each."),
-        ("Check names, or pass delimiter (now ',').", "Check --names, or pass --delimiter (now ',')."),
-        ("use types={'depth':…}", "use --types depth=…"),
-        ("types={'a': 'id', 'b': 'time'}", "--types a=id,b=time"),
-        ("ignore=['a', 'b c']", "--ignore 'a,b c'"),
-        ("the same call with checkpoint='ck3' goes on", "the same command with --checkpoint ck3 goes on"),
-        ("say which to use (l2=…).", "say which to use (--l2 …)."),
-        ("signed=True", "--signed"),
-        ("there is no column for ignore 'a'", "there is no column for --ignore 'a'"),
-        ("Make the source again when it is whole.", "Run the command again when it is whole."),
-        ("there is no file label=1/x.csv", "there is no file label=1/x.csv"),
-        ("there is no file label=1.csv", "there is no file label=1.csv"),
-        ("in 'types=1'", "in 'types=1'"),
+        ("positive", 2, "--positive 2"),
+        ("positive", "b", "--positive b"),
+        ("names", [...], "--names A,B,…"),
+        ("types", {"depth": ...}, "--types depth=…"),
+        ("types", {"a": "id", "b": "time"}, "--types a=id,b=time"),
+        ("types", {"it's": "id"}, """--types 'it'"'"'s=id'"""),
+        ("ignore", ["a", "b c"], "--ignore 'a,b c'"),
+        ("l2", ..., "--l2 …"),
+        ("hash_dim", 10, "--hash-dim 10"),
+        ("signed", True, "--signed"),
     ],
 )  # fmt: skip
-def test_python_arguments_become_options(said, wanted):
-    assert as_options(said) == wanted
+def test_python_arguments_become_options(name, value, wanted):
+    assert option(name, value) == wanted
+    assert in_options(ValueError("so. " + Advice(f"{{{name}}}!", **{name: value}))) == f"so. {wanted}!"
+
+
+def test_arguments_without_a_value_become_options():
+    said = Advice("Check {names}, or pass {delimiter} ") + "(now ',')."
+    assert said == "Check names, or pass delimiter (now ',')."
+    assert in_options(said) == "Check --names, or pass --delimiter (now ',')."
+
+
+def test_what_is_no_advice_stays_as_it_is():
+    for said in ("there is no file label=1/x.csv", "Pass types={'a': 'id'}, {it says}."):
+        assert in_options(ValueError(said)) == said
+        assert in_options(said + Advice(" Check {label}.")) == f"{said} Check --label."
+
+
+def test_other_words_for_a_command():
+    said = "cut off. " + Advice("Make the source again.", command="Run it again with {memory}.", memory="4GB")
+    assert in_options(said) == "cut off. Run it again with --memory 4GB."
+    assert in_options("it failed. " + Advice("Call it again.", command="")) == "it failed."
+    # no command has this argument
+    assert in_options("it failed. " + Advice("Pass {max_iter}, or {l2}.", max_iter=9, l2=1)) == "it failed."
 
 
 def test_options_that_the_command_lacks_are_those_of_another():
-    assert (
-        as_options("Pass types={'a': 'category'}.", {"on_error"}) == "Pass --types a=category (of 'mbauc fit')."
-    )
-    assert as_options("Use inputs='entries'.", {"on_error"}) == "Use --inputs entries (of 'mbauc export')."
+    said = Advice("Pass {types}.", types={"a": "category"})
+    assert in_options(said, {"on_error"}) == "Pass --types a=category (of 'mbauc fit')."
+    said = Advice("Use {inputs}.", inputs="entries")
+    assert in_options(said, {"on_error"}) == "Use --inputs entries (of 'mbauc export')."
+
+
+def test_commands_have_the_options_that_are_advised():
+    commands = whole_parser()._subparsers._group_actions[0].choices
+    for name, command in OWNERS.items():
+        assert f"--{name.replace('_', '-')}" in commands[command]._option_string_actions, name
 
 
 def test_a_third_label_is_told_with_the_option(tmp_path, capsys):

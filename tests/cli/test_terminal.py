@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from mbauc.cli import COMMANDS
-from mbauc.cli.advice import as_options
 from mbauc.cli.main import main
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
@@ -176,16 +175,6 @@ def _reads(pid):
             return "pipe" in stream.read()
     except OSError:
         return False
-
-
-def test_advice_is_given_in_the_words_of_the_command_line():
-    told = as_options("Pass types={'C1': 'category'} or on_error='skip', or ignore=['x'].")
-    assert told == "Pass --types C1=category or --on-error skip, or --ignore x."
-    assert (
-        as_options("Train it with solver='gram' or hash_dim=10.")
-        == "Train it with --solver gram or --hash-dim 10."
-    )
-    assert as_options("there is no file data/label=1/x.csv") == "there is no file data/label=1/x.csv"
 
 
 def test_completion_knows_commands_and_options(capsys):

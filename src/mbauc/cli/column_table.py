@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import Any
 
+from mbauc.cli.advice import in_options
 from mbauc.cli.output import harmless
 
 #: Lines of a table that are shown, and those of them that are its last.
@@ -24,14 +25,14 @@ def column_table(plan: Any) -> str:
         Of a table.
     """
     width = shutil.get_terminal_size().columns
-    head, *lines, foot = plan.describe(options=True).split("\n")
-    cells = [["column", "seen as", "why", "becomes"]]
-    cells += [[one.name, one.kind, one.why, one.becomes or "-"] for one in plan.columns]
-    before = sum(max(len(row[place]) + 2 for row in cells) for place in range(4))
-    for row, line in zip(cells, (head, *lines), strict=True):
-        row.append(line[before:])  # what overrules the guess stands last
+    from mbauc.readers.table.columns import overriding
+
+    cells = [["column", "seen as", "why", "becomes", "override"]]
+    cells += [
+        [one.name, one.kind, one.why, one.becomes or "-", in_options(overriding(one))] for one in plan.columns
+    ]
     cells = [[harmless(text) for text in row] for row in cells]
-    feet = [foot]
+    feet = [f"(decided on the first {plan.rows:,} rows)"]
     if _least(cells) > width:
         cells = [[*row[:4], row[4].replace(row[0], "…", 1)] for row in cells]
         feet.append(_STANDS)

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from mbauc.cli import COMMANDS
-from mbauc.cli.advice import as_options
+from mbauc.cli.advice import in_options
 from mbauc.cli.output import Usage, harmless
 
 _EPILOG = """\
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if debug:
                 raise
-            return failed(1, as_options(_told(error), vars(options)) or type(error).__name__)
+            return failed(1, in_options(error, vars(options)) or type(error).__name__)
         except Exception as error:
             if debug:
                 raise
@@ -79,19 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt as error:
             if debug:
                 raise
-            told = as_options(str(error), vars(options)) or "interrupted; nothing was left half-written"
+            told = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
             return failed(130, f"{told}.", "\nmbauc: ")
         except _Terminated as error:
             with suppress(OSError):  # the terminal may be gone
                 failed(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
             return 128 + error.number
-
-
-def _told(error: BaseException) -> str:
-    """What an error says, without the number that the system has for it."""
-    if isinstance(error, OSError) and error.errno is not None and error.strerror and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return str(error)
 
 
 @contextmanager
@@ -100,7 +93,7 @@ def _warnings_in_one_line(options: argparse.Namespace) -> Iterator[None]:
     before = warnings.showwarning
 
     def show(message: Any, *rest: Any, **more: Any) -> None:
-        sys.stderr.write(harmless(f"mbauc: note: {as_options(str(message), vars(options))}") + "\n")
+        sys.stderr.write(harmless(f"mbauc: note: {in_options(message, vars(options))}") + "\n")
 
     warnings.showwarning = show
     try:

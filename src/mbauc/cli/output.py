@@ -142,9 +142,9 @@ def note_skipped(*sources: Any) -> dict[str, Any]:
 
 def left_out(skipped: Any) -> str:
     """What a source says of rows that it skipped, as a sentence."""
-    from mbauc.cli.advice import as_options
+    from mbauc.cli.advice import in_options
 
-    return f"left out {as_options(str(skipped).replace(' skipped', '', 1))}"
+    return f"left out {in_options(str(skipped)).replace(' skipped', '', 1)}"
 
 
 # -- types of options --------------------------------------------------------------------------------------

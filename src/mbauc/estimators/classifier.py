@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
 from mbauc.checks import check_number
+from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
@@ -317,18 +318,7 @@ class MBAClassifier(MomentRanker):
         """
         self._check_settings()
         check_source(source)
-        if self.decay < 1 or self.within_block or self.pairs == "enough":
-            name = "decay" if self.decay < 1 else "within_block" if self.within_block else "pairs"
-            raise ValueError(
-                f"{name}={getattr(self, name)!r} is for "
-                + ("rows in memory" if name == "pairs" else "streams: pass the blocks to partial_fit")
-                + f"; fit_source needs {'pairs=' if name == 'pairs' else 'the default'}"
-                + ("'all' or a number." if name == "pairs" else ".")
-            )
-        if self.solver == "gram" and not isinstance(self.pairs, str):
-            raise ValueError(
-                "solver='gram' with a number of pairs needs rows in memory; use solver='auto' for a source."
-            )
+        check_capabilities("source", self.get_params(deep=False))
         forget_path(self)
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
@@ -435,10 +425,7 @@ class MBAClassifier(MomentRanker):
         self
         """
         self._check_settings()
-        if self.pairs == "enough":
-            raise ValueError(
-                "pairs='enough' needs all rows at once, for fit; with partial_fit use pairs='all' or a number."
-            )
+        check_capabilities("stream", self.get_params(deep=False))
         forget_path(self)
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):

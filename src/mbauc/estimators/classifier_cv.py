@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_number
-from mbauc.errors import PenaltyWarning
+from mbauc.errors import Advice, PenaltyWarning
+from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.held_out import HeldOut, Truth
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.search import MomentSearch, Part, ProductSearch, Search
@@ -206,6 +207,7 @@ class MBAClassifierCV(MomentRanker):
         self.n_splits_ = len(search.held_out)
 
     def _check_settings(self) -> None:
+        check_capabilities("memory folds", self.get_params(deep=False))
         super()._check_settings()
         if self.scoring not in ("roc_auc", "binormal_auc", "risk"):
             raise ValueError(f"scoring must be 'roc_auc', 'binormal_auc' or 'risk', got {self.scoring!r}.")
@@ -397,7 +399,8 @@ def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
         side, what = ("smallest", "smaller") if place == 0 else ("largest", "larger")
         warnings.warn(
             f"the best l2 is the {side} that was tried ({l2[j]:.3g}), {gain:.4f} ahead of the next: a {what} "
-            f"one may be better. Pass a longer l2_grid{', or scale=True' if place == 0 else ''}.",
+            "one may be better. "
+            + Advice("Pass a longer {l2_grid}" + (", or {scale}." if place == 0 else "."), scale=True),
             PenaltyWarning,
             stacklevel=3,
         )

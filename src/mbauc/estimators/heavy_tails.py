@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.errors import HeavyTailsWarning
+from mbauc.errors import Advice, HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
 
 #: Rows that are looked at, at most, and at least.
@@ -42,9 +42,13 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     name = "" if names is None else f" ({names[worst]!r})"
     others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
     warnings.warn(
-        f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. l2='auto' goes "
-        "by variances: clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), "
-        "or use MBAClassifierCV.",
+        f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. "
+        + Advice("{l2} goes by variances: ", l2="auto")
+        + Advice(
+            "clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), or use "
+            "MBAClassifierCV.",
+            command="clip or transform such columns (logarithms, ranks), or use {cv}.",
+        ),
         HeavyTailsWarning,
         stacklevel=5,
     )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import check_choice, check_flag, check_number
-from mbauc.errors import SingularWarning
+from mbauc.errors import Advice, SingularWarning
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
@@ -126,10 +126,7 @@ class MomentRanker(ProbabilisticRanker):
         """Raise for settings that no data could make sense of, before any work."""
         if isinstance(self.pairs, str) and self.pairs not in self._words_for_pairs:
             words = " or ".join(repr(word) for word in self._words_for_pairs)
-            hint = " Only MBAClassifier finds out how many are enough." if self.pairs == "enough" else ""
-            raise ValueError(
-                f"pairs must be {words}, or a whole number of at least 1, got {self.pairs!r}.{hint}"
-            )
+            raise ValueError(f"pairs must be {words}, or a whole number of at least 1, got {self.pairs!r}.")
         check_sampling(1 if isinstance(self.pairs, str) else self.pairs, self.batch_size, self.pairing)
         check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
         if self.tol is not None:
@@ -287,7 +284,8 @@ class ProductFit(NamedTuple):
         if regular < n_features:
             warnings.warn(
                 f"Σ is singular and l2=0: {n_features:,} columns, of which {regular:,} at most are of use, "
-                f"from {rows.n_rows:,} rows; one solution of small norm is taken. Raise l2 or drop columns.",
+                f"from {rows.n_rows:,} rows; one solution of small norm is taken. "
+                + Advice("Raise {l2} or drop columns."),
                 SingularWarning,
                 stacklevel=4,
             )

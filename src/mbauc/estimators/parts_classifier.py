@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.enough_pairs import forget_path
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit
@@ -71,7 +72,7 @@ class ClusterClassifier(MBAClassifier):
     def _fit_rows(self, rows: ClusterRows) -> None:
         """Fit to rows on a cluster."""
         self._check_settings()
-        self._check_for_cluster()
+        check_capabilities("cluster", self.get_params(deep=False))
         forget_path(self)
         n_features = rows.layout.n_features
         factors = check_factors(self.penalty_factors, n_features)
@@ -128,16 +129,6 @@ class ClusterClassifier(MBAClassifier):
         else:
             self._solve_products(self._sampled_problem(drawn.rows, drawn.pairs, census, factors))
         return census.classes
-
-    def _check_for_cluster(self) -> None:
-        if self.decay < 1 or self.within_block:
-            name = "decay" if self.decay < 1 else "within_block"
-            raise ValueError(
-                f"{name}={getattr(self, name)!r} is for streams, whose blocks come one after the other; on a "
-                "cluster there is no order among them. Use mbauc.MBAClassifier.partial_fit."
-            )
-        if self.pairs == "enough":
-            raise ValueError("pairs='enough' is for rows in memory; on a cluster use pairs='all' or a number.")
 
     def _task_threads(self) -> int:
         return 1 if self.n_jobs is None else thread_count(self.n_jobs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.held_out import compare_binormal
@@ -48,16 +49,7 @@ class ClusterClassifierCV(MBAClassifierCV):
     def _fit_rows(self, rows: ClusterRows) -> None:
         """Choose the penalties and fit to rows on a cluster."""
         self._check_settings()
-        if not isinstance(self.pairs, str):
-            raise ValueError(
-                f"pairs={self.pairs!r}: cross-validation on a cluster uses all pairs, in the same pass; leave "
-                "pairs='all'."
-            )
-        if not (self.cv is None or isinstance(self.cv, int | np.integer)):
-            raise ValueError(
-                f"cv={self.cv!r}: on a cluster cv is a number of folds. To hold out groups of rows together, "
-                "give their group as id."
-            )
+        check_capabilities("cluster folds", self.get_params(deep=False))
         with rows.in_order() as ordered:
             self._fit_ordered(ordered)
         remember_columns(self, rows.layout)

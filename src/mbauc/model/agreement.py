@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from mbauc.errors import Advice
 from mbauc.model.model import RUNNING, RankerModel
 
 #: Settings that machines may differ in: they change how rows are read or drawn, not what is solved.
@@ -33,8 +34,9 @@ def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> Non
                 break
     raise ValueError(
         f"model 1 and {name} have different columns, whose moments do not add up; in the {where}, "
-        f"{_told(ours, theirs)}. Train the others on the columns of the first: 'mbauc fit --like first.mbauc', "
-        "or TableSource(…, encoding=first.layout.encoding)."
+        f"{_told(ours, theirs)}. Train the others on the columns of the first: 'mbauc fit --like first.mbauc'"
+        + Advice(", or TableSource(…, encoding=first.layout.encoding)", command="")
+        + "."
     )
 
 
@@ -57,7 +59,11 @@ def check_same_settings(models: Sequence[RankerModel], names: list[str], given: 
         for key in ("l1", "l2"):
             one, two = (penalty(each, key) for each in (first, model))
             if one != two and key not in given:
-                raise ValueError(f"{key} is {one} in model 1 and {two} in {name}; say which to use ({key}=…).")
+                raise ValueError(
+                    f"{key} is {one} in model 1 and {two} in {name}; say which to use ("
+                    + Advice.naming(key, ...)
+                    + ")."
+                )
 
 
 def joined_classes(

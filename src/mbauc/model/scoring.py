@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mbauc.errors import Advice
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.arrow import pyarrow
@@ -121,7 +122,7 @@ def score_files(
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
         if not count and rows.skipped.count:  # before the file is in its place
-            raise ValueError(f"no row could be scored, and nothing was written: {rows.skipped}")
+            raise ValueError("no row could be scored, and nothing was written: " + str(rows.skipped))
     left_out = str(rows.skipped) if rows.skipped.count else ""
     return {
         "rows": count,
@@ -139,7 +140,7 @@ def _rows(
     if isinstance(layout, TableLayout):
         return layout.unlabelled(paths, keep=keep, on_error=on_error)
     if keep:
-        raise ValueError("LIBSVM text has no columns to keep; leave out --id.")
+        raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
     return layout.unlabelled(paths, classes, on_error=on_error)
 
 

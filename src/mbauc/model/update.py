@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from mbauc.checks import check_number
+from mbauc.errors import Advice
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
 from mbauc.model.hashed_names import hashed_names
@@ -190,7 +191,8 @@ def _moments(model: RankerModel, name: str) -> PairMoments:
     if model.moments is None:
         raise ValueError(
             f"{name} has no moments, which training goes on from: they were left out of its file, or it was "
-            "fitted matrix-free, which keeps none. Train it with solver='gram' and save it with its moments."
+            "fitted matrix-free, which keeps none. "
+            + Advice("Train it with {solver} and save it with its moments.", solver="gram")
         )
     return model.moments
 

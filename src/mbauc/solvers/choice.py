@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mbauc.checks import check_choice
+from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.solvers.problem import ALL_EIGENVALUES
 
@@ -38,8 +39,10 @@ def require_gram_room(columns: int, memory: float) -> None:
     """Raise if Σ of so many columns was asked for and does not fit."""
     if gram_bytes(columns) > memory:
         raise ValueError(
-            f"solver='gram' needs Σ of {columns:,} columns, which takes {gram_bytes(columns) / 1e9:,.1f} GB to "
-            f"solve with, of {memory / 1e9:,.1f} GB allowed. Use solver='matrix-free', or allow more memory."
+            Advice("{solver} needs Σ of ", solver="gram")
+            + f"{columns:,} columns, which takes {gram_bytes(columns) / 1e9:,.1f} GB to solve with, of "
+            f"{memory / 1e9:,.1f} GB allowed. "
+            + Advice("Use {solver}, or allow more {memory}.", solver="matrix-free")
         )
 
 

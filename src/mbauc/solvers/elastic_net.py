@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
+from mbauc.errors import Advice
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import solve_ridge
 from mbauc.solvers.solution import Solution, certified
@@ -103,7 +104,8 @@ def _warn(solution: Solution, tol: float) -> None:
 
     warnings.warn(
         f"coordinate descent stopped after {solution.iterations} sweeps with optimality "
-        f"{solution.optimality:.1e} > tol={tol:g}. Increase max_iter, raise l2, or scale the features.",
+        f"{solution.optimality:.1e} > tol={tol:g}. "
+        + Advice("Increase {max_iter}, raise {l2}, or scale the features.", command="Raise {l2}."),
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import PenaltyWarning
+from mbauc.errors import Advice, PenaltyWarning
 
 Array = NDArray[np.float64]
 
@@ -200,7 +200,8 @@ def warn_of_units(diagonal: Array) -> None:
     if known.size and known.min() < _ROUNDING * known.max():
         warnings.warn(
             f"variances of columns differ by a factor of {known.max() / known.min():.0e}, and those of small "
-            "units are lost in rounding errors of the others: they are ranked without. Use scale=True.",
+            "units are lost in rounding errors of the others: they are ranked without. "
+            + Advice("Use {scale}.", command="", scale=True),
             PenaltyWarning,
             stacklevel=4,
         )

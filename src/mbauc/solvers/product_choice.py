@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import CheckpointError
+from mbauc.errors import Advice, CheckpointError
 from mbauc.solvers.lanczos import Lanczos
 from mbauc.solvers.leave_one_out import (
     L2_MULTIPLES,
@@ -252,7 +252,7 @@ def warn_of_choice(l2: float, products: int) -> None:
 
     warnings.warn(
         f"l2='auto' chose {l2:.3g} and is not certain of it after {products} products with Σ: a smaller l2 may "
-        "rank better. Use MBAClassifierCV, or pass l2.",
+        "rank better. " + Advice("Use MBAClassifierCV, or pass {l2}.", command="Use {cv}, or pass {l2}."),
         ConvergenceWarning,
         stacklevel=5,
     )

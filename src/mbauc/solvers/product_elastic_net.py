@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.errors import Advice
 from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.penalty import Penalty
@@ -209,7 +210,8 @@ def _warn(solution: Solution, tol: float) -> None:
 
     warnings.warn(
         f"descent stopped after {solution.iterations} products with Σ at an excess risk of up to "
-        f"{solution.excess_risk:.1e} > tol={tol:g}. Increase max_iter, raise l2, or accept a larger tol.",
+        f"{solution.excess_risk:.1e} > tol={tol:g}. "
+        + Advice("Increase {max_iter}, raise {l2}, or accept a larger {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
@@ -379,7 +380,9 @@ def _warn_of_doubt(solution: Solution, tol: float) -> None:
     warnings.warn(
         f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
         f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
-        f"Use solver='gram', a smaller tol than {tol:g}, or more l2.",
+        + Advice(
+            "Use {solver}, a smaller {tol}, or more {l2}.", command="Use {solver}, or more {l2}.", solver="gram"
+        ),
         ConvergenceWarning,
         stacklevel=5,
     )
@@ -390,7 +393,7 @@ def _warn(iterations: int, excess: float, tol: float) -> None:
 
     warnings.warn(
         f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
-        "Increase max_iter, raise l2, or accept less with tol.",
+        + Advice("Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
-from mbauc.errors import SingularWarning
+from mbauc.errors import Advice, SingularWarning
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certified
@@ -50,7 +50,7 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
     else:
         warnings.warn(
             f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
-            "smallest norm. Features repeat each other or are constant: raise l2 or drop some.",
+            "smallest norm. Features repeat each other or are constant: " + Advice("raise {l2} or drop some."),
             SingularWarning,
             stacklevel=2,
         )

@@ -19,7 +19,7 @@ from typing import IO, Any
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number
-from mbauc.errors import CheckpointError, DiskFullError
+from mbauc.errors import Advice, CheckpointError, DiskFullError
 from mbauc.store.array_schema import Arrays, Size
 from mbauc.store.arrays import Declared, encoded, read_plain
 from mbauc.store.atomic import atomic_write, remove_parts
@@ -135,7 +135,8 @@ class Checkpoint:
             raise DiskFullError(
                 error.errno,
                 f"a checkpoint of {size / 1e6:,.1f} MB could not be written ({error.strerror or error}). "
-                "The one before it is whole: make room, and the same call goes on from there",
+                "The one before it is whole: make room, and "
+                + Advice("the same call goes on from there", command="the same command goes on from there"),
                 str(path),
             ) from error
         self._saved = time.monotonic()
@@ -247,16 +248,20 @@ class Checkpoint:
 
     def _unusable(self, error: OSError) -> CheckpointError:
         return CheckpointError(
-            f"checkpoint={str(self.folder)!r} cannot be used ({os.strerror(error.errno or 0)}); "
-            "name a folder that can be made and written to."
+            Advice("{checkpoint} cannot be used ", checkpoint=str(self.folder))
+            + f"({os.strerror(error.errno or 0)}); name a folder that can be made and written to."
         )
 
     def _way_on(self) -> str:
         """What another call will do, judged by what is in the folder now."""
-        call = f"the same call with checkpoint={str(self.folder)!r}"
+        call = Advice(
+            "the same call with {checkpoint}",
+            command="the same command with {checkpoint}",
+            checkpoint=str(self.folder),
+        )
         if self.holds_progress():
-            return f"interrupted; {call} goes on from here"
-        return f"interrupted before anything was saved; {call} starts again"
+            return "interrupted; " + call + " goes on from here"
+        return "interrupted before anything was saved; " + call + " starts again"
 
 
 @contextmanager
@@ -303,7 +308,7 @@ def _folder(folder: Any) -> Path:
         raise ValueError(f"checkpoint must be the path of a folder, got {folder!r}.")
     path = Path(os.fsdecode(folder))
     if path.is_file():
-        raise CheckpointError(f"checkpoint={str(path)!r} is a file; name a folder.")
+        raise CheckpointError(Advice("{checkpoint} is a file; name a folder.", checkpoint=str(path)))
     return path
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice
+from mbauc.errors import Advice
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
@@ -146,21 +147,33 @@ def _from_entries(model: RankerModel, graph: _Graph) -> None:
 
 def _from_table(model: RankerModel, graph: _Graph) -> None:
     if not isinstance(model.layout, TableLayout):
-        raise ValueError("inputs='table' is for models of tables; this one is of LIBSVM text. Use 'entries'.")
+        raise ValueError(
+            Advice("{inputs} is for models of tables; this one is of LIBSVM text. ", inputs="table")
+            + Advice("Use {inputs}.", inputs="entries")
+        )
     encoding = model.layout.encoding
     for column in encoding.columns:
         if column.kind == "time":
             raise ValueError(
-                f"inputs='table' cannot take the time column {column.name!r} apart into hour and weekday. Use "
-                "inputs='columns', and TableEncoding.transform to make them."
+                Advice("{inputs} cannot take the time column ", inputs="table")
+                + f"{column.name!r} apart into hour and weekday. "
+                + Advice(
+                    "Use {inputs}, and TableEncoding.transform to make them.",
+                    command="Use {inputs}, and make them before.",
+                    inputs="columns",
+                )
             )
         if column.name in _OUTPUTS:
             raise ValueError(
-                f"the column {column.name!r} has the name of an output of the ONNX file; inputs='table' needs "
-                "another name for it. Use inputs='columns'."
+                f"the column {column.name!r} has the name of an output of the ONNX file; "
+                + Advice("{inputs} needs another name for it. ", inputs="table")
+                + Advice("Use {inputs}.", inputs="columns")
             )
     if encoding.hash_dim is not None:
-        raise ValueError("inputs='table' cannot hash. Use inputs='entries', and hash before.")
+        raise ValueError(
+            Advice("{inputs} cannot hash. ", inputs="table")
+            + Advice("Use {inputs}, and hash before.", inputs="entries")
+        )
     terms, start = [graph.constant(np.array([model.intercept]))], 0
     for feature in encoding.features:
         weights = model.coef[start : start + feature.width]

@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 from numpy.typing import NDArray
 
-from mbauc.errors import CheckpointError, DiskFullError
+from mbauc.errors import Advice, CheckpointError, DiskFullError
 from mbauc.pairs.operator.cache_file import (
     BLOCK,
     HEAD,
@@ -163,14 +163,15 @@ class CacheWriter:
 
     def _failed(self, error: OSError) -> DiskFullError:
         advice = (
-            "The blocks before are kept: make room, and the same call goes on from there"
+            "The blocks before are kept: make room, and "
+            + Advice("the same call goes on from there", command="the same command goes on from there")
             if self._path is not None
-            else "Make room, name a folder on another disk (or set TMPDIR), or allow more memory"
+            else Advice("Make room, name a folder on another disk (or set TMPDIR), or allow more {memory}")
         )
         done = f"after {self._end / 1e6:,.0f} MB and {self._blocks:,} blocks of rows"
         return DiskFullError(
             error.errno,
-            f"the row cache could not be written ({error.strerror or error}) {done}. {advice}",
+            f"the row cache could not be written ({error.strerror or error}) {done}. " + advice,
             self.name,
         )
 

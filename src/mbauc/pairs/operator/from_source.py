@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.errors import CheckpointError
+from mbauc.errors import Advice, CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.cache_file import open_cache
 from mbauc.pairs.operator.cache_writer import CacheWriter, wrong_columns
@@ -44,8 +44,10 @@ def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
     if need > memory + _SLACK:
         raise ValueError(
             f"a fit to {n_features:,} columns{f', {used:,} of which occur,' if used else ''} takes at least "
-            f"{need / 1e9:,.1f} GB, of {memory / 1e9:,.1f} GB allowed. Hash the columns to fewer, allow more "
-            "memory, or look for an index that cannot be meant."
+            f"{need / 1e9:,.1f} GB, of {memory / 1e9:,.1f} GB allowed. "
+            + Advice(
+                "Hash the columns to fewer, allow more {memory}, or look for an index that cannot be meant."
+            )
         )
 
 

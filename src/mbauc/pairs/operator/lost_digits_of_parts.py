@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import CancellationWarning
+from mbauc.errors import Advice, CancellationWarning
 from mbauc.pairs.operator.column_sums import ColumnSums
 from mbauc.pairs.operator.of_parts import ClusterPairRows, KeptRows
 from mbauc.rows.parts import Parts
@@ -47,7 +47,8 @@ def warn_of_lost_digits(rows: ClusterPairRows, kept: Parts) -> None:
         warnings.warn(
             f"column {int(rows.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
             f"that its differences keep fewer than 6 digits ({lost.size:,} such "
-            f"column{'s' if lost.size > 1 else ''}). Centre the column, or use solver='gram'.",
+            f"column{'s' if lost.size > 1 else ''}). "
+            + Advice("Centre the column, or use {solver}.", solver="gram"),
             CancellationWarning,
             stacklevel=5,
         )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import plain
 from mbauc.readers.libsvm.text import LARGEST, Fault, Rules
 
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_CORRECT = "Correct the line, or pass over such lines with {on_error}."
+#: What to do about a line unless something else is said of it.
+CORRECT = Advice(_CORRECT, on_error="skip")
 #: Characters of a token that are shown.
 _SHOWN = 60
 
@@ -36,14 +40,14 @@ def describe(fault: Fault, rules: Rules) -> tuple[str, str]:
         if re.fullmatch(rb"[^0-9+\-.]\S*", token) and not _NOT_FINITE.fullmatch(token):
             return (
                 f"expected a number as label, {got}",
-                "Text labels need both names: classes=(negative, positive).",
+                _in_python("Text labels need both names: classes=(negative, positive)."),
             )
         return f"expected a finite number as label, {got}", ""
     if fault.kind == kernels.OTHER_LABEL:
         negative, positive = labels_of(rules)
         return (
             f"expected the label {negative!r} or {positive!r}, {got}",
-            "For a class against the rest give positive.",
+            Advice("For a class against the rest give {positive}."),
         )
     if fault.kind == kernels.TWICE:
         return f"expected each index once, got {fault.column + rules.base} twice", ""
@@ -52,7 +56,8 @@ def describe(fault: Fault, rules: Rules) -> tuple[str, str]:
     if fault.kind == kernels.BAD_INDEX:
         number = int(index)
         if number == 0:
-            return f"expected an index of at least 1, {got}", "If columns count from 0, pass zero_based=True."
+            from_zero = _in_python("If columns count from 0, pass {zero_based}.", zero_based=True)
+            return f"expected an index of at least 1, {got}", from_zero
         if rules.n_features is None or number > LARGEST:
             return f"expected an index of at most {LARGEST:,}, {got}", ""
         largest = rules.n_features - 1 + rules.base
@@ -62,6 +67,11 @@ def describe(fault: Fault, rules: Rules) -> tuple[str, str]:
     if _NOT_FINITE.fullmatch(value):
         return f"expected a finite value, {got}", ""
     return f"expected 'index:value', {got}", ""
+
+
+def _in_python(text: str, **arguments: object) -> Advice:
+    """Advice for callers in Python; commands say what holds for any line."""
+    return Advice(text, command=_CORRECT, on_error="skip", **arguments)
 
 
 def labels_of(rules: Rules) -> list[str | int | float]:

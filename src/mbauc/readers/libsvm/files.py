@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mbauc.readers.libsvm.faults import describe
+from mbauc.readers.libsvm.faults import CORRECT, describe
 from mbauc.readers.libsvm.labels import Labels
 from mbauc.readers.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, stamp_of, whole_lines
 from mbauc.readers.libsvm.text import REMEMBERED, Fault, Rows, Rules, parse_text
 from mbauc.runtime.progress import Advance, silent
 
-_ADVICE = "Correct the line, or pass over such lines with on_error='skip'."
 #: Bytes of text read at a time for each row of a block, and at least.
 _ROW, _TEXT = 512, 1 << 20
 
@@ -36,7 +35,8 @@ class Skipped:
     def __str__(self) -> str:
         if not self.count:
             return "no lines skipped"
-        return f"{self.count:,} line{'s' if self.count != 1 else ''} skipped. The first: {self.examples[0]}"
+        lines = f"{self.count:,} line{'s' if self.count != 1 else ''}"
+        return f"{lines} skipped. The first: " + self.examples[0]
 
 
 #: Paths, and what each file is expected to be.
@@ -111,7 +111,7 @@ class Reading:
                 raise ValueError(f"{path} has no rows. Check that it was written to its end, or leave it out.")
         if self.n_rows == 0:
             names = ", ".join(path for path, _ in self._files[:3])
-            raise ValueError(f"no rows in {names}; {self.skipped}.")
+            raise ValueError(f"no rows in {names}; " + str(self.skipped) + ".")
 
     def _file(self, path: str, stamp: Stamp) -> Iterator[Rows]:
         lines, first_row = 0, self.n_rows
@@ -166,8 +166,9 @@ class Reading:
             place = int(rows.places[strange])
             line = lines + kernels.count(text[:place])[0] + 1
             raise ValueError(
-                f"{path}, line {line:,}: {self._labels.too_many(float(rows.labels[strange]))} "
-                f"{before + strange:,} rows read before it."
+                f"{path}, line {line:,}: "
+                + self._labels.too_many(float(rows.labels[strange]))
+                + f" {before + strange:,} rows read before it."
             )
 
     def _message(self, path: str, fault: Fault, lines: int, before: int) -> str:
@@ -175,4 +176,4 @@ class Reading:
         said = f"{path}, line {lines + fault.line + 1:,}: {what}. {before + fault.row:,} rows read before it."
         if self._rules.skip:
             return said
-        return f"{said} {advice or _ADVICE}"
+        return f"{said} " + (advice or CORRECT)

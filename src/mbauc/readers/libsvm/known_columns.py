@@ -186,7 +186,7 @@ class _NumberedReading(Reading):
         said = super()._message(path, fault, lines, before)
         if self._rules.skip or fault.kind != kernels.BAD_LABEL:
             return said
-        return f"{said} As the label of a row to score any number will do, such as 0."
+        return said + " As the label of a row to score any number will do, such as 0."
 
 
 def _faulty_lines(text: Text, rows: Rows) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.libsvm.lines import Text
 
 #: Different labels beyond which they are taken for measurements.
@@ -107,12 +108,17 @@ class Labels:
             first, second = (plain(each) for each in self.seen)
             return (
                 f"expected the label {first} or {second} as in the rows before, got a third one, "
-                f"{plain(label)}. Name the positive ones, such as positive={plain(label)}; all others are then "
-                "negative."
+                f"{plain(label)}. "
+                + Advice("Name the positive ones, such as {positive}; ", positive=plain(label))
+                + "all others are then negative."
             )
         return (
             f"expected classes, got more than {_MANY:,} different labels, {plain(label)} the last. "
-            "They look like measurements; to threshold them yourself read them with read_libsvm(labels='raw')."
+            "They look like measurements; "
+            + Advice(
+                "to threshold them yourself read them with read_libsvm(labels='raw').",
+                command="{positive} names classes.",
+            )
         )
 
     def classes(self) -> tuple[Any, Any]:
@@ -135,10 +141,11 @@ class Labels:
         if self._positive is not None:
             wanted = ", ".join(str(plain(label)) for label in self._positive)
             what = "all labels are" if any(label in self._positive for label in seen) else "no label is"
-            return f"{what} among the positive ones ({wanted}); the labels are {shown}. Check positive."
-        return (
-            f"all rows have the label {shown}; two labels are needed. If these are rows of one class out of "
-            "two, name both: classes=(negative, positive)."
+            return f"{what} among the positive ones ({wanted}); the labels are {shown}. " + Advice(
+                "Check {positive}."
+            )
+        return f"all rows have the label {shown}; two labels are needed. " + Advice(
+            "If these are rows of one class out of two, name both: classes=(negative, positive).", command=""
         )
 
     def binary(self, labels: NDArray[np.float64]) -> NDArray[np.int8]:

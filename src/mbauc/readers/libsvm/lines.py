@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
 from mbauc.runtime.ahead import one_ahead
 
@@ -125,7 +126,10 @@ class _File(NamedTuple):
         if _stamp(os.fstat(self.stream.fileno())) != self.stamp:
             raise ValueError(
                 f"{self.path} has changed since it was first read; expected the same rows in every pass. "
-                "Make the source again when the file is complete."
+                + Advice(
+                    "Make the source again when the file is complete.",
+                    command="Run the command again when the file is complete.",
+                )
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.calendar_codes import form_of_numbers, form_of_texts, form_of_type
 from mbauc.readers.table.column_values import MISSING_NUMBERS, flat, is_text, number_of, numbers
@@ -93,8 +94,10 @@ def guess(name: str, column: Any) -> Guess:
     if types.is_duration(kind):
         return Guess("numeric", "durations, in seconds", "number")
     raise ValueError(
-        f"column {name!r} holds {kind} values, which cannot become numbers. Leave it out with "
-        f"ignore=[{name!r}], or make columns of numbers or texts from it first."
+        f"column {name!r} holds {kind} values, which cannot become numbers. "
+        + Advice(
+            "Leave it out with {ignore}, or make columns of numbers or texts from it first.", ignore=[name]
+        )
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
+from mbauc.errors import Advice
 from mbauc.readers.table.calendar_codes import form_of_type, parts_of
 from mbauc.readers.table.column_guess import Guess, guess
 from mbauc.readers.table.column_values import WrongTypeError, flat, is_text
@@ -80,17 +80,11 @@ class ColumnPlan:
         told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
         return replace(self, columns=tuple(told))
 
-    def describe(self, *, options: bool = False) -> str:
-        """The plan as a table for people: each column, what it is seen as, why, and how to override it.
-
-        Parameters
-        ----------
-        options : bool
-            Name overrides as options of the command line instead of arguments in Python.
-        """
+    def describe(self) -> str:
+        """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
         lines = [("column", "seen as", "why", "becomes", "override")]
         lines += [
-            (column.name, column.kind, column.why, column.becomes or "-", _override(column, options))
+            (column.name, column.kind, column.why, column.becomes or "-", overriding(column))
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
@@ -103,14 +97,14 @@ class ColumnPlan:
         return "\n".join([*told, f"(decided on the first {self.rows:,} rows)"])
 
 
-def _override(column: Column, options: bool) -> str:
+def overriding(column: Column) -> Advice:
+    """What overrules the guess about a column."""
     if column.kind in ("label", "weight"):
-        return f"--{column.kind} …" if options else f"{column.kind}=…"
+        return Advice.naming(column.kind, ...)
     if column.kind == "category" and column.spelling in ("text", "truth"):
-        return f"--ignore {shlex.quote(column.name)}" if options else f"ignore=[{column.name!r}]"
+        return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
-    said = shlex.quote(f"{column.name}={other}")  # to be copied into a shell
-    return f"--types {said}" if options else f"types={{{column.name!r}: {other!r}}}"
+    return Advice("{types}", types={column.name: other})
 
 
 def plan_columns(
@@ -163,7 +157,7 @@ def plan_columns(
     said = _said(label, weight, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
-            raise ValueError(no_such_column(f"{how} {name!r}", name, names, where))
+            raise ValueError(no_such_column(Advice.naming(how) + f" {name!r}", name, names, where))
     columns = []
     for name in [*names, *(name for name in left_out if name not in present)]:
         kind, _ = said.get(name, (None, None))
@@ -197,8 +191,8 @@ def _guessed(name: str, values: Any, where: str) -> Guess:
         return guess(name, values)
     except WrongTypeError as error:
         raise ValueError(
-            f"{where}: column {name!r} holds {error}. Leave it out with ignore=[{name!r}], or make texts of it "
-            "first."
+            f"{where}: column {name!r} holds {error}. "
+            + Advice("Leave it out with {ignore}, or make texts of it first.", ignore=[name])
         ) from None
 
 
@@ -208,7 +202,7 @@ def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> st
     shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     close = get_close_matches(name, names, n=1, cutoff=0.6) or [n for n in names if n.lower() == name.lower()]
     hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"{where}: there is no column for {what}; its {len(names)} columns are {shown}.{hint}"
+    return f"{where}: there is no column for " + what + f"; its {len(names)} columns are {shown}.{hint}"
 
 
 def _said(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, NamedTuple
 
+from mbauc.errors import Advice
 from mbauc.readers.table.files import TableFile
 
 _SEPARATORS = ",\t;|"
@@ -17,10 +18,9 @@ HEAD_BYTES, _HEAD_LINES = 1 << 20, 20
 _LONGEST_HEADER = 1 << 25
 #: What to do about other encodings.
 CONVERT = "Convert the file first (iconv -f latin1 -t utf-8, or from the encoding that it has)"
-_HEADLESS = (
-    "If the file has no header line, pass names='auto', which calls them c1, c2, …, or names=[…] with a name "
-    "for each column."
-)
+_HEADLESS = Advice(
+    "If the file has no header line, pass {names}, which calls them c1, c2, …, ", names="auto"
+) + Advice("or {names} with a name for each column.", names=[...])
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -149,7 +149,7 @@ def told_separator(head: str, file: TableFile) -> str:
         line = head.lstrip().split("\n", 1)[0][:60]
         raise ValueError(
             f"{file}: cannot tell what separates the columns of {line!r}; expected a comma, tab, semicolon or "
-            "bar. Pass delimiter=…"
+            "bar. " + Advice("Pass {delimiter}", delimiter=...)
         )
     return best
 
@@ -165,7 +165,7 @@ def header_names(fields: list[str], file: TableFile) -> list[str]:
     names = [field.strip() for field in fields]
     if _looks_like_a_row(names):
         shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
-        raise ValueError(f"{file}: expected names of columns in the first line, got {shown}. {_HEADLESS}")
+        raise ValueError(f"{file}: expected names of columns in the first line, got {shown}. " + _HEADLESS)
     taken = set(names)
     for place, name in enumerate(names):
         if not name:
@@ -192,7 +192,7 @@ def check_names(names: list[str], file: TableFile) -> None:
     for name in names:
         if name in seen:
             raise ValueError(
-                f"{file}: two columns are named {name!r}; give each a name of its own. {_HEADLESS}"
+                f"{file}: two columns are named {name!r}; give each a name of its own. " + _HEADLESS
             )
         seen.add(name)
 

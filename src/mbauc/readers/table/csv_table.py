@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.csv_head import (
     CONVERT,
@@ -72,7 +73,9 @@ class CsvTable:
             if len(self.names) != len(first.fields):
                 raise ValueError(
                     f"{file}, line {first.lines}: expected {len(self.names)} fields, one for each of "
-                    f"names, got {len(first.fields)}. Check names, or pass delimiter (now {delimiter!r})."
+                    f"names, got {len(first.fields)}. "
+                    + Advice("Check {names}, or pass {delimiter} ")
+                    + f"(now {delimiter!r})."
                 )
         check_names(self.names, file)
         # long lines need room: four of the longest that was seen
@@ -318,8 +321,7 @@ def _other_bytes(batch: Any, columns: Sequence[str]) -> dict[int, str]:
             shown = shown_bytes(text if len(text) <= 60 else text[:60] + "…")
             found.setdefault(
                 row,
-                f"expected UTF-8 in column {name!r}, got '{shown}'. {CONVERT}, or pass on_error='skip' to "
-                "leave such rows out.",
+                f"expected UTF-8 in column {name!r}, got '{shown}'. {CONVERT}.",
             )
     return found
 

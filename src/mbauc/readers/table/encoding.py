@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.checks import check_choice
+from mbauc.errors import Advice
 from mbauc.readers.hashing import hash_features, hash_keys, hash_signs, hash_slots
 from mbauc.readers.table.arrow import as_arrow_table, column_names
 from mbauc.readers.table.column_guess import is_index_name
 from mbauc.readers.table.column_values import Texts
 from mbauc.readers.table.columns import Column, no_such_column
-from mbauc.readers.table.faults import settled, stop
+from mbauc.readers.table.faults import settled
 from mbauc.readers.table.feature_kinds import (
     MISSING,
     CategoryFeature,
@@ -179,9 +180,10 @@ class TableEncoding:
             return np.zeros(shape) if self.dense else sp.csr_array(shape, dtype=np.float64)
         try:
             features, faults = read_features(columns, self.columns, "the table")
-            settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", stop)
-        except ValueError as error:
-            raise ValueError(_without_options(str(error))) from None
+        except ValueError as error:  # what it advises are arguments that only a source of files has
+            said = str(error)
+            raise ValueError(f"{said.fact} Convert it first." if isinstance(said, Advice) else said) from None
+        settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", _stop)
         return self.matrix(features)
 
     def matrix(self, features: Features) -> Any:
@@ -346,14 +348,7 @@ class TableEncoding:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
 
 
-def _without_options(message: str) -> str:
-    """A message without advice to pass what only :class:`~mbauc.readers.TableSource` takes."""
-    instead = {
-        " Pass types=": "Correct it, or drop the row.",
-        " Leave it out with ignore=": "Convert it first.",
-    }
-    for advice, other in instead.items():
-        start, found, _ = message.rpartition(advice)
-        if found:
-            return f"{start} {other}"
-    return message
+def _stop(place: str, reason: str, message: str) -> None:
+    """Raise at the first row that cannot be used, without advice that only a source of files can follow."""
+    fact = message.fact if isinstance(message, Advice) else message
+    raise ValueError(f"{place}: {fact} Correct it, or drop the row.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.pieces import Report
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10
-#: Advice that nobody needs whose rows are skipped already.
-_SKIP = re.compile(r",? or (?:pass )?on_error='skip'(?: to leave such rows out)?")
+_SKIP = Advice("{on_error} leaves such rows out.", on_error="skip")
 
 
 class Fault(NamedTuple):
@@ -59,18 +58,19 @@ class SkippedRows:
         self.count += 1
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
         if len(self.messages) < _MESSAGES:
-            self.messages.append(f"{place}: {_SKIP.sub('', message)}")
+            self.messages.append(f"{place}: " + message)
 
     def __str__(self) -> str:
         if not self.count:
             return "no rows skipped"
         told = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
-        return f"{self.count:,} row{'s' if self.count != 1 else ''} skipped: {told}. First: {self.messages[0]}"
+        rows = f"{self.count:,} row{'s' if self.count != 1 else ''}"
+        return f"{rows} skipped: {told}. First: " + self.messages[0]
 
 
 def stop(place: str, reason: str, message: str) -> None:
     """Raise at the first row that cannot be used."""
-    raise ValueError(f"{place}: {message}")
+    raise ValueError(f"{place}: " + message + " " + _SKIP)
 
 
 def settled(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:

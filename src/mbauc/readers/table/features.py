@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.calendar_codes import PARTS, calendar_parts, parts_of
 from mbauc.readers.table.column_values import Texts, WrongTypeError, flat, numbers, texts
@@ -75,7 +76,7 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
                 if bad.any():
                     faults.append(Fault(bad, f"no time in {column.name!r}", _no_time(column, values)))
         except WrongTypeError as error:
-            raise ValueError(f"{where}: {_wrong_type(column, str(error))}") from None
+            raise ValueError(f"{where}: " + _wrong_type(column, str(error))) from None
     return found, faults
 
 
@@ -90,9 +91,8 @@ def _shown(value: Any) -> str:
 
 def _no_number(name: str, values: Any) -> Callable[[int], str]:
     def message(row: int) -> str:
-        return (
-            f"expected a finite number in column {name!r}, got {_shown(values[row].as_py())}. Pass "
-            f"types={{{name!r}: 'category'}} if it is none, or on_error='skip' to leave such rows out."
+        return (f"expected a finite number in column {name!r}, got {_shown(values[row].as_py())}. ") + Advice(
+            "Pass {types} if it is none.", types={name: "category"}
         )
 
     return message
@@ -102,9 +102,8 @@ def _no_time(column: Column, values: Any) -> Callable[[int], str]:
     wanted = "a time" if column.form in ("timestamp", "date", "time of day") else f"a time as {column.form}"
 
     def message(row: int) -> str:
-        return (
-            f"expected {wanted} in column {column.name!r}, got {_shown(values[row].as_py())}. Pass "
-            f"types={{{column.name!r}: 'category'}} if it is none, or on_error='skip' to leave such rows out."
+        return (f"expected {wanted} in column {column.name!r}, got {_shown(values[row].as_py())}. ") + Advice(
+            "Pass {types} if it is none.", types={column.name: "category"}
         )
 
     return message
@@ -117,6 +116,5 @@ def _wrong_type(column: Column, came: str) -> str:
             f"expected texts in column {column.name!r}, as when it was learned, got {came}. Read it as text "
             "(dtype=str): as numbers, codes such as 007 or 1e5 have changed already."
         )
-    return (
-        f"expected {wanted} in column {column.name!r}, got {came}. Leave it out with ignore=[{column.name!r}]."
-    )
+    leave_out = Advice("Leave it out with {ignore}.", ignore=[column.name])
+    return f"expected {wanted} in column {column.name!r}, got {came}. " + leave_out

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from urllib.parse import unquote
 
-from mbauc.errors import DataWarning
+from mbauc.errors import Advice, DataWarning
 from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -85,7 +85,10 @@ class TableFile:
         """What to say if it is no longer the same."""
         return ValueError(
             f"{self} has changed since it was first read; expected the same rows in every pass. "
-            "Make the source again when the file is complete."
+            + Advice(
+                "Make the source again when the file is complete.",
+                command="Run the command again when the file is complete.",
+            )
         )
 
     @contextmanager

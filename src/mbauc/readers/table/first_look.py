@@ -37,8 +37,8 @@ def first_rows(tables: Sequence[Table], unread: Collection[str], on_error: str, 
         if rows >= LOOK_ROWS or size >= _LOOK_BYTES:
             break
     if not rows:
-        why = f"there are no rows that can be used. {skipped}" if skipped.count else "there are no rows"
-        raise ValueError(f"{where}: {why}.")
+        why = "there are no rows that can be used. " + str(skipped) if skipped.count else "there are no rows"
+        raise ValueError(f"{where}: " + why + ".")
     try:
         first = arrow.concat_tables(held, promote_options="permissive")
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):  # files of several types; reading says more

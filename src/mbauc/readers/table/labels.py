@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
 from mbauc.readers.table.faults import Fault
@@ -128,7 +129,7 @@ class TableLabels:
         if self.positive and not any(label in self.positive for label in seen):
             raise ValueError(
                 f"{where}: expected the label {_told(self.positive)} in column {self.name!r}, but it never "
-                f"occurs; the labels are {_told(seen)}. Check positive."
+                f"occurs; the labels are {_told(seen)}. " + Advice("Check {positive}.")
             )
         raise ValueError(
             f"{where}: column {self.name!r} has one class only ({_told(seen)}); AUC needs both classes. "
@@ -147,8 +148,10 @@ class TableLabels:
                 row = int(np.flatnonzero(codes == place)[0])
                 raise ValueError(
                     f"{piece.place(row)}: a third label {label!r} in column {self.name!r}, after "
-                    f"{_told(list(self._seen))}; two classes are needed. Say which is positive, as in "
-                    f"positive={label!r}; the others will be negative."
+                    f"{_told(list(self._seen))}; two classes are needed. "
+                    + Advice(
+                        "Say which is positive, as in {positive}; the others are negative.", positive=label
+                    )
                 )
             if len(self._seen) < _REMEMBERED:
                 self._seen[label] = piece.place(int(np.flatnonzero(codes == place)[0]))
@@ -156,7 +159,7 @@ class TableLabels:
         if not self.positive and len(kinds) > 1:
             raise ValueError(
                 f"{piece.file}: column {self.name!r} mixes numbers and texts ({_told(list(self._seen))}), "
-                "so that none is the larger. Say which is positive with positive=…"
+                "so that none is the larger. " + Advice("Say which is positive with {positive}", positive=...)
             )
 
     def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[Fault]]:
@@ -183,20 +186,19 @@ class TableLabels:
             row = int(np.flatnonzero(np.array([*strange, False])[codes])[0])
             raise ValueError(
                 f"{piece.place(row)}: expected the label {negative!r} or {positive!r} in column {self.name!r}, "
-                f"got {values[codes[row]]!r}. Say which labels are positive with positive=…"
+                f"got {values[codes[row]]!r}. "
+                + Advice("Say which labels are positive with {positive}", positive=...)
             )
 
     def _no_label(self, value: Any) -> str:
         wanted = f"expected a label in column {self.name!r}, got"
         text = value.strip() if isinstance(value, str) else ""
         if not text:
-            return f"{wanted} none. Drop such rows, or pass on_error='skip'."
-        hint = "if it is a label, spell it in another way"
+            return f"{wanted} none."
+        hint: str = "If it is a label, spell it in another way."
         if text == "-":
-            hint = "if it is the label that stands against '+', pass positive='+'"
-        return (
-            f"{wanted} {text!r}, which spells a missing value. Drop such rows, or pass on_error='skip'; {hint}."
-        )
+            hint = Advice("If it is the label that stands against '+', pass {positive}.", positive="+")
+        return f"{wanted} {text!r}, which spells a missing value. " + hint
 
     def _coded(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct labels, and for each row the place of its own (-1 for missing ones)."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mbauc.checks import check_choice, check_flag, check_whole
+from mbauc.defaults import ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
+from mbauc.errors import Advice
 from mbauc.readers.table.calendar_codes import parts_of
 from mbauc.readers.table.column_statistics import HOW, ColumnStatistics
 from mbauc.readers.table.columns import Column, ColumnPlan
@@ -23,12 +25,12 @@ _MOST_VALUES = 1_000_000
 class EncodingSettings:
     """How columns are to be encoded; see :class:`~mbauc.readers.TableSource`."""
 
-    encode: str = "hash"
-    hash_dim: int = 10_000
-    signed: bool = False
-    missing: str = "category"
-    scale: str | None = None
-    max_categories: int = 1_000
+    encode: str = ENCODE
+    hash_dim: int = HASH_DIM
+    signed: bool = SIGNED
+    missing: str = MISSING
+    scale: str | None = SCALE
+    max_categories: int = MAX_CATEGORIES
 
     def check(self) -> None:
         """Raise if a setting makes no sense."""
@@ -92,7 +94,10 @@ class EncodingLearner:
             if len(counts) > _MOST_VALUES:
                 raise ValueError(
                     f"column {name!r} has more than {_MOST_VALUES:,} distinct values, too many for "
-                    f"encode='onehot'. Use encode='hash', or leave the column out with ignore=[{name!r}]."
+                    + Advice("{encode}. ", encode="onehot")
+                    + Advice(
+                        "Use {encode}, or leave the column out with {ignore}.", encode="hash", ignore=[name]
+                    )
                 )
 
     def encoding(self) -> TableEncoding:

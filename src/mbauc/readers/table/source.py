@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
+from mbauc.defaults import BLOCK_ROWS, ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
 from mbauc.readers.table.columns import no_such_column, plan_columns
@@ -84,7 +85,7 @@ class TableSource:
     missing : {"category", "mean"}
         ``"category"``: a missing number is 0 (after scaling), and an indicator of its own is 1.
         ``"mean"``: it is the column's mean, without an indicator. A missing category is a category either way.
-    scale : {None, "max-abs", "standard"}
+    scale : {"standard", "max-abs", None}
         How numeric columns are scaled; indicators are not. ``"standard"`` subtracts the mean as well.
     max_categories : int
         One-hot columns that a category may have; its rarer values share one, ``(other)``.
@@ -154,13 +155,13 @@ class TableSource:
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
-        encode: str = "hash",
-        hash_dim: int = 10_000,
-        signed: bool = False,
-        missing: str = "category",
-        scale: str | None = None,
-        max_categories: int = 1_000,
-        block_rows: int = 65_536,
+        encode: str = ENCODE,
+        hash_dim: int = HASH_DIM,
+        signed: bool = SIGNED,
+        missing: str = MISSING,
+        scale: str | None = SCALE,
+        max_categories: int = MAX_CATEGORIES,
+        block_rows: int = BLOCK_ROWS,
         delimiter: str | None = None,
         names: Sequence[str] | str | None = None,
         on_error: str = "stop",
@@ -453,7 +454,7 @@ class TableSource:
 
     def _check_found(self, count: int) -> None:
         if not count:
-            raise ValueError(f"{self._where}: there are no rows that can be used. {self.skipped}.")
+            raise ValueError(f"{self._where}: there are no rows that can be used. " + str(self.skipped) + ".")
         self._labels.check(self._where)
 
 

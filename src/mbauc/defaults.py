@@ -1,0 +1,8 @@
+"""Defaults of one job that Python and the command line share: both take them from here."""
+
+#: How the columns of a table become numbers; see :class:`mbauc.readers.TableSource`.
+ENCODE, HASH_DIM, SIGNED, MISSING, SCALE, MAX_CATEGORIES = "hash", 10_000, False, "category", "standard", 1_000
+#: Rows that are read at a time.
+BLOCK_ROWS = 65_536
+#: Share of the rows that a training holds out to test on, and the seed of what it draws.
+HOLD_OUT, SEED = 0.2, 0

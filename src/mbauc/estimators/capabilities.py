@@ -1,0 +1,188 @@
+"""What works for arrays, files, streams and clusters: one table that estimators, command line and docs read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from mbauc.errors import Advice
+
+#: Ways of fitting: how rows come, and whether folds of them choose the penalties.
+Way = Literal[
+    "memory", "source", "decayed source", "stream", "cluster", "memory folds", "source folds", "cluster folds"
+]
+#: How each way is called for, in the words of the docs.
+WAYS: dict[Way, str] = {
+    "memory": "`fit(X, y)`",
+    "source": "`fit_source`, `mbauc fit`",
+    "decayed source": "`mbauc fit --decay`",
+    "stream": "`partial_fit`",
+    "cluster": "Dask, Spark",
+    "memory folds": "CV: `fit(X, y)`",
+    "source folds": "CV: `mbauc fit --cv`",
+    "cluster folds": "CV: Dask, Spark",
+}
+
+
+class Capability(NamedTuple):
+    """Something that a fit may be asked for.
+
+    Attributes
+    ----------
+    what : str
+        In the words of the docs.
+    ways : tuple of str
+        Those that have it.
+    parameter : str
+        The parameter that asks for it.
+    asks : callable
+        Whether it does, from its value and all settings.
+    refusals : dict
+        For other ways that can be asked for it: what is said behind the parameter and its value.
+    """
+
+    what: str
+    ways: tuple[Way, ...]
+    parameter: str
+    asks: Callable[[Any, Mapping[str, Any]], bool]
+    refusals: dict[Way, str]
+
+
+_WITH_FOLDS = Advice(" cannot be combined with {cv}.")
+_WITH_DECAY = Advice(" cannot be combined with {decay}.")
+_CHOSEN = " is chosen by " + Advice("{cv}; leave out one of the two.")
+_ALL_OR_NUMBER = Advice("{pairs} or a number.", pairs="all")
+_PASS_BLOCKS = " is for streams: pass the blocks to partial_fit; fit_source needs the default."
+_NO_ORDER = (
+    " is for streams, whose blocks come one after the other; on a cluster there is no order among them. Use "
+    "mbauc.MBAClassifier.partial_fit."
+)
+_NUMBER_OF_FOLDS = (
+    ": on a cluster cv is a number of folds. To hold out groups of rows together, give their group as id."
+)
+_ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
+
+
+CAPABILITIES = (
+    Capability(
+        "all pairs, exactly",
+        tuple(WAYS),
+        "pairs",
+        lambda pairs, _: isinstance(pairs, str) and pairs == "all",
+        {},
+    ),
+    Capability(
+        "a number of `pairs`, drawn",
+        ("memory", "source", "stream", "cluster", "memory folds"),
+        "pairs",
+        lambda pairs, _: not isinstance(pairs, str),
+        {
+            "decayed source": _WITH_DECAY,
+            "source folds": _WITH_FOLDS,
+            "cluster folds": ": cross-validation on a cluster uses all pairs, in the same pass; leave "
+            + Advice("{pairs}.", pairs="all"),
+        },
+    ),
+    Capability(
+        '`pairs="enough"`',
+        ("memory",),
+        "pairs",
+        lambda pairs, _: isinstance(pairs, str) and pairs == "enough",
+        {
+            "source": " is for rows in memory; fit_source needs " + _ALL_OR_NUMBER,
+            "decayed source": " is for rows in memory; use " + _ALL_OR_NUMBER,
+            "stream": " needs all rows at once, for fit; with partial_fit use " + _ALL_OR_NUMBER,
+            "cluster": " is for rows in memory; on a cluster use " + _ALL_OR_NUMBER,
+            "memory folds": _ONLY_ONE,
+            "source folds": _ONLY_ONE,
+            "cluster folds": _ONLY_ONE,
+        },
+    ),
+    Capability(
+        "an `l1` of your own",
+        ("memory", "source", "decayed source", "stream", "cluster"),
+        "l1",
+        lambda l1, _: bool(l1),
+        {"source folds": _CHOSEN},
+    ),
+    Capability(
+        "an `l2` of your own",
+        ("memory", "source", "decayed source", "stream", "cluster"),
+        "l2",
+        lambda l2, _: l2 != "auto",
+        {"source folds": _CHOSEN},
+    ),
+    Capability(
+        '`solver="matrix-free"`',
+        ("memory", "source", "cluster", "memory folds", "source folds", "cluster folds"),
+        "solver",
+        lambda solver, _: str(solver) == "matrix-free",
+        {"decayed source": " keeps no moments, which " + Advice("{decay} needs.")},
+    ),
+    Capability(
+        '`solver="gram"` with a number of `pairs`',
+        ("memory", "stream", "cluster", "memory folds"),
+        "solver",
+        lambda solver, settings: str(solver) == "gram" and not isinstance(settings["pairs"], str),
+        {
+            "source": " with a number of pairs needs rows in memory; "
+            + Advice("use {solver} for a source.", command="leave it out, or take all pairs.", solver="auto")
+        },
+    ),
+    Capability(
+        "`within_block=True`",
+        ("memory", "stream"),
+        "within_block",
+        lambda within_block, _: bool(within_block),
+        {"source": _PASS_BLOCKS, "cluster": _NO_ORDER},
+    ),
+    Capability(
+        "`decay` of earlier rows",
+        ("decayed source", "stream"),
+        "decay",
+        lambda decay, _: decay is not None and decay < 1,
+        {"source": _PASS_BLOCKS, "cluster": _NO_ORDER, "source folds": _WITH_FOLDS},
+    ),
+    Capability(
+        "a splitter, or splits, as `cv`",
+        ("memory folds",),
+        "cv",
+        lambda cv, _: not (cv is None or isinstance(cv, int | np.integer)),
+        {"source folds": _NUMBER_OF_FOLDS, "cluster folds": _NUMBER_OF_FOLDS},
+    ),
+    Capability(
+        "a `checkpoint` to resume from",
+        ("source",),
+        "checkpoint",
+        lambda checkpoint, _: checkpoint is not None,
+        {"decayed source": _WITH_DECAY, "source folds": _WITH_FOLDS},
+    ),
+    Capability(
+        "a limit of `memory`",
+        ("source",),
+        "memory",
+        lambda memory, _: memory is not None,
+        {"decayed source": _WITH_DECAY, "source folds": _WITH_FOLDS},
+    ),
+)
+
+
+def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
+    """Raise if settings ask for something that a way of fitting does not have; the error says what to do."""
+    for capability in CAPABILITIES:
+        name = capability.parameter
+        if way in capability.refusals and name in settings and capability.asks(settings[name], settings):
+            # a limit or a folder cannot be had, whichever it is
+            asked = () if name in ("memory", "checkpoint") else (settings[name],)
+            raise ValueError(Advice.naming(name, *asked) + capability.refusals[way])
+
+
+def capability_table() -> str:
+    """The table for the docs, in Markdown."""
+    lines = ["| | " + " | ".join(WAYS.values()) + " |", "|---" * (1 + len(WAYS)) + "|"]
+    for capability in CAPABILITIES:
+        marks = ("yes" if way in capability.ways else "–" for way in WAYS)
+        lines.append(f"| {capability.what} | {' | '.join(marks)} |")
+    return "\n".join(lines)
