@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, sol
 
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import solve_ridge
-from mbauc.solvers.solution import Solution, certified
+from mbauc.solvers.solution import Solution, certify
 from mbauc.solvers.unpenalised import Reduced
 
 Array = NDArray[np.float64]
@@ -83,7 +83,7 @@ def elastic_net_path(
         for value in sorted(set(positive), reverse=True):
             start, sweeps = problem.solve(value, start, tol, max_iter)
             w = problem.reduced.restore(start / problem.reduced.factors)
-            solution = certified(sigma, mu, Penalty(value, l2, factors), w, sweeps)
+            solution = certify(Penalty(value, l2, factors), mu, w, sigma @ w, sweeps)
             if solution.optimality > tol:
                 _warn(solution, tol)
             solutions[value] = solution

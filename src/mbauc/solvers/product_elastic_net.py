@@ -13,7 +13,7 @@ from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
+from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 #: From here on the gains of the latest steps say when to stop; the bound alone would take several times longer.
@@ -190,18 +190,10 @@ def _finish(
 
 def _solution(products: PairProducts, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
     w, product = descent.coef, descent.product()
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     bound = min(
         excess_risk_bound(products, penalty, w, product, curvature=descent.curvature), descent.excess_risk
     )
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(product - products.mu, w) / scale,
-        iterations=descent.products,
-        excess_risk=min(left, bound),
-        excess_bound=bound,
-    )
+    return certify(penalty, products.mu, w, product, descent.products, min(left, bound), bound)
 
 
 def _warn(solution: Solution, tol: float) -> None:

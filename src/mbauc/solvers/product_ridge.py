@@ -14,7 +14,7 @@ from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
+from mbauc.solvers.solution import Solution, certify
 from mbauc.solvers.subspace import ROOM, RidgeSubspace
 from mbauc.store.array_schema import ArrayOf, Arrays
 
@@ -158,7 +158,7 @@ def solve_ridge_auto(
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
     watch: Watch = unwatched,
-) -> tuple[Solution, float]:
+) -> Solution:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
     Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.rows_of_pairs` has
@@ -179,8 +179,8 @@ def solve_ridge_auto(
 
     Returns
     -------
-    solution : Solution
-    l2 : float
+    Solution
+        Its ``l2`` is the one that was chosen.
     """
     run = _Run(products, factors, tol, max_iter, watch)
     criterion = Criterion(products, factors, sizes, n_features)
@@ -197,7 +197,7 @@ def solve_ridge_auto(
     if run.stage == "quadrature":
         run.choose_by_quadrature()
     run.converge(run.l2)
-    return run.finished(run.l2), run.l2
+    return run.finished(run.l2)
 
 
 def estimated_excess(gains: Sequence[float]) -> float:
@@ -346,31 +346,23 @@ class _Run:
         products = self.iterations + self.searched
         if self.excess > self.tol:
             _warn(products, self.excess, self.tol)
-        solution = certified_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
+        solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution, self.tol)
         return solution
 
 
-def certified_products(
+def certify_products(
     products: PairProducts, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
-    """The solution w with objective and optimality from a product of its own."""
+    """The solution w with objective, optimality and bound from a product of its own."""
     product = products.product(w)
-    gradient = product - products.mu
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
-    held = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
-    bound = excess_risk_bound(products, penalty, w, product) if held else float("inf")
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(gradient, w) / scale,
-        iterations=iterations,
-        # never more than a hundred times below what can be ruled out
-        excess_risk=min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound),
-        excess_bound=bound,
-    )
+    bounded = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
+    bound = excess_risk_bound(products, penalty, w, product) if bounded else float("inf")
+    # never more than a hundred times below what can be ruled out
+    excess = min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound)
+    return certify(penalty, products.mu, w, product, iterations, excess, bound)
 
 
 def _warn_of_doubt(solution: Solution, tol: float) -> None:

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpocon
 from mbauc.errors import SingularWarning
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.solution import Solution, certified
+from mbauc.solvers.solution import Solution, certify
 from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
         matrix[np.diag_indices_from(matrix)] = diagonal
         values, vectors = eigh(matrix, overwrite_a=True, check_finite=False)
         w = vectors @ (pseudo_inverse(values) * (vectors.T @ mu))
-    return certified(sigma, mu, penalty, w, 1)
+    return certify(penalty, mu, w, sigma @ w, 1)
 
 
 class RidgePath:
@@ -107,7 +107,7 @@ class RidgePath:
     def solve(self, l2: float) -> Solution:
         """Solution with its certificate for one l2."""
         w = self.coefficients(l2)[0]
-        return certified(self._sigma, self._mu, Penalty(0.0, float(l2), self._factors), w, 1)
+        return certify(Penalty(0.0, float(l2), self._factors), self._mu, w, self._sigma @ w, 1)
 
 
 def condition_estimate(matrix: Array) -> float:
