@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +26,7 @@ from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
 from mbauc.runtime.threads import thread_count
+from mbauc.runtime.warn import warn
 from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.solvers.leave_one_out import l2_grid
 from mbauc.solvers.problem import Problem
@@ -396,11 +396,10 @@ def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
     gain = scores[j] - scores[order[1 if place == 0 else -2]]
     if gain >= _WORTH_MORE:
         side, what = ("smallest", "smaller") if place == 0 else ("largest", "larger")
-        warnings.warn(
+        warn(
             f"the best l2 is the {side} that was tried ({l2[j]:.3g}), {gain:.4f} ahead of the next: a {what} "
             f"one may be better. Pass a longer l2_grid{', or scale=True' if place == 0 else ''}.",
             PenaltyWarning,
-            stacklevel=3,
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
+from mbauc.runtime.warn import warn
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import solve_ridge
 from mbauc.solvers.solution import Solution, certify
@@ -101,11 +102,10 @@ def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"coordinate descent stopped after {solution.iterations} sweeps with optimality "
         f"{solution.optimality:.1e} > tol={tol:g}. Increase max_iter, raise l2, or scale the features.",
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.runtime.warn import warn
 from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.penalty import Penalty
@@ -199,9 +199,8 @@ def _solution(products: PairProducts, penalty: Penalty, descent: FaceDescent, le
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"descent stopped after {solution.iterations} products with Σ at an excess risk of up to "
         f"{solution.excess_risk:.1e} > tol={tol:g}. Increase max_iter, raise l2, or accept a larger tol.",
         ConvergenceWarning,
-        stacklevel=4,
     )

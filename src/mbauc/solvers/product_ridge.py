@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
@@ -368,21 +368,19 @@ def certify_products(
 def _warn_of_doubt(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
         f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
         f"Use solver='gram', a smaller tol than {tol:g}, or more l2.",
         ConvergenceWarning,
-        stacklevel=5,
     )
 
 
 def _warn(iterations: int, excess: float, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
         "Increase max_iter, raise l2, or accept less with tol.",
         ConvergenceWarning,
-        stacklevel=4,
     )

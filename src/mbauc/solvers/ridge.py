@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import SingularWarning
+from mbauc.runtime.warn import warn
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
@@ -48,11 +47,10 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
     if not singular:
         w = units * cho_solve((factor, lower), units * mu, check_finite=False)
     else:
-        warnings.warn(
+        warn(
             f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
             "smallest norm. Features repeat each other or are constant: raise l2 or drop some.",
             SingularWarning,
-            stacklevel=2,
         )
         matrix = sigma.copy()
         matrix[np.diag_indices_from(matrix)] = diagonal
