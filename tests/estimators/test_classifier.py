@@ -328,8 +328,12 @@ class TestFailure:
         before = pickle.dumps(vars(fitted))
         bad = X.copy()
         bad[-1, -1] = np.inf
-        for X_bad, y_bad in ((bad, y), (X[:, :3], y[:10]), (X, y + np.arange(len(y)))):
-            with pytest.raises(ValueError, match=r".+"):
+        for X_bad, y_bad, why in (
+            (bad, y, "inf"),
+            (X[:, :3], y[:10], "3 features|inconsistent numbers of samples"),
+            (X, y + np.arange(len(y)), "classes|not in"),
+        ):
+            with pytest.raises(ValueError, match=why):
                 getattr(fitted, method)(X_bad, y_bad)
             assert pickle.dumps(vars(fitted)) == before
 
