@@ -90,7 +90,7 @@ def resumed(settings, X, y):
 
 def parts(settings, X, y, cuts, kind="Ranker", **known):
     # the engine of the tests; here and nowhere else it is asked for by its place
-    from cluster import local_parts
+    import local_parts
 
     blocks = 2 if len(cuts) == 2 else 1
     ranker = getattr(local_parts, kind)(**settings)

@@ -29,25 +29,9 @@ LAYERS = (
 )
 #: May import everything; nothing else imports it.
 ON_TOP = "paper"
-#: Layers in which scikit-learn may be imported: the estimators and what is above them.
-WITH_SKLEARN = {name for layer in LAYERS[:4] for name in layer} | {ON_TOP}
-#: Where modules that have not moved yet belong; a line goes when its module is there.
-HOMES = {
-    "runtime": "threads memory progress prefetch compiled data.ahead",
-    "checks": "settings seeds schema",
-    "store": "array_schema plain_arrays plain_archive atomic folder_lock leftovers checkpoint changed_input",
-    "rows": "finite matrix labels data.block data.some_rows cluster",
-    "pairs": "moments moment_file class_moments closed_pairs cancellation scorer_statistics sampling "
-    "moments_source scatter pair_rows cluster.gram cluster.column_sums cluster.products cluster.lost_digits",
-    "metrics": "neyman_pearson running_auc cluster.auc cluster.rank_sums cluster.held_out report.tally "
-    "report.curves report.thresholds report.path",
-    "estimators": "inference probability scoring jackknife cluster.classifier cluster.classifier_cv "
-    "cluster.limits",
-    "readers": "data",
-    "cli": "demo commands",
-    "paper": "experiments rivals theory detection data.sets data.clicks commands.plan commands.reproduce "
-    "plots.snr plots.frameworks",
-}
+#: Layers in which scikit-learn may be imported: the estimators and what is above them, and solvers for its
+#: coordinate descent and its ConvergenceWarning.
+WITH_SKLEARN = {name for layer in LAYERS[:4] for name in layer} | {ON_TOP, "solvers"}
 #: Methods of named tuples, private by their spelling only.
 OPEN = {"_replace", "_asdict", "_fields"}
 
@@ -67,16 +51,7 @@ def home(module):
     inner = module.removeprefix("mbauc").removeprefix(".")
     if inner in ("", "__main__"):
         return ""
-    places = {each: target for target, names in HOMES.items() for each in names.split()}
-    while inner not in places and "." in inner:
-        inner = inner.rpartition(".")[0]
-    return places.get(inner, inner)
-
-
-def stale_homes(found):
-    """Entries of HOMES whose modules have moved."""
-    names = {each for names in HOMES.values() for each in names.split()}
-    return sorted(name for name in names if f"mbauc.{name}" not in found)
+    return inner.partition(".")[0]
 
 
 def imports(module, tree, found):
