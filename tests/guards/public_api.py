@@ -10,19 +10,21 @@ SNAPSHOT = Path(__file__).parent / "public_api.txt"
 MODULES = (
     "mbauc",
     "mbauc.dask",
-    "mbauc.data",
-    "mbauc.detection",
     "mbauc.errors",
     "mbauc.metrics",
+    "mbauc.metrics.neyman_pearson",
     "mbauc.model",
     "mbauc.model.export",
-    "mbauc.neyman_pearson",
+    "mbauc.paper.clicks",
+    "mbauc.paper.datasets",
+    "mbauc.paper.detection",
+    "mbauc.paper.rivals",
+    "mbauc.paper.theory",
     "mbauc.plots",
+    "mbauc.readers",
     "mbauc.report",
-    "mbauc.rivals",
     "mbauc.solvers",
     "mbauc.spark",
-    "mbauc.theory",
 )
 
 
