@@ -145,7 +145,8 @@ def test_l2_is_close_to_what_the_spectrum_favours(n, d):
     sigma, mu = moments(6, n=n, d=d, spread=1.0)
     sizes = (0.3 * n, 0.7 * n)
     wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, sizes)
-    solution, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d, tol=1e-8)
+    solution = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d, tol=1e-8)
+    l2 = solution.l2
     assert wanted / 4 <= l2 <= wanted * 4
     exact = solve_ridge(sigma, mu, Penalty(0.0, l2, np.ones(d)))
     assert solution.objective == pytest.approx(exact.objective, abs=1e-7)
@@ -165,11 +166,11 @@ def test_resumed_anywhere_to_the_same_bits(n, d):
             MatrixProducts(sigma, mu), np.ones(d), (0.3 * n, 0.7 * n), d, tol=1e-13, **options
         )
 
-    whole, l2 = solve(watch=keep)
+    whole = solve(watch=keep)
     assert len(states) >= 5
     for state in states:
-        again, other = solve(resume=state)
-        assert other == l2
+        again = solve(resume=state)
+        assert again.l2 == whole.l2
         assert np.array_equal(again.coef, whole.coef)
         assert again.iterations == whole.iterations
 
@@ -205,8 +206,8 @@ def test_what_is_told_by_small_differences_is_not_taken_for_noise(n, k, shift, s
     best = solve_ridge(sigma, mu, Penalty(0.0, wanted, np.ones(2 * k)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(2 * k), sizes, 2 * k)
-    assert l2 < 100 * wanted
+        found = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(2 * k), sizes, 2 * k)
+    assert found.l2 < 100 * wanted
     aucs = [binormal_auc(w @ mu, w @ sigma @ w) for w in (found.coef, best.coef)]
     assert aucs[0] > aucs[1] - 0.02
 
@@ -249,7 +250,7 @@ def test_common_factors_do_not_hide_what_a_smaller_l2_would_find(n, k, share):
     sigma, mu = factors(n, d, k, share)
     sizes = (0.2 * n, 0.8 * n)
     wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, sizes)
-    _, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d)
+    l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), sizes, d).l2
     # the same to within two steps of the grid where columns are many; where they are few it matters less
     assert wanted / (2 if n < 1000 else 20) < l2 < 2 * wanted
     assert wanted / 2 < search_l2(MatrixProducts(sigma, mu), np.ones(d), sizes, d) < 2 * wanted
@@ -265,7 +266,7 @@ def test_a_spectrum_that_falls_slowly_is_followed_down(exponent):
     mu = X[y].mean(axis=0) - X[~y].mean(axis=0)
     sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
     wanted = choose_l2(RidgePath(sigma, mu, np.ones(d)).spectrum, (120.0, 480.0))
-    _, l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), (120.0, 480.0), d)
+    l2 = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(d), (120.0, 480.0), d).l2
     assert wanted / 2 < l2 < 2 * wanted
 
 
@@ -279,17 +280,17 @@ def test_a_choice_that_is_not_certain_is_said(monkeypatch):
 def test_products_are_counted_and_few_of_them_leave_a_choice():
     sigma, mu = factors(700, 400, 20, 0.83)
     products = Counting(sigma, mu)
-    found, l2 = solve_ridge_auto(products, np.ones(400), (140.0, 560.0), 400)
+    found = solve_ridge_auto(products, np.ones(400), (140.0, 560.0), 400)
     assert found.iterations == products.count - 1  # one more is for the certificate
     with pytest.warns(ConvergenceWarning, match="stopped after"):
-        few, same = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400, max_iter=3)
-    assert same == l2
+        few = solve_ridge_auto(MatrixProducts(sigma, mu), np.ones(400), (140.0, 560.0), 400, max_iter=3)
+    assert few.l2 == found.l2
     assert few.coef.any()
 
 
 def test_without_any_penalty_there_is_no_l2_to_choose():
     sigma, mu = moments(9)
-    found, _ = solve_ridge_auto(MatrixProducts(sigma, mu), np.zeros(mu.size), (100.0, 300.0), mu.size)
+    found = solve_ridge_auto(MatrixProducts(sigma, mu), np.zeros(mu.size), (100.0, 300.0), mu.size)
     assert np.isfinite(found.coef).all()
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
 from mbauc.errors import Advice
+from mbauc.runtime.warn import warn
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.ridge import solve_ridge
-from mbauc.solvers.solution import Solution, certified
+from mbauc.solvers.solution import Solution, certify
 from mbauc.solvers.unpenalised import Reduced
 
 Array = NDArray[np.float64]
@@ -84,7 +85,7 @@ def elastic_net_path(
         for value in sorted(set(positive), reverse=True):
             start, sweeps = problem.solve(value, start, tol, max_iter)
             w = problem.reduced.restore(start / problem.reduced.factors)
-            solution = certified(sigma, mu, Penalty(value, l2, factors), w, sweeps)
+            solution = certify(Penalty(value, l2, factors), mu, w, sigma @ w, sweeps)
             if solution.optimality > tol:
                 _warn(solution, tol)
             solutions[value] = solution
@@ -102,12 +103,11 @@ def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"coordinate descent stopped after {solution.iterations} sweeps with optimality "
         f"{solution.optimality:.1e} > tol={tol:g}. "
         + Advice("Increase {max_iter}, raise {l2}, or scale the features.", command="Raise {l2}."),
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice, CheckpointError
+from mbauc.runtime.warn import warn
 from mbauc.solvers.lanczos import Lanczos
 from mbauc.solvers.leave_one_out import (
     L2_MULTIPLES,
@@ -250,11 +250,10 @@ def warn_of_choice(l2: float, products: int) -> None:
     """Say that the choice of l2 is not certain."""
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"l2='auto' chose {l2:.3g} and is not certain of it after {products} products with Σ: a smaller l2 may "
         "rank better. " + Advice("Use MBAClassifierCV, or pass {l2}.", command="Use {cv}, or pass {l2}."),
         ConvergenceWarning,
-        stacklevel=5,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -10,11 +9,12 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
 from mbauc.errors import Advice
+from mbauc.runtime.warn import warn
 from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
+from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 #: From here on the gains of the latest steps say when to stop; the bound alone would take several times longer.
@@ -191,27 +191,18 @@ def _finish(
 
 def _solution(products: PairProducts, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
     w, product = descent.coef, descent.product()
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     bound = min(
         excess_risk_bound(products, penalty, w, product, curvature=descent.curvature), descent.excess_risk
     )
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(product - products.mu, w) / scale,
-        iterations=descent.products,
-        excess_risk=min(left, bound),
-        excess_bound=bound,
-    )
+    return certify(penalty, products.mu, w, product, descent.products, min(left, bound), bound)
 
 
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"descent stopped after {solution.iterations} products with Σ at an excess risk of up to "
         f"{solution.excess_risk:.1e} > tol={tol:g}. "
         + Advice("Increase {max_iter}, raise {l2}, or accept a larger {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
-        stacklevel=4,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -11,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice
+from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
+from mbauc.solvers.solution import Solution, certify
 from mbauc.solvers.subspace import ROOM, RidgeSubspace
 from mbauc.store.array_schema import ArrayOf, Arrays
 
@@ -159,7 +159,7 @@ def solve_ridge_auto(
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
     watch: Watch = unwatched,
-) -> tuple[Solution, float]:
+) -> Solution:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
     Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.rows_of_pairs` has
@@ -180,8 +180,8 @@ def solve_ridge_auto(
 
     Returns
     -------
-    solution : Solution
-    l2 : float
+    Solution
+        Its ``l2`` is the one that was chosen.
     """
     run = _Run(products, factors, tol, max_iter, watch)
     criterion = Criterion(products, factors, sizes, n_features)
@@ -198,7 +198,7 @@ def solve_ridge_auto(
     if run.stage == "quadrature":
         run.choose_by_quadrature()
     run.converge(run.l2)
-    return run.finished(run.l2), run.l2
+    return run.finished(run.l2)
 
 
 def estimated_excess(gains: Sequence[float]) -> float:
@@ -347,53 +347,43 @@ class _Run:
         products = self.iterations + self.searched
         if self.excess > self.tol:
             _warn(products, self.excess, self.tol)
-        solution = certified_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
+        solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution, self.tol)
         return solution
 
 
-def certified_products(
+def certify_products(
     products: PairProducts, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
-    """The solution w with objective and optimality from a product of its own."""
+    """The solution w with objective, optimality and bound from a product of its own."""
     product = products.product(w)
-    gradient = product - products.mu
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
-    held = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
-    bound = excess_risk_bound(products, penalty, w, product) if held else float("inf")
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(gradient, w) / scale,
-        iterations=iterations,
-        # never more than a hundred times below what can be ruled out
-        excess_risk=min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound),
-        excess_bound=bound,
-    )
+    bounded = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
+    bound = excess_risk_bound(products, penalty, w, product) if bounded else float("inf")
+    # never more than a hundred times below what can be ruled out
+    excess = min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound)
+    return certify(penalty, products.mu, w, product, iterations, excess, bound)
 
 
 def _warn_of_doubt(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
         f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
         + Advice(
             "Use {solver}, a smaller {tol}, or more {l2}.", command="Use {solver}, or more {l2}.", solver="gram"
         ),
         ConvergenceWarning,
-        stacklevel=5,
     )
 
 
 def _warn(iterations: int, excess: float, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
         + Advice("Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
-        stacklevel=4,
     )
