@@ -6,6 +6,28 @@ from collections.abc import Callable
 from string import Formatter
 from typing import Any, NamedTuple
 
+__all__ = [
+    "Advice",
+    "BinormalWarning",
+    "CancellationWarning",
+    "CheckpointError",
+    "DataWarning",
+    "DiskFullError",
+    "DivergedError",
+    "DownloadError",
+    "FewRowsWarning",
+    "HeavyTailsWarning",
+    "MbaucWarning",
+    "ModelFileError",
+    "MomentFileError",
+    "NonFiniteError",
+    "NotAvailableError",
+    "PartError",
+    "PenaltyWarning",
+    "PositiveLabelWarning",
+    "SingularWarning",
+]
+
 
 class Sentence(NamedTuple):
     """A piece of advice: a template whose fields are arguments, their values, and other words for a command."""

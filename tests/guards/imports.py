@@ -24,7 +24,7 @@ LAYERS = (
     ("rows",),
     ("store",),
     ("runtime",),
-    ("checks",),
+    ("checks", "defaults"),
     ("errors",),
 )
 #: May import everything; nothing else imports it.

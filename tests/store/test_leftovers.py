@@ -11,7 +11,7 @@ from argparse import Namespace
 
 import pytest
 
-from mbauc.cli.data_options import files
+from mbauc.cli.data_files import files
 from mbauc.cli.main import main
 from mbauc.errors import CheckpointError
 from mbauc.store.atomic import atomic_write

@@ -6,7 +6,7 @@ import shutil
 from typing import Any
 
 from mbauc.cli.advice import in_options
-from mbauc.cli.output import harmless
+from mbauc.cli.output import escape_controls
 
 #: Lines of a table that are shown, and those of them that are its last.
 _LINES, _LAST = 100, 20
@@ -31,7 +31,7 @@ def column_table(plan: Any) -> str:
     cells += [
         [one.name, one.kind, one.why, one.becomes or "-", in_options(overriding(one))] for one in plan.columns
     ]
-    cells = [[harmless(text) for text in row] for row in cells]
+    cells = [[escape_controls(text) for text in row] for row in cells]
     feet = [f"(decided on the first {plan.rows:,} rows)"]
     if _least(cells) > width:
         cells = [[*row[:4], row[4].replace(row[0], "…", 1)] for row in cells]

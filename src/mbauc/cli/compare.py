@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.data_options import FORMATS, files, opened_like
-from mbauc.cli.output import Output, Usage, add_command, rate
+from mbauc.cli.argument_types import rate
+from mbauc.cli.data_files import files, open_like
+from mbauc.cli.options import add_command, add_reading
+from mbauc.cli.output import Output, Usage
 
 _DESCRIPTION = """\
 Scores the same labelled rows with several models and tests whether their AUCs differ (paired DeLong test: it
@@ -26,15 +28,7 @@ def add(commands: Any) -> None:
         commands, "compare", "compare models on the same rows (paired DeLong test)", _DESCRIPTION, _EXAMPLES
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
-    parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="of the rows (default: by their names)"
-    )
-    parser.add_argument(
-        "--on-error",
-        choices=("stop", "skip"),
-        default="stop",
-        help="what to do at a row that cannot be read (default: %(default)s)",
-    )
+    add_reading(parser)
     parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
     parser.set_defaults(run=run)
 
@@ -56,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.metrics import compare_roc_auc
     from mbauc.model import load_model
     from mbauc.model.seen_files import named, seen_files
-    from mbauc.model.training import score_source
+    from mbauc.model.testing import score_source
 
     output = Output(options.json)
     names = [Path(name).stem for name in models]
@@ -77,14 +71,14 @@ def run(options: argparse.Namespace) -> int:
                     f"{models[0]} weighs rows by {ours}, {name} by {theirs}; AUCs are compared on rows of the "
                     "same weights."
                 )
-            source = opened_like(model, paths, options)
+            source = open_like(model, paths, options)
             seen = seen_files(model.trained_on.get("files"), source)
             if seen:
                 notes.append(
                     f"{short} was trained on {named(seen)}: it looks better on these rows than it will on new "
                     "ones. Compare on rows that none of the models has seen."
                 )
-            tested.append(score_source(model, source, show=not options.json))
+            tested.append(score_source(model, source, verbose=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
     first = tested[0]

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from mbauc.cli.output import Output, add_command
+from mbauc.cli.options import add_command
+from mbauc.cli.output import Output
 
 _EXAMPLES = """\
 examples:

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.cli.data_options import add_data, files, opened_like
-from mbauc.cli.output import Output, add_command, may_write, note_skipped
+from mbauc.cli.data_files import files, open_like
+from mbauc.cli.options import add_command, add_data
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.metrics.operating_points import Position
@@ -44,17 +46,17 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, measure, and write the page."""
     if options.report is not None:
-        may_write(options.report, options.force, "--report")
+        check_writable(options.report, options.force, "--report")
     from mbauc.metrics.operating_points import explore
     from mbauc.model import load_model
     from mbauc.model.seen_files import file_marks, named
-    from mbauc.model.training import score_source
+    from mbauc.model.testing import score_source
     from mbauc.report.evaluation import evaluate
 
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
-        source = opened_like(model, paths, options)
-        tested = score_source(model, source, show=not options.json)
+        source = open_like(model, paths, options)
+        tested = score_source(model, source, verbose=not options.json)
         marks, left_out = file_marks(source), note_skipped(source)
         seen = list(_seen_before(model, source))
     found = evaluate(model, tested.y, tested.s, tested.weight)

@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import Output, Usage, add_command, add_out, may_write
+from mbauc.cli.options import add_command, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage
 
 _DESCRIPTION = """\
 Writes a model in a form that other programs read: .onnx for onnxruntime and the like (scores of the model's
@@ -50,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         raise Usage(f"--inputs {options.inputs} is for ONNX, not for {kind}.")
     if options.moments and kind != "sklearn":
         raise Usage(f"--moments is for scikit-learn, not for {kind}.")
-    may_write(options.out, options.force)
+    check_writable(options.out, options.force)
     from mbauc.model import export as exports
     from mbauc.model import load_model
 

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from mbauc import defaults
+from mbauc.cli.advice import in_options
+from mbauc.cli.argument_types import jobs, memory, number, number_or_auto, pairs, rate, seed, whole
 from mbauc.cli.column_table import column_table
-from mbauc.cli.data_options import COLUMN_OPTIONS, add_columns, add_data, files, opened, opened_like
-from mbauc.cli.output import (
-    Output,
-    Usage,
-    add_command,
-    add_out,
-    jobs,
-    may_write,
-    memory,
-    note_skipped,
-    number,
-    number_or_auto,
-    pairs,
-    rate,
-    seed,
-    whole,
-)
+from mbauc.cli.data_files import files, open_like, open_source
+from mbauc.cli.options import COLUMN_OPTIONS, add_columns, add_command, add_data, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage, note_skipped
 from mbauc.cli.positive import majority_hint
+
+if TYPE_CHECKING:
+    from mbauc.model.training import Training
 
 _DESCRIPTION = """\
 Trains the linear ranker with the best pairwise squared loss over all positive/negative pairs, exactly, in one
@@ -114,58 +108,40 @@ def add(commands: Any) -> None:
         "--hold-out",
         type=float,
         metavar="SHARE",
-        help="of the rows to test on, which the model does not learn from; 0 for none (default: 0.2)",
+        help="of the rows to test on, which the model does not learn from; 0 for none (default: "
+        f"{defaults.HOLD_OUT})",
     )
     fit.add_argument(
         "--no-moments",
         action="store_true",
         help="leave the moments out of the file: smaller, but cannot be updated",
     )
-    fit.add_argument("--seed", type=seed, default=0, help="of everything that is drawn (default: %(default)s)")
+    fit.add_argument(
+        "--seed", type=seed, default=defaults.SEED, help="of everything that is drawn (default: %(default)s)"
+    )
     fit.add_argument("--jobs", type=jobs, metavar="N", help="threads (default: all cores that BLAS may use)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
-    may_write(options.out, options.force, finished=_kept_in(options.checkpoint))
-    if options.test is not None and options.hold_out is not None:
-        raise Usage(
-            "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
-        )
-    options.hold_out = 0.2 if options.hold_out is None else options.hold_out
-    if not 0 <= options.hold_out < 1:
-        raise Usage(f"--hold-out must lie between 0 and 1, got {options.hold_out}.")
-    if options.cv == 1:
-        raise Usage("--cv needs at least 2 folds.")
-    if options.cv and (options.checkpoint or options.decay or options.pairs != "all"):
-        raise Usage("--cv cannot be combined with --checkpoint, --decay or --pairs.")
-    if options.cv and (options.l2 != "auto" or options.l1):
-        raise Usage("--cv chooses the penalties; leave out --l1 and --l2.")
-    if options.memory and (options.cv or options.decay):
-        raise Usage("--memory cannot be combined with --cv or --decay.")
-    if options.decay and options.solver == "matrix-free":
-        raise Usage("--decay needs moments and cannot be combined with --solver matrix-free.")
-    if options.decay and (options.checkpoint or options.pairs != "all"):
-        raise Usage("--decay cannot be combined with --checkpoint or --pairs.")
-    if options.test is not None and "-" in options.test:
-        raise Usage("--test takes files; standard input can only be DATA.")
+    check_writable(options.out, options.force, finished=_kept_in(options.checkpoint))
+    training = _training(options)
     from mbauc.cli.memory_need import Room
     from mbauc.model import save_model
-    from mbauc.model.training import Training, train
+    from mbauc.model.training import train
     from mbauc.rows.source import about_rows
 
     output = Output(options.json)
     with files(options) as paths:
         room = Room(options.memory, paths, options)
-        opening = opened if options.like is None else _alike
-        source, layout = opening(paths, options, room.block_rows)
+        open_rows = open_source if options.like is None else _open_alike
+        source, layout = open_rows(paths, options, room.block_rows)
         room.require_for(
             source,
             gram=options.solver == "gram",
-            test_rows=0 if options.test else round(options.hold_out * (about_rows(source) or 0)),
+            test_rows=0 if options.test else round(training.hold_out * (about_rows(source) or 0)),
         )
-        about: dict[str, Any] = {"columns": layout.n_features}
         plan = getattr(source, "plan", None)
         if plan is not None:
             output.say(column_table(plan))
@@ -176,33 +152,65 @@ def run(options: argparse.Namespace) -> int:
         )
         if _kept_in(options.checkpoint):
             output.say(f"checkpoint  going on from {options.checkpoint}")
-        settings = {
-            "l1": options.l1,
-            "l2": options.l2,
-            "pairs": options.pairs,
-            "solver": options.solver,
-            "random_state": options.seed,
-            "n_jobs": options.jobs,
-        }
-        training = Training(
-            settings,
-            folds=options.cv,
-            hold_out=options.hold_out,
-            seed=options.seed,
-            memory=room.for_rows(),
-            checkpoint=options.checkpoint,
-            decay=options.decay or 1.0,
-            show=not options.json,
-        )
         test = None
         if options.test is not None:
             test = layout.source(
                 options.test, source.classes, on_error=options.on_error, block_rows=room.block_rows
             )
+        about = {"columns": layout.n_features, **({"id": options.id} if options.id else {})}
+        training = replace(training, memory=room.for_rows())
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
-    output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
+    _say_result(output, model, tested)
+    output.say(f"updates     {_about_updates(model, options)}")
+    save_model(model, options.out, moments=not options.no_moments)
+    output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
+    kept = _kept_in(options.checkpoint)
+    if kept:
+        output.say(
+            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
+        )
+    kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
+    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
+    return output.done({**told, **left_out, **model.trained_on})
+
+
+def _training(options: argparse.Namespace) -> Training:
+    """What to do, unless options contradict each other."""
+    if options.test is not None and options.hold_out is not None:
+        raise Usage(
+            "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
+        )
+    if options.hold_out is not None and not 0 <= options.hold_out < 1:
+        raise Usage(f"--hold-out must lie between 0 and 1, got {options.hold_out}.")
+    if options.cv == 1:
+        raise Usage("--cv needs at least 2 folds.")
+    if options.test is not None and "-" in options.test:
+        raise Usage("--test takes files; standard input can only be DATA.")
+    from mbauc.model.training import Training
+
+    settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
+    training = Training(
+        {**settings, "random_state": options.seed, "n_jobs": options.jobs},
+        folds=options.cv,
+        hold_out=defaults.HOLD_OUT if options.hold_out is None else options.hold_out,
+        seed=options.seed,
+        memory=options.memory,
+        checkpoint=options.checkpoint,
+        decay=options.decay or 1.0,
+        verbose=not options.json,
+    )
+    try:
+        training.check()
+    except ValueError as error:
+        raise Usage(in_options(error)) from None
+    return training
+
+
+def _say_result(output: Output, model: Any, tested: Any) -> None:
+    """What was learned, from how many rows, and how it does on others."""
     record = model.trained_on
+    output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
     output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
     if tested is not None:
         seen = record["tested"]["trained_on"]
@@ -215,20 +223,9 @@ def run(options: argparse.Namespace) -> int:
         record["notes"].append(hint.strip())
     for note in record["notes"]:
         output.note(note, 12)
-    output.say(f"updates     {_about_updates(model, options)}")
-    save_model(model, options.out, moments=not options.no_moments)
-    output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
-    kept = _kept_in(options.checkpoint)
-    if kept:
-        output.say(
-            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
-        )
-    kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
-    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
-    return output.done({**told, **left_out, **record})
 
 
-def _alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
+def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
     """A source of files read as those of another model were."""
     from mbauc.model import load_model
 
@@ -236,7 +233,7 @@ def _alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tu
     if given is not None:
         raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
     model = load_model(options.like, moments=False)
-    return opened_like(model, paths, options, block_rows=block_rows), model.layout
+    return open_like(model, paths, options, block_rows=block_rows), model.layout
 
 
 def _about_updates(model: Any, options: argparse.Namespace) -> str:

@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import Output, add_command, harmless, whole
+from mbauc.cli.argument_types import whole
+from mbauc.cli.options import add_command
+from mbauc.cli.output import Output, escape_controls
 
 _DESCRIPTION = """\
 Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
@@ -88,5 +90,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _short(name: str, most: int) -> str:
     """A name in one line."""
-    name = harmless(name.replace("\n", "\\n").replace("\t", "\\t"))
+    name = escape_controls(name.replace("\n", "\\n").replace("\t", "\\t"))
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from mbauc.cli import COMMANDS
 from mbauc.cli.advice import in_options
-from mbauc.cli.output import Usage, harmless
+from mbauc.cli.output import Usage, escape_controls, note
 
 _EPILOG = """\
 from a file to a model that raises alarms, in three commands:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug, as_json = "--debug" in given, "--json" in given
 
     def failed(code: int, why: str, before: str = "mbauc: ") -> int:
-        sys.stderr.write(harmless(before + why) + "\n")
+        sys.stderr.write(escape_controls(before + why) + "\n")
         if as_json:
             sys.stdout.write(json.dumps({"error": why, "exit_code": code}, ensure_ascii=False) + "\n")
         return code
@@ -54,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command is None:
                 parser.print_help()
                 return 2
-            from mbauc.cli.inputs import spare_inputs
+            from mbauc.cli.out_files import check_inputs_stay
 
-            spare_inputs(options)
+            check_inputs_stay(options)
             return int(options.run(options))
         except _WrongWords as error:
             raise SystemExit(failed(2, error.why, error.usage)) from None
@@ -93,7 +93,7 @@ def _warnings_in_one_line(options: argparse.Namespace) -> Iterator[None]:
     before = warnings.showwarning
 
     def show(message: Any, *rest: Any, **more: Any) -> None:
-        sys.stderr.write(harmless(f"mbauc: note: {in_options(message, vars(options))}") + "\n")
+        note(in_options(message, vars(options)))
 
     warnings.showwarning = show
     try:

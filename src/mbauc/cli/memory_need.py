@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from mbauc.cli.data_options import is_libsvm
+from mbauc.cli.data_files import is_libsvm
 from mbauc.cli.output import Usage
 
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,

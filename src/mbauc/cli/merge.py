@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import (
-    Output,
-    Usage,
-    add_command,
-    add_out,
-    harmless,
-    may_write,
-    number,
-    number_or_auto,
-)
+from mbauc.cli.argument_types import number, number_or_auto
+from mbauc.cli.options import add_command, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage, note
 
 _DESCRIPTION = """\
 Joins models that were trained on different rows, on different machines or days, into the one that training on
@@ -51,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Join and write."""
     if len(options.models) < 2:
         raise Usage("two or more models are needed to merge.")
-    may_write(options.out, options.force)
+    check_writable(options.out, options.force)
     from mbauc.model import load_model, save_model
     from mbauc.model.seen_files import named, seen_twice
     from mbauc.model.update import merged
@@ -63,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
     output.say(f"joined {counts[0]:,} positives and {counts[1]:,} negatives, l2 = {model.l2:g}")
     twice = seen_twice(one.trained_on.get("files") for one in several)
     if twice:
-        told = f"rows of {named(twice)} are in more than one of the models and count twice."
-        sys.stderr.write(harmless(f"mbauc: note: {told}") + "\n")
+        note(f"rows of {named(twice)} are in more than one of the models and count twice.")
     if any(one.threshold is not None for one in several):
         output.say("thresholds were dropped: find a new one with 'mbauc threshold'")
     save_model(model, options.out)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mbauc.cli.data_options import add_data, files
-from mbauc.cli.output import Output, Usage, add_command, add_out, harmless, left_out, listed, may_write
+from mbauc.cli.data_files import files
+from mbauc.cli.options import add_command, add_data, add_id, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage, note, note_left_out
+
+if TYPE_CHECKING:
+    from mbauc.model import RankerModel
 
 _DESCRIPTION = """\
 Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
 label; in LIBSVM text any number may stand in its place. The output has one row for each row of the input, in
-the same order: the columns named by --id (or the row's number), the score, the probability of the positive
-class, and, if the model has a threshold, whether to raise the alarm. Files of any size pass through in blocks.
+the same order: the columns that name it (--id, here or of 'mbauc fit'; else the row's number), the score, the
+probability of the positive class, and, if the model has a threshold, whether to raise the alarm. Files of any
+size pass through in blocks.
 """
 _EXAMPLES = """\
 examples:
@@ -30,7 +35,7 @@ def add(commands: Any) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
-    parser.add_argument("--id", type=listed, default=[], metavar="A,B", help="columns of DATA to keep")
+    add_id(parser, "beside the scores (default: those of 'mbauc fit --id', or the row's number)")
     parser.set_defaults(run=run)
 
 
@@ -47,23 +52,23 @@ def run(options: argparse.Namespace) -> int:
             table_format(options.out)
         except ValueError as error:
             raise Usage(f"-o {error}") from None
-        may_write(options.out, options.force)
+        check_writable(options.out, options.force)
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
         summary = score_files(
             model,
             paths,
             None if to_screen else options.out,
-            keep=options.id,
+            keep=_known_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
             show=not options.json,
         )
     if summary["skipped"]:
-        sys.stderr.write(harmless(f"mbauc: note: {left_out(summary['left_out'])}") + "\n")
+        note_left_out(summary["left_out"])
     if summary["formulas"]:
-        sys.stderr.write(
-            f"mbauc: note: {summary['formulas']:,} values of --id begin like a formula (= + - @). A "
-            "spreadsheet may run them: import these columns as text, or write .parquet.\n"
+        note(
+            f"{summary['formulas']:,} values of --id begin like a formula (= + - @). A spreadsheet may run "
+            "them: import these columns as text, or write .parquet."
         )
     if to_screen:
         return 0
@@ -72,3 +77,15 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
     output.say(f"wrote  {options.out}")
     return output.done({"out": options.out, **summary})
+
+
+def _known_ids(model: RankerModel, paths: list[str]) -> list[str]:
+    """Columns that named rows in the training, as far as the files have them."""
+    from mbauc.model import TableLayout
+    from mbauc.readers.table.opening import open_tables
+
+    known = model.trained_on.get("id")
+    if not isinstance(known, list) or not isinstance(model.layout, TableLayout):
+        return []
+    tables, _ = open_tables(paths, model.layout.delimiter, model.layout.names)
+    return [name for name in known if all(name in table.column_names for table in tables)]

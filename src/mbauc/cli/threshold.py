@@ -6,17 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.data_options import add_data, files, opened_like
-from mbauc.cli.output import (
-    Output,
-    Usage,
-    add_command,
-    add_out,
-    any_number,
-    may_write,
-    note_skipped,
-    rate,
-)
+from mbauc.cli.argument_types import any_number, rate
+from mbauc.cli.data_files import files, open_like
+from mbauc.cli.options import add_command, add_data, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage, note_skipped
 from mbauc.cli.positive import majority_hint
 
 _DESCRIPTION = """\
@@ -78,16 +72,16 @@ def run(options: argparse.Namespace) -> int:
     if options.confidence is None:
         options.confidence = _CONFIDENCE
     if options.out is not None:
-        may_write(options.out, options.force)
+        check_writable(options.out, options.force)
     from mbauc.metrics.neyman_pearson import clopper_pearson, false_alarm_threshold, negatives_needed
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
     from mbauc.model.seen_files import file_marks, named, seen_files
-    from mbauc.model.training import held_out_rows, score_source
+    from mbauc.model.testing import held_out_rows, score_source
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        source = opened_like(model, paths, options)
+        source = open_like(model, paths, options)
         marks, seen = file_marks(source), seen_files(model.trained_on.get("files"), source)
         rows = source
         if options.held_out:
@@ -102,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
                 f"a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes all "
                 "of these, without a promise."
             )
-        tested = score_source(model, rows, show=not options.json)
+        tested = score_source(model, rows, verbose=not options.json)
         left_out = note_skipped(source)
     if tested.weight is not None:
         raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
@@ -176,7 +170,7 @@ def _set(options: argparse.Namespace) -> int:
         )
     if options.out is None:
         raise Usage("--at needs -o FILE, the model with the threshold to write.")
-    may_write(options.out, options.force)
+    check_writable(options.out, options.force)
     from mbauc.model import Threshold, load_model, save_model
 
     model, output = load_model(options.model), Output(options.json)

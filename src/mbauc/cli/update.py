@@ -6,8 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.data_options import add_data, files, opened_like
-from mbauc.cli.output import Output, Usage, add_command, add_out, may_write, note_skipped, number
+from mbauc.cli.argument_types import number
+from mbauc.cli.data_files import files, open_like
+from mbauc.cli.options import add_command, add_data, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage, note_skipped
 
 _DESCRIPTION = """\
 Adds the rows of new files to what a model has learned and solves for its weights anew: the same as training on
@@ -39,7 +42,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Learn and write."""
-    may_write(options.out, options.force)
+    check_writable(options.out, options.force)
     if not 0 < options.decay <= 1:
         raise Usage(f"--decay must be above 0 and at most 1, got {options.decay:g}.")
     from mbauc.model import load_model, save_model
@@ -48,14 +51,14 @@ def run(options: argparse.Namespace) -> int:
 
     old, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        source = opened_like(old, paths, options)
+        source = open_like(old, paths, options)
         seen = seen_files(old.trained_on.get("files"), source)
         if seen and old.moments is not None and not options.again:
             raise ValueError(
                 f"{options.model} has learned from {named(seen)} already; its rows would count twice. Leave it "
                 "out, or pass --again if that is meant."
             )
-        model = updated(old, source, decay=options.decay, show=not options.json)
+        model = updated(old, source, decay=options.decay, verbose=not options.json)
         left_out = note_skipped(source)
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(

@@ -279,6 +279,7 @@ class MBAClassifier(MomentRanker):
         *,
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        keep_moments: bool = False,
     ) -> MBAClassifier:
         """Fit to a source of blocks, files of any size for instance, within a given memory.
 
@@ -300,6 +301,9 @@ class MBAClassifier(MomentRanker):
             or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
             data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
             that are drawn need a whole number as ``random_state``, or None.
+        keep_moments : bool
+            With ``solver="auto"``, whether to work from moments where products would be faster, as long as that
+            is a matter of seconds: for fits that are to be updated later.
 
         Returns
         -------
@@ -324,7 +328,7 @@ class MBAClassifier(MomentRanker):
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
             # what is free may have changed since an earlier run, and rows may be in its states by now
             name, reason = run.once(
-                "solver", lambda: self._solver_for(source, limit, memory is not None)
+                "solver", lambda: self._solver_for(source, limit, memory is not None, keep_moments)
             ).tolist()
             self.solver_ = SolverChoice(name, reason)
             if self.solver_.name == "gram":
@@ -350,7 +354,7 @@ class MBAClassifier(MomentRanker):
             del self.feature_names_in_
         return self
 
-    def _solver_for(self, source: Source, memory: float, given: bool) -> SolverChoice:
+    def _solver_for(self, source: Source, memory: float, given: bool, keep_moments: bool) -> SolverChoice:
         if not isinstance(self.pairs, str):
             return SolverChoice("matrix-free", "pairs were drawn from a source")
         if self.solver == "gram" and given:
@@ -363,6 +367,7 @@ class MBAClassifier(MomentRanker):
             memory,
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),
+            keep_moments=keep_moments,
         )
 
     @keeps_state_on_failure

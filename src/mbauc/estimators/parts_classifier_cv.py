@@ -21,6 +21,7 @@ from mbauc.estimators.parts_classifier import (
 )
 from mbauc.estimators.parts_held_out import FoldScores, ScoreBlocks, ScoreKept, add_fold_scores
 from mbauc.estimators.search import MomentSearch, Part, binormal_and_risk, for_splits
+from mbauc.estimators.source_fit import rows_of
 from mbauc.estimators.validation import check_factors, keeps_state_on_failure
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.column_sums import ColumnSums
@@ -28,7 +29,10 @@ from mbauc.pairs.operator.lost_digits_of_parts import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import ClusterPairRows
 from mbauc.rows.folds import FoldRule, fold_rules
 from mbauc.rows.label_counts import take_census
+from mbauc.rows.part_rows import Layout
 from mbauc.rows.parts import Parts
+from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
 from mbauc.runtime.seeds import generator
 from mbauc.solvers.choice import choose_cluster_solver
 from mbauc.solvers.column_scales import Scaling
@@ -38,6 +42,8 @@ Array = NDArray[np.float64]
 
 #: Bytes of weights that go to the workers at a time.
 _WEIGHTS = 1 << 28
+#: Rows of a source from which on folds are drawn by the numbers of rows, not within each class.
+_MANY = 2_000_000
 
 
 class ClusterClassifierCV(MBAClassifierCV):
@@ -85,6 +91,14 @@ class ClusterClassifierCV(MBAClassifierCV):
             finally:
                 for one in searches:
                     one.kept.release()
+
+    def fit_source(self, source: Source) -> ClusterClassifierCV:
+        """Choose the penalties by folds of a source, which is read a few times, and fit to all of its rows."""
+        parts = SourceParts(source, bool(self.verbose))
+        # one more pass counts the classes, so that each fold has its share of both; many rows do without
+        many = rows_of(source) > _MANY
+        self._fit_rows(ClusterRows(parts, Layout(source.n_features), (0, 1), with_ids=many))
+        return self
 
     def _held_out_scores(
         self, search: Any, truth: Any, l1: list[float], l2: list[float]

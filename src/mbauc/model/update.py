@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from importlib.metadata import version
 from typing import Any, Literal
 
 from mbauc.checks import check_number
@@ -13,6 +11,7 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
+from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.moments_source import moments_from_source
@@ -31,7 +30,7 @@ def updated(
     decay: float = 1.0,
     n_jobs: int | None = None,
     about: dict[str, Any] | None = None,
-    show: bool = False,
+    verbose: bool = False,
 ) -> RankerModel:
     r"""A model trained on more rows: the same weights as if all rows had come at once (with ``decay=1``).
 
@@ -53,7 +52,7 @@ def updated(
     about : dict, optional
         For the record: ``files`` (by default those of the source) are added to those that are known, the rest
         is stored with the update.
-    show : bool
+    verbose : bool
         Show progress on a terminal.
 
     Examples
@@ -81,7 +80,7 @@ def updated(
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
     classes = joined_classes(model, source.classes, "the new rows")
-    new = moments_from_source(source, n_jobs=n_jobs, show=show)
+    new = moments_from_source(source, n_jobs=n_jobs, show=verbose)
     if model.settings.get("weights") == "frequency":
         new = new.as_frequencies()
     moments = old.decayed(decay)
@@ -142,6 +141,8 @@ def merged(
         ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
     }
+    if "id" in first.trained_on:
+        record["id"] = first.trained_on["id"]
     _note_threshold(record, several)
     l1 = first.l1 if l1 is None else l1
     return _solved(first, total, classes, l1, penalty(first, "l2") if l2 is None else l2, record)
@@ -157,14 +158,7 @@ def _solved(
 ) -> RankerModel:
     """A model with other moments and the same settings, but for the penalties."""
     ranker = MBAClassifier(**(model.estimator_settings() | {"l1": l1, "l2": l2})).fit_moments(moments)
-    record |= {
-        "columns": model.n_features,
-        "mbauc": version("mbauc"),
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "solver": str(ranker.solver_),
-        "positives": float(ranker.effective_sample_size_[0]),
-        "negatives": float(ranker.effective_sample_size_[1]),
-    }
+    record |= {"columns": model.n_features, **describe_fit(ranker)}
     settings = model.settings | {"l1": l1, "l2": l2}
     return RankerModel.of(ranker, model.layout, classes, settings=settings, trained_on=record, path=model.path)
 

@@ -130,6 +130,19 @@ def moments_from_source(
     return done.moments
 
 
+def decayed_moments(
+    source: Source, decay: float, *, n_jobs: int | None = None, frequencies: bool = False
+) -> PairMoments:
+    """Exact moments of a source in which the weights of earlier rows are multiplied by decay at each block."""
+    total = PairMoments(source.n_features)
+    n_threads = thread_count(n_jobs)
+    for block in read_blocks(source):
+        if block.X.shape[0]:
+            rows = Rows(block.X, block.positive, block.weight, frequencies)
+            total = total.decayed(decay) + PairMoments._of_rows(rows, n_threads)
+    return total
+
+
 @dataclass
 class _Done:
     """How far a pass has come."""

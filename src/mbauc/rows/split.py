@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.checks import check_number
 from mbauc.readers.hashing import hash_columns
@@ -61,10 +62,14 @@ class SomeRows:
         first = 0
         for X, y, *rest in self._source:
             weight: Any = rest[0] if rest else None
-            keys = hash_columns(np.arange(first, first + len(y), dtype=np.uint64))
-            keys = hash_columns(keys ^ hash_columns(np.array([self._seed])))
-            out = keys < np.uint64(min(int(self._share * 2.0**64), 2**64 - 1))
-            rows = np.flatnonzero(out if self._held_out else ~out)
+            rows = self.select(first, len(y))
             first += len(y)
             if rows.size:
                 yield Block(X[rows], y[rows], None if weight is None else weight[rows])
+
+    def select(self, first: int, count: int) -> NDArray[np.intp]:
+        """Which of so many rows from number ``first`` on are on this side."""
+        keys = hash_columns(np.arange(first, first + count, dtype=np.uint64))
+        keys = hash_columns(keys ^ hash_columns(np.array([self._seed])))
+        out = keys < np.uint64(min(int(self._share * 2.0**64), 2**64 - 1))
+        return np.flatnonzero(out if self._held_out else ~out)

@@ -31,6 +31,8 @@ _GRAM_COPIES = 3
 _GRAM_COLUMNS = 2048
 #: d×d matrices that the driver holds while it merges and solves.
 _DRIVER_COPIES = 4
+#: Columns up to which moments that are wanted for later are formed, if that takes less than so many seconds.
+_SMALL, _PATIENCE = 2_048, 20.0
 #: Moments have other uses too, so products must be this much faster, and there must be something to gain.
 _WORTH, _WORTH_SECONDS = 2.0, 0.5
 
@@ -137,6 +139,7 @@ def choose_solver(
     n_fits: int = 1,
     given_l2: bool = True,
     needs_moments: str = "",
+    keep_moments: bool = False,
 ) -> SolverChoice:
     """The solver asked for, or the one that an estimate of time and memory favours.
 
@@ -154,6 +157,8 @@ def choose_solver(
         Whether l2 is given, rather than chosen from the spectrum of Σ.
     needs_moments : str
         What cannot be done without moments, if anything.
+    keep_moments : bool
+        Whether moments are wanted for later, where they are small and soon formed.
     """
     check_choice("solver", solver, ("auto", "gram", "matrix-free"))
     if needs_moments:
@@ -171,6 +176,8 @@ def choose_solver(
             f"of {memory / 1e9:,.1f} GB allowed",
         )
     gram, products = workload.gram_seconds(n_l2, n_fits, given_l2), workload.product_seconds(n_l1, n_l2, n_fits)
+    if keep_moments and workload.columns <= _SMALL and gram < _PATIENCE:
+        return SolverChoice("gram", "its moments are small, and let the model go on learning")
     if gram > _WORTH_SECONDS and gram > _WORTH * products:
         return SolverChoice(
             "matrix-free",

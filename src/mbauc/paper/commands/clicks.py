@@ -7,7 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import Output, Usage, add_command, add_out, may_write, whole
+from mbauc.cli.argument_types import whole
+from mbauc.cli.options import add_command, add_out
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output, Usage
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.readers.libsvm.known_columns import is_libsvm_name
@@ -59,7 +62,7 @@ def _run(options: argparse.Namespace) -> int:
     path: Path = options.out
     if options.format is None and path.suffix.lower() in (".csv", ".tsv", ".json", ".arrow"):
         raise Usage(f"-o {path}: a click log is written as Parquet or as LIBSVM text; say which with --format.")
-    may_write(path, options.force)
+    check_writable(path, options.force)
     output = Output(options.json)
     log = ClickLog(
         options.rows, shape=options.shape, hash_dim=options.hash_dim, seed=options.seed, start=options.start

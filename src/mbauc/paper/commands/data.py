@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import Output, add_command
+from mbauc.cli.options import add_command
+from mbauc.cli.output import Output
 from mbauc.errors import DownloadError, NotAvailableError
 from mbauc.paper.commands.clicks import add_clicks
 from mbauc.paper.datasets.content import identify

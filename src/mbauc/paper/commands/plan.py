@@ -6,8 +6,10 @@ import argparse
 import sys
 from typing import Any
 
-from mbauc.cli.data_options import add_columns, add_data, files, opened
-from mbauc.cli.output import Output, add_command, number_or_auto, rate, seed, whole
+from mbauc.cli.argument_types import number_or_auto, rate, seed, whole
+from mbauc.cli.data_files import files, open_source
+from mbauc.cli.options import add_columns, add_command, add_data
+from mbauc.cli.output import Output
 
 _DESCRIPTION = """\
 Says how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the MBA
@@ -63,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
     output = Output(options.json)
     with files(options) as paths:
-        source, _ = opened(paths, options)
+        source, _ = open_source(paths, options)
         blocks: list[Any] = []
         count = 0
         if source.n_features > _WIDE:

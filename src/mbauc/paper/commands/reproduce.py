@@ -8,7 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.output import Output, add_command, jobs, seed, whole
+from mbauc.cli.argument_types import jobs, seed, whole
+from mbauc.cli.options import add_command
+from mbauc.cli.output import Output
 from mbauc.paper.studies import EXPERIMENTS, Request
 
 

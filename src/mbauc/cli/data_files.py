@@ -1,4 +1,4 @@
-"""DATA on the command line: which files, what they are, which columns mean what."""
+"""DATA on the command line: which files, and what they are."""
 
 from __future__ import annotations
 
@@ -15,129 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from mbauc.cli.output import Usage, listed, whole
+from mbauc.cli.options import TABLE_OPTIONS
+from mbauc.cli.output import Usage
+from mbauc.defaults import BLOCK_ROWS
 from mbauc.store.atomic import naming
 from mbauc.store.leftovers import hold, remove_leftovers
 
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout
 
-#: Options for tables alone, and what holds where they are not given.
-_OF_TABLES: dict[str, Any] = {
-    "weight": None,
-    "ignore": [],
-    "id": [],
-    "types": {},
-    "encode": "hash",
-    "hash_dim": 10_000,
-    "signed": False,
-    "scale": "standard",
-    "missing": "category",
-    "delimiter": None,
-    "names": None,
-}
-#: Options that say which columns mean what; None where they are not given.
-COLUMN_OPTIONS = ("label", "positive", *_OF_TABLES)
-#: What a column may be.
-_KINDS = ("numeric", "category", "time", "group", "id", "ignore")
 #: Names of folders for copies of standard input.
 _STDIN = "mbauc-stdin-{}"
-FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
-
-
-def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
-    """DATA alone, for files like those that a model was trained on."""
-    data = parser.add_argument(
-        "data",
-        nargs="+",
-        metavar="DATA",
-        help="CSV, TSV, Parquet or LIBSVM files (also .gz, .bz2, .xz, .zip), folders of them, or - for "
-        "standard input",
-    )
-    parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what the files are (default: by their names)"
-    )
-    parser.add_argument(
-        "--on-error",
-        choices=("stop", "skip"),
-        default="stop",
-        help="what to do at a row that cannot be read (default: %(default)s)",
-    )
-    return data
-
-
-def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Which columns mean what, for files seen for the first time; what is not given is None."""
-    group = parser.add_argument_group("columns")
-    group.add_argument("--label", metavar="NAME", help="column of the labels (not for LIBSVM)")
-    group.add_argument(
-        "--positive", metavar="LABEL", type=listed, help="labels that are positive (default: the larger one)"
-    )
-    group.add_argument(
-        "--weight", metavar="NAME", help="column of row weights: a row of weight 3 counts as three equal rows"
-    )
-    group.add_argument("--ignore", metavar="A,B", type=listed, help="columns to leave out")
-    group.add_argument("--id", metavar="A,B", type=listed, help="columns that name rows; left out")
-    group.add_argument(
-        "--types",
-        metavar="A=KIND,…",
-        type=_types,
-        help="what columns are where the guess is wrong: numeric, category, time, group, id or ignore",
-    )
-    group.add_argument(
-        "--encode",
-        choices=("hash", "onehot"),
-        help=f"how categories become columns (default: {_OF_TABLES['encode']})",
-    )
-    group.add_argument(
-        "--hash-dim", type=_hash_dim, metavar="D", help=f"hashed columns (default: {_OF_TABLES['hash_dim']})"
-    )
-    group.add_argument(
-        "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
-    )
-    group.add_argument(
-        "--scale",
-        choices=("none", "max-abs", "standard"),
-        help=f"of numbers (default: {_OF_TABLES['scale']})",
-    )
-    group.add_argument(
-        "--missing",
-        choices=("category", "mean"),
-        help=f"missing numbers get an indicator of their own, or the mean (default: {_OF_TABLES['missing']})",
-    )
-    group.add_argument("--delimiter", type=_delimiter, metavar="C", help="of text files (default: found out)")
-    group.add_argument(
-        "--names",
-        metavar="A,B|auto",
-        type=listed,
-        help="names of the columns, for text files without a first line of names; auto: c1, c2, …",
-    )
-
-
-def _hash_dim(text: str) -> int:
-    value = whole(text)
-    if not 2 <= value < 2**31:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 2 to {2**31 - 1:,}, got {text!r}")
-    return value
-
-
-def _delimiter(text: str) -> str:
-    text = {r"\t": "\t", "tab": "\t"}.get(text, text)
-    if len(text.encode()) != 1:
-        raise argparse.ArgumentTypeError(f"expected one character (tab for a tabulator), got {text!r}")
-    return text
-
-
-def _types(text: str) -> dict[str, str]:
-    found = {}
-    for part in listed(text):
-        name, equals, kind = part.rpartition("=")
-        if not equals:
-            raise argparse.ArgumentTypeError(f"expected NAME=KIND, got {part!r}")
-        if kind not in _KINDS:
-            raise argparse.ArgumentTypeError(f"expected one of {', '.join(_KINDS)} for {name}, got {kind!r}")
-        found[name] = kind
-    return found
 
 
 @contextmanager
@@ -145,8 +33,8 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
     """The paths of DATA; standard input becomes a temporary file, since rows are read more than once."""
     remove_leftovers(Path(tempfile.gettempdir()), _STDIN.format("*"), "stdin.*")
     if "-" not in options.data:
-        paths = [path for given in options.data for path in matches(given)]
-        yield of_format(paths, options.format)
+        paths = [path for given in options.data for path in expand_pattern(given)]
+        yield find_of_format(paths, options.format)
         return
     if options.data != ["-"]:
         raise Usage("- (standard input) cannot be combined with files.")
@@ -174,14 +62,14 @@ def _held(path: Path) -> IO[bytes]:
     return stream
 
 
-def matches(path: str) -> list[str]:
+def expand_pattern(path: str) -> list[str]:
     """The files that a pattern stands for, sorted, where the shell left it alone; other paths as they are."""
     if os.path.exists(path):
         return [path]
     return sorted(glob.glob(path, recursive=True)) or [path]
 
 
-def of_format(paths: list[str], kind: str) -> list[str]:
+def find_of_format(paths: list[str], kind: str) -> list[str]:
     """The same paths, with the files of that format in place of a folder."""
     if kind not in ("csv", "tsv", "parquet"):
         return paths
@@ -243,7 +131,7 @@ def _looks_like_libsvm(line: str) -> bool:
     return len(words) > 1 and all(word.partition(":")[0].isdigit() and ":" in word for word in words[1:])
 
 
-def opened_like(model: Any, paths: list[str], options: argparse.Namespace, **more: Any) -> Any:
+def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more: Any) -> Any:
     """A source of labelled files like those that a model was trained on."""
     from mbauc.model.layout import LibsvmLayout
 
@@ -253,8 +141,8 @@ def opened_like(model: Any, paths: list[str], options: argparse.Namespace, **mor
     return model.layout.source(paths, model.classes, on_error=options.on_error, **more)
 
 
-def opened(
-    paths: list[str], options: argparse.Namespace, block_rows: int = 65_536
+def open_source(
+    paths: list[str], options: argparse.Namespace, block_rows: int = BLOCK_ROWS
 ) -> tuple[Any, TableLayout | LibsvmLayout]:
     """A source of files seen for the first time, and what a model has to know of their rows."""
     from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -262,7 +150,7 @@ def opened(
     from mbauc.readers.libsvm.known_columns import libsvm_files
 
     verbose = not options.json
-    given = {name: getattr(options, name) for name in _OF_TABLES if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in TABLE_OPTIONS if getattr(options, name) is not None}
     if is_libsvm(paths, options.format):
         if options.label is not None:
             raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")
@@ -286,11 +174,10 @@ def opened(
         raise Usage(
             "--hash-dim and --signed are for --encode hash; --encode onehot has a column for each value."
         )
-    settings = _OF_TABLES | given
-    if settings["scale"] == "none":
-        settings["scale"] = None
-    if settings["names"] == ["auto"]:
-        settings["names"] = "auto"
+    if given.get("scale") == "none":
+        given["scale"] = None
+    if given.get("names") == ["auto"]:
+        given["names"] = "auto"
     table = TableSource(
         paths,
         label=options.label,
@@ -298,7 +185,7 @@ def opened(
         on_error=options.on_error,
         block_rows=block_rows,
         verbose=verbose,
-        **settings,
+        **given,
     )
     layout = TableLayout(
         table.encoding,

@@ -1,0 +1,125 @@
+"""What the values of options may be: from words of a command to numbers, sizes and names."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from decimal import Decimal, InvalidOperation
+
+#: What a column may be.
+KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+
+
+def whole(text: str) -> int:
+    """A whole number of at least 0, as 1000000, 1_000_000, 1,000,000 or 1e6."""
+    try:
+        value = Decimal(text.replace("_", "").replace(",", ""))
+    except InvalidOperation:
+        value = Decimal("nan")
+    if not value.is_finite() or value.adjusted() > 30 or value != int(value) or value < 0:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number of at least 0, such as 1000000 or 1e6, got {text!r}"
+        )
+    return int(value)
+
+
+def jobs(text: str) -> int:
+    """A number of threads of at least 1."""
+    value = whole(text)
+    if not 1 <= value <= 4096:
+        raise argparse.ArgumentTypeError(f"expected a number of threads from 1 to 4096, got {text!r}")
+    return value
+
+
+def seed(text: str) -> int:
+    """A whole number that fits into 32 bits."""
+    value = whole(text)
+    if value >= 2**32:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {2**32 - 1:,}, got {text!r}")
+    return value
+
+
+def any_number(text: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return value
+
+
+def number(text: str) -> float:
+    """A number of at least 0."""
+    value = any_number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, got {text!r}")
+    return value
+
+
+def number_or_auto(text: str) -> float | str:
+    """A number of at least 0, or ``auto``."""
+    return "auto" if text == "auto" else number(text)
+
+
+def pairs(text: str) -> int | str:
+    """``all``, or a number of pairs of at least 1."""
+    if text == "all":
+        return text
+    value = whole(text)
+    if not 1 <= value <= 10**12:
+        raise argparse.ArgumentTypeError(f"expected 'all' or a number from 1 to 1e12, got {text!r}")
+    return value
+
+
+def rate(text: str) -> float:
+    """A number strictly between 0 and 1."""
+    value = number(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {text!r}")
+    return value
+
+
+def memory(text: str) -> int:
+    """Bytes, from a size such as ``4GB``."""
+    from mbauc.runtime.memory import parse_memory
+
+    try:
+        return parse_memory(int(text) if text.isdecimal() else text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def name_list(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name for name in (part.strip() for part in text.split(",")) if name]
+
+
+def hash_dim(text: str) -> int:
+    """A number of hashed columns."""
+    value = whole(text)
+    if not 2 <= value < 2**31:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 2 to {2**31 - 1:,}, got {text!r}")
+    return value
+
+
+def delimiter(text: str) -> str:
+    """One character; ``tab`` for a tabulator."""
+    text = {r"\t": "\t", "tab": "\t"}.get(text, text)
+    if len(text.encode()) != 1:
+        raise argparse.ArgumentTypeError(f"expected one character (tab for a tabulator), got {text!r}")
+    return text
+
+
+def column_kinds(text: str) -> dict[str, str]:
+    """Names of columns and what each is, as in ``site=category,bid=numeric``."""
+    found = {}
+    for part in name_list(text):
+        name, equals, kind = part.rpartition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"expected NAME=KIND, got {part!r}")
+        if kind not in KINDS:
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(KINDS)} for {name}, got {kind!r}")
+        found[name] = kind
+    return found

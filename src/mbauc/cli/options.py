@@ -1,0 +1,124 @@
+"""Options that several commands have: what is read, which columns mean what, what is written."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from mbauc import defaults
+from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, name_list
+
+#: Options for tables alone; None where they are not given, and then Python's own defaults hold.
+TABLE_OPTIONS = (
+    *("weight", "ignore", "id", "types", "encode", "hash_dim", "signed", "scale", "missing", "delimiter"),
+    "names",
+)
+#: Options that say which columns mean what; None where they are not given.
+COLUMN_OPTIONS = ("label", "positive", *TABLE_OPTIONS)
+FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
+#: What --id means in every command.
+_ID = "columns that name a row, such as a user or a time: never features, and 'mbauc score' writes them"
+
+
+def add_command(
+    commands: Any, name: str, summary: str, description: str, example: str
+) -> argparse.ArgumentParser:
+    """A command with the options that all have, and an example below its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description if "\n" in description else textwrap.fill(description, 100),
+        epilog=example,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser
+
+
+def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
+    """``-o FILE`` and ``--force``."""
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", required=required, help=what)
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+
+
+def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
+    """DATA alone, for files like those that a model was trained on."""
+    data = parser.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="CSV, TSV, Parquet or LIBSVM files (also .gz, .bz2, .xz, .zip), folders of them, or - for "
+        "standard input",
+    )
+    add_reading(parser)
+    return data
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How DATA is read."""
+    parser.add_argument(
+        "--format", choices=FORMATS, default="auto", help="what the files are (default: by their names)"
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what to do at a row that cannot be read (default: %(default)s)",
+    )
+
+
+def add_id(parser: Any, where: str) -> None:
+    """``--id``, which means the same in every command."""
+    parser.add_argument("--id", metavar="A,B", type=name_list, help=f"{_ID} {where}")
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Which columns mean what, for files seen for the first time; what is not given is None."""
+    group = parser.add_argument_group("columns")
+    group.add_argument("--label", metavar="NAME", help="column of the labels (not for LIBSVM)")
+    group.add_argument(
+        "--positive", metavar="LABEL", type=name_list, help="labels that are positive (default: the larger one)"
+    )
+    group.add_argument(
+        "--weight", metavar="NAME", help="column of row weights: a row of weight 3 counts as three equal rows"
+    )
+    group.add_argument("--ignore", metavar="A,B", type=name_list, help="columns to leave out")
+    add_id(group, "beside the scores")
+    group.add_argument(
+        "--types",
+        metavar="A=KIND,…",
+        type=column_kinds,
+        help=f"what columns are where the guess is wrong: {', '.join(KINDS[:-1])} or {KINDS[-1]}",
+    )
+    group.add_argument(
+        "--encode",
+        choices=("hash", "onehot"),
+        help=f"how categories become columns (default: {defaults.ENCODE})",
+    )
+    group.add_argument(
+        "--hash-dim", type=hash_dim, metavar="D", help=f"hashed columns (default: {defaults.HASH_DIM})"
+    )
+    group.add_argument(
+        "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
+    )
+    group.add_argument(
+        "--scale",
+        choices=("none", "max-abs", "standard"),
+        help="how numbers are scaled: to mean 0 and standard deviation 1, to at most 1 in size, or not at all "
+        f"(default: {defaults.SCALE})",
+    )
+    group.add_argument(
+        "--missing",
+        choices=("category", "mean"),
+        help=f"missing numbers get an indicator of their own, or the mean (default: {defaults.MISSING})",
+    )
+    group.add_argument("--delimiter", type=delimiter, metavar="C", help="of text files (default: found out)")
+    group.add_argument(
+        "--names",
+        metavar="A,B|auto",
+        type=name_list,
+        help="names of the columns, for text files without a first line of names; auto: c1, c2, …",
+    )

@@ -1,0 +1,19 @@
+"""What a model's record says of a fit."""
+
+from __future__ import annotations
+
+import time
+from importlib.metadata import version
+from typing import Any
+
+
+def describe_fit(ranker: Any) -> dict[str, Any]:
+    """By which version, when, how, and on how many rows a fitted ranker came to be."""
+    plus, minus = ranker.effective_sample_size_
+    return {
+        "mbauc": version("mbauc"),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "solver": str(ranker.solver_),
+        "positives": float(plus),
+        "negatives": float(minus),
+    }

@@ -1,0 +1,82 @@
+"""Rows that a model is tested on: held out of a training, or others, with their labels and scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.model.model import RankerModel
+from mbauc.model.seen_files import file_marks
+from mbauc.rows.source import Source, about_rows
+from mbauc.rows.split import SomeRows
+from mbauc.runtime.progress import progress
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Labels and scores of rows that a model was not trained on."""
+
+    y: NDArray[np.int8]
+    s: Array
+    weight: Array | None
+
+    def interval(self, confidence: float = 0.95) -> AucInterval:
+        """AUC with its interval; weights count as repeated rows."""
+        return roc_auc_interval(
+            self.y,
+            self.s,
+            self.weight,
+            weights=None if self.weight is None else "frequency",
+            confidence=confidence,
+        )
+
+
+def held_out_rows(model: RankerModel, source: Source) -> Source:
+    """Those rows of the files that a model was trained on which the training held out, and never saw.
+
+    Parameters
+    ----------
+    model : RankerModel
+        As it came from :func:`mbauc.model.training.train`, not updated or merged since.
+    source : Source
+        All rows of the same files, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If no rows were held out, or the files are others.
+    """
+    drawn = model.trained_on.get("held_out")
+    if not isinstance(drawn, dict):
+        raise ValueError("the training of this model held no rows out, or it has learned more since.")
+    trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
+    if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:
+        raise ValueError(
+            "these files are not those that the model was trained on, in their order, so that nobody knows "
+            "which of their rows were held out."
+        )
+    return SomeRows(source, drawn["share"], held_out=True, seed=drawn["seed"])
+
+
+def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -> Tested:
+    """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
+    labels, values, weights = [], [], []
+    with progress(about_rows(source), "scoring", show=verbose) as advance:
+        for y, s, weight in model.scored_blocks(source):
+            labels.append(np.asarray(y, dtype=np.int8))
+            values.append(s)
+            weights.append(weight)
+            advance(s.size)
+    if not values:
+        raise ValueError("there are no rows to test on.")
+    weight = None
+    if any(one is not None for one in weights):
+        weight = np.concatenate(
+            [np.ones(s.size) if one is None else one for one, s in zip(weights, values, strict=True)]
+        )
+    return Tested(np.concatenate(labels), np.concatenate(values), weight)
