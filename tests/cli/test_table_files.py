@@ -143,3 +143,31 @@ def test_rows_with_other_bytes_are_skipped(told):
     assert "left out 2 rows" in told("score", "m.mbauc", "t.csv", "--on-error", "skip", "-o", "s.csv").err
     numbers = [int(line.split(",")[0]) for line in Path("s.csv").read_text().splitlines()[1:]]
     assert sorted(set(range(300)) - set(numbers)) == [250, 260]
+
+
+# -- columns that name rows ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("said", [("--id", "user"), ("--types", "user=id")])
+def test_columns_that_name_rows_are_no_features_and_stand_beside_the_scores(said, told):
+    lines = (f"u{k},{k % 2},{(k % 2) + k % 7}.5\n" for k in range(40))
+    Path("t.csv").write_text("user,y,x\n" + "".join(lines))
+    told("fit", "t.csv", "--label", "y", *said, *FIT, "-o", "m.mbauc")
+    assert told("score", "m.mbauc", "t.csv", "-o", "-").out.startswith('"user","score"')
+    assert told("score", "m.mbauc", "t.csv", "--id", "y,x", "-o", "-").out.startswith('"y","x","score"')
+    Path("new.csv").write_text("x,z\n1.5,0\n")
+    assert told("score", "m.mbauc", "new.csv", "-o", "-").out.startswith('"row","score"')
+    said = told("score", "m.mbauc", "new.csv", "--id", "user", "-o", "-", code=1).err
+    assert "there is no column for" in said
+
+
+def test_what_names_rows_stays_with_a_model_that_goes_on_learning(told):
+    for name, step in (("a", 5), ("b", 3)):
+        lines = (f"u{k},{k % 2},{(k % 2) + k % step}.5\n" for k in range(40))
+        Path(f"{name}.csv").write_text("user,y,x\n" + "".join(lines))
+    told("fit", "a.csv", "--label", "y", "--id", "user", *FIT, "-o", "a.mbauc")
+    told("fit", "b.csv", "--like", "a.mbauc", "--hold-out", 0, "--l2", 0.01, "-o", "b.mbauc")
+    told("update", "a.mbauc", "b.csv", "-o", "later.mbauc")
+    told("merge", "a.mbauc", "b.mbauc", "-o", "both.mbauc")
+    for name in ("b", "later", "both"):
+        assert told("score", f"{name}.mbauc", "b.csv", "-o", "-").out.startswith('"user","score"'), name

@@ -5,10 +5,10 @@ import pytest
 
 from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
-from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
+from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, save_model
 from mbauc.model.training import Training, train
 from mbauc.model.update import updated
-from mbauc.readers import LibsvmSource
+from mbauc.readers import LibsvmSource, TableSource
 
 UNITS = np.array([1e7, 1.0, 1e-2, 1.0])
 
@@ -50,3 +50,93 @@ def test_all_settings_of_an_estimator_can_be_saved(tmp_path, settings):
     model = RankerModel.of(ranker, LibsvmLayout(4, False), (0, 1), settings=ranker.get_params())
     save_model(model, tmp_path / "m.mbauc")
     assert load_model(tmp_path / "m.mbauc").settings["scale"] == ranker.scale
+
+
+# -- passes over the files -----------------------------------------------------------------------------------
+
+
+class CountedTable(TableSource):
+    """A table that counts passes over its rows, from the first one on that comes to an end."""
+
+    passes = 0
+
+    def _rows(self, *rest):
+        yield from super()._rows(*rest)
+        self.passes += 1
+
+
+def table_of(path, numbers, **settings):
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.3
+    site = rng.integers(0, 30, y.size) + 5 * y
+    bid = rng.standard_normal(y.size) + y
+    lines = (f"{int(a)},s{b}" + f",{c:.4f}" * numbers + "\n" for a, b, c in zip(y, site, bid, strict=True))
+    path.write_text("click,site" + ",bid" * numbers + "\n" + "".join(lines))
+    return CountedTable(path, label="click", hash_dim=50, block_rows=700, **settings)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scale", "passes"), [(True, "standard", 2), (True, None, 1), (False, "standard", 1)]
+)
+def test_files_are_read_once_to_learn_and_once_to_fit(tmp_path, numbers, scale, passes):
+    pytest.importorskip("pyarrow")
+    source = table_of(tmp_path / "rows.csv", numbers, scale=scale)
+    model, tested = train(source, TableLayout(source.encoding, "click"), Training({"l2": 0.1}))
+    assert source.passes == passes
+    assert model.trained_on["hashed_columns"]
+    assert tested is not None
+    assert model.trained_on["held_out"] == {"share": 0.2, "seed": 0}
+
+
+@pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 200}])
+def test_rows_that_were_kept_have_the_scores_that_another_pass_gives(tmp_path, settings, monkeypatch):
+    pytest.importorskip("pyarrow")
+    source = table_of(tmp_path / "rows.csv", True)
+    layout = TableLayout(source.encoding, "click")
+    training = Training({"l2": 0.1, "random_state": 0, **settings})
+    kept, _ = trained = train(source, layout, training)
+    before = source.passes
+    monkeypatch.setattr("mbauc.model.training._FOR_HELD_OUT", 10**18)
+    read, _ = again = train(source, layout, training)
+    assert source.passes - before == (3 if "pairs" in settings else 2)
+    np.testing.assert_array_equal(kept.coef, read.coef)
+    for name in ("y", "s"):
+        np.testing.assert_array_equal(getattr(trained[1], name), getattr(again[1], name))
+    assert kept.trained_on["tested"] == read.trained_on["tested"]
+
+
+def test_decay_is_that_of_a_stream(tmp_path):
+    source = file_of(tmp_path / "rows", 0)
+    blocks = LibsvmSource(tmp_path / "rows", block_rows=150)
+    training = Training({"l2": 0.1}, hold_out=0.0, decay=0.5)
+    model, _ = train(blocks, LibsvmLayout(source.n_features, False), training)
+    stream = MBAClassifier(l2=0.1, decay=0.5)
+    for block in blocks:
+        stream.partial_fit(block.X, block.y, classes=[0, 1])
+    assert len(list(blocks)) > 2
+    np.testing.assert_allclose(model.coef, stream.coef_[0], rtol=1e-9)
+
+
+def test_moments_are_kept_where_they_are_small(tmp_path):
+    source = file_of(tmp_path / "rows", 0)
+    for solver, wanted in (("auto", True), ("matrix-free", False)):
+        model, _ = train(source, LibsvmLayout(4, False), Training({"l2": 0.1, "solver": solver}, hold_out=0.0))
+        assert (model.moments is not None) == wanted
+
+
+@pytest.mark.parametrize(
+    ("training", "message"),
+    [
+        (Training({"pairs": 10}, folds=3), "pairs=10 cannot be combined with cv"),
+        (Training({"l2": 0.1}, folds=3), "l2=0.1 is chosen by cv"),
+        (Training({}, folds=3, memory="2GB"), "memory cannot be combined with cv"),
+        (Training({}, decay=0.5, checkpoint="folder"), "checkpoint cannot be combined with decay"),
+        (
+            Training({"solver": "matrix-free"}, decay=0.5),
+            "solver='matrix-free' keeps no moments, which decay needs",
+        ),
+    ],
+)
+def test_what_cannot_be_combined_is_refused_before_anything_is_read(training, message):
+    with pytest.raises(ValueError, match=message):
+        train(None, None, training)

@@ -78,7 +78,7 @@ def add(commands: Any) -> None:
         type=pairs,
         default="all",
         metavar="all|S",
-        help="all pairs, or so many drawn ones (default: all)",
+        help="all pairs of a positive and a negative row, or so many drawn at random (default: all)",
     )
     fit.add_argument(
         "--decay",
@@ -88,18 +88,24 @@ def add(commands: Any) -> None:
         "65,536 rows within one",
     )
     fit.add_argument(
-        "--solver", choices=("auto", "gram", "matrix-free"), default="auto", help="(default: %(default)s)"
+        "--solver",
+        choices=("auto", "gram", "matrix-free"),
+        default="auto",
+        help="gram forms a matrix of columns × columns, which updates need; matrix-free never does, for very "
+        "many columns (default: %(default)s, the faster one)",
     )
     fit.add_argument(
         "--memory",
         type=memory,
         metavar="SIZE",
-        help="that the process may take, such as 4GB: kept, or refused before anything is read if it is too "
-        "little for this fit; 450MB for LIBSVM text and 750MB for tables are the least (default: half of "
+        help="memory that the process may take, such as 4GB: kept, or refused before anything is read if it is "
+        "too little for this fit; 450MB for LIBSVM text and 750MB for tables are the least (default: half of "
         "what is free)",
     )
     fit.add_argument(
-        "--checkpoint", metavar="DIR", help="folder to keep the state in; the same command goes on from there"
+        "--checkpoint",
+        metavar="DIR",
+        help="folder to keep the state in; after a kill the same command goes on from there",
     )
     fit.add_argument(
         "--test", nargs="+", metavar="DATA", help="files to test on, instead of rows that are held out"
@@ -157,7 +163,10 @@ def run(options: argparse.Namespace) -> int:
             test = layout.source(
                 options.test, source.classes, on_error=options.on_error, block_rows=room.block_rows
             )
-        about = {"columns": layout.n_features, **({"id": options.id} if options.id else {})}
+        about: dict[str, Any] = {"columns": layout.n_features}
+        names = [*(options.id or ()), *(name for name, kind in (options.types or {}).items() if kind == "id")]
+        if names:
+            about["id"] = names
         training = replace(training, memory=room.for_rows())
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
@@ -228,11 +237,13 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
     """A source of files read as those of another model were."""
     from mbauc.model import load_model
+    from mbauc.model.record import list_ids
 
     given = next((name for name in COLUMN_OPTIONS if getattr(options, name) is not None), None)
     if given is not None:
         raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
     model = load_model(options.like, moments=False)
+    options.id = list_ids(model.trained_on)
     return open_like(model, paths, options, block_rows=block_rows), model.layout
 
 

@@ -80,7 +80,10 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("columns")
     group.add_argument("--label", metavar="NAME", help="column of the labels (not for LIBSVM)")
     group.add_argument(
-        "--positive", metavar="LABEL", type=name_list, help="labels that are positive (default: the larger one)"
+        "--positive",
+        metavar="LABEL",
+        type=name_list,
+        help="labels to rank above the others (default: the larger of two)",
     )
     group.add_argument(
         "--weight", metavar="NAME", help="column of row weights: a row of weight 3 counts as three equal rows"
@@ -99,7 +102,10 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help=f"how categories become columns (default: {defaults.ENCODE})",
     )
     group.add_argument(
-        "--hash-dim", type=hash_dim, metavar="D", help=f"hashed columns (default: {defaults.HASH_DIM})"
+        "--hash-dim",
+        type=hash_dim,
+        metavar="D",
+        help=f"number of hashed columns (default: {defaults.HASH_DIM:,})",
     )
     group.add_argument(
         "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
@@ -115,7 +121,12 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         choices=("category", "mean"),
         help=f"missing numbers get an indicator of their own, or the mean (default: {defaults.MISSING})",
     )
-    group.add_argument("--delimiter", type=delimiter, metavar="C", help="of text files (default: found out)")
+    group.add_argument(
+        "--delimiter",
+        type=delimiter,
+        metavar="C",
+        help="what separates the fields of text files (default: found out)",
+    )
     group.add_argument(
         "--names",
         metavar="A,B|auto",

@@ -82,10 +82,11 @@ def run(options: argparse.Namespace) -> int:
 def _known_ids(model: RankerModel, paths: list[str]) -> list[str]:
     """Columns that named rows in the training, as far as the files have them."""
     from mbauc.model import TableLayout
+    from mbauc.model.record import list_ids
     from mbauc.readers.table.opening import open_tables
 
-    known = model.trained_on.get("id")
-    if not isinstance(known, list) or not isinstance(model.layout, TableLayout):
+    known = list_ids(model.trained_on)
+    if not known or not isinstance(model.layout, TableLayout):
         return []
     tables, _ = open_tables(paths, model.layout.delimiter, model.layout.names)
     return [name for name in known if all(name in table.column_names for table in tables)]

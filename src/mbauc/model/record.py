@@ -1,4 +1,4 @@
-"""What a model's record says of a fit."""
+"""What a model's record says of a fit; records are for people, and odd entries are no reason to stop."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def describe_fit(ranker: Any) -> dict[str, Any]:
         "positives": float(plus),
         "negatives": float(minus),
     }
+
+
+def list_ids(record: dict[str, Any]) -> list[str]:
+    """Columns that name rows, as the training was told; none if it was not."""
+    known = record.get("id")
+    return [name for name in known if isinstance(name, str)] if isinstance(known, list) else []

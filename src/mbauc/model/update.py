@@ -11,7 +11,7 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
-from mbauc.model.record import describe_fit
+from mbauc.model.record import describe_fit, list_ids
 from mbauc.model.seen_files import file_marks
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.moments_source import moments_from_source
@@ -141,8 +141,8 @@ def merged(
         ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
     }
-    if "id" in first.trained_on:
-        record["id"] = first.trained_on["id"]
+    if list_ids(first.trained_on):
+        record["id"] = list_ids(first.trained_on)
     _note_threshold(record, several)
     l1 = first.l1 if l1 is None else l1
     return _solved(first, total, classes, l1, penalty(first, "l2") if l2 is None else l2, record)

@@ -20,6 +20,7 @@ from mbauc.readers.table.faults import Fault, SkippedRows, settled, stop
 from mbauc.readers.table.feature_scores import feature_scores
 from mbauc.readers.table.features import Features, read_features
 from mbauc.readers.table.files import Paths
+from mbauc.readers.table.first_features import FirstFeatures
 from mbauc.readers.table.first_look import LOOK_ROWS, first_rows, learned_plan, left_out, widths
 from mbauc.readers.table.labels import TableLabels
 from mbauc.readers.table.learning import EncodingLearner, EncodingSettings
@@ -180,6 +181,7 @@ class TableSource:
         self.block_rows = block_rows
         self.on_error = on_error
         self.skipped = SkippedRows()
+        self._first = FirstFeatures()
         self._delimiter = delimiter
         self._tables, self.names = open_tables(paths, delimiter, names)
         self._labels = TableLabels(label, positive, classes)
@@ -277,7 +279,7 @@ class TableSource:
 
     def __iter__(self) -> Iterator[Block]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
-        for rows in self._rows():
+        for rows in self._first.watch(self._rows()):
             yield Block(self.encoding.matrix(rows.features), rows.y, rows.weight)
 
     def scored(self, coef: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int8], NDArray[np.float64], Any]]:
@@ -302,7 +304,7 @@ class TableSource:
         other: TableSource = object.__new__(type(self))
         vars(other).update(vars(self))
         other.paths = paths
-        other.skipped = SkippedRows()
+        other.skipped, other._first = SkippedRows(), FirstFeatures()
         other._tables, _ = open_tables(paths, self._delimiter, self.names)
         other._check_columns()
         return other
@@ -347,7 +349,8 @@ class TableSource:
     ) -> dict[int, list[tuple[str, str, int]]]:
         r"""Which values share hashed columns: for each column (name, value, rows), the most frequent first.
 
-        Nothing is kept while hashing, so this is one more pass; memory for the values that are asked for.
+        One more pass; the first 200,000 rows are known after any pass, if their texts take less than 32 MB.
+        Memory for the values that are asked for.
 
         Parameters
         ----------
@@ -374,11 +377,12 @@ class TableSource:
                     f"{self.n_features - 1:,}, got {column:,}; feature_names has the names of the others."
                 )
         seen = 0
-        for some in self._rows():
-            for column, name, value, count in self.encoding.slot_contents(some.features, set(counts)):
+        known = self._first.get(rows)
+        for features in known if known is not None else (some.features for some in self._rows()):
+            for column, name, value, count in self.encoding.slot_contents(features, set(counts)):
                 found = counts[column]
                 found[name, value] = found.get((name, value), 0) + count
-            seen += some.features.rows
+            seen += features.rows
             if rows is not None and seen >= rows:
                 break
         return {
@@ -436,7 +440,7 @@ class TableSource:
     def _learn(self, learner: EncodingLearner, verbose: bool) -> None:
         with progress(None, "learning the columns", show=verbose) as advance:
             count = 0
-            for rows in self._rows():
+            for rows in self._first.watch(self._rows()):
                 learner.update(rows.features)
                 count += rows.y.size
                 advance(rows.y.size)
