@@ -274,7 +274,7 @@ def test_hashed_tables_from_different_machines_merge(tmp_path):
     for folder in folders:
         folder.mkdir()
     parts = [
-        table_model(folder, encode="hash", hash_dim=30, seed=seed, settings={"l2": 0.5})
+        table_model(folder, encode="hash", hash_dim=30, scale=None, seed=seed, settings={"l2": 0.5})
         for seed, folder in enumerate(folders)
     ]
     both = parts[0].layout.source([folder / "table.csv" for folder in folders], (0, 1))

@@ -51,6 +51,6 @@ def test_of_learned_rows_and_of_others(tmp_path_factory, way, learned, others, s
 def test_weights_of_rows_come_along(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("y,x,w\n0,1,2\n1,2,3\n1,4,0.5\n")
-    source = TableSource(path, label="y", weight="w")
+    source = TableSource(path, label="y", weight="w", scale=None)
     ((y, s, weight),) = source.scored(np.array([2.0]))
     assert (y.tolist(), s.tolist(), weight.tolist()) == ([0, 1, 1], [2.0, 4.0, 8.0], [2.0, 3.0, 0.5])

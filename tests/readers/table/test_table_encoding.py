@@ -20,7 +20,7 @@ TEXT = "click,site,code,bid,flag,at\n0,a1,7,0.5,true,2014-10-21 05:00\n1,b2,9,1.
 def source(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(TEXT)
-    return TableSource(path, label="click", types={"code": "category"}, encode="onehot")
+    return TableSource(path, label="click", types={"code": "category"}, encode="onehot", scale=None)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def path(tmp_path):
 
 
 def test_one_hot(path):
-    source = TableSource(path, label="click", encode="onehot")
+    source = TableSource(path, label="click", encode="onehot", scale=None)
     assert source.classes == (0, 1)
     assert source.feature_names == [
         "site=a", "site=b", "site=c", "site=(missing)", "bid", "bid=(missing)",
@@ -76,7 +76,7 @@ def test_one_hot(path):
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("width", [2, 5, 10_000])
 def test_hashing_is_its_definition(path, width, signed):
-    source = TableSource(path, label="click", hash_dim=width, signed=signed)
+    source = TableSource(path, label="click", hash_dim=width, signed=signed, scale=None)
     assert source.n_features == 1 + width
     X, _y, _ = whole(source)
     features = [
@@ -116,7 +116,9 @@ def test_slots_can_be_explained(path):
 
 def test_missing_numbers(path):
     mean = (0.5 + 1.5 + 2.5 + 1.0) / 4
-    source = TableSource(path, label="click", encode="onehot", missing="mean", ignore=["day", "site"])
+    source = TableSource(
+        path, label="click", encode="onehot", missing="mean", ignore=["day", "site"], scale=None
+    )
     assert source.feature_names == ["bid"]
     np.testing.assert_allclose(whole(source)[0][:, 0], [0.5, 1.5, mean, 2.5, 1.0])
     for scale in ("max-abs", "standard"):
@@ -139,7 +141,7 @@ def test_rare_values_share_a_column(path):
 def test_a_table_without_categories_has_nothing_to_hash(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("y,a,b\n0,1.5,2\n1,,3\n")
-    source = TableSource(path, label="y")
+    source = TableSource(path, label="y", scale=None)
     assert source.feature_names == ["a", "a=(missing)", "b"]
     assert whole(source)[0].tolist() == [[1.5, 0, 2], [0, 1, 3]]
 
@@ -147,11 +149,11 @@ def test_a_table_without_categories_has_nothing_to_hash(tmp_path):
 def test_weights_and_labels(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("grade,x,w\nB,1.5,1\nA,2.5,0.5\nC,3.5,0\n")
-    source = TableSource(path, label="grade", positive="A", weight="w")
+    source = TableSource(path, label="grade", positive="A", weight="w", scale=None)
     assert source.classes == (("B", "C"), "A")
     X, y, weight = whole(source)
     assert (X[:, 0].tolist(), y.tolist(), weight.tolist()) == ([1.5, 2.5, 3.5], [0, 1, 0], [1.0, 0.5, 0.0])
-    source = TableSource(path, label="grade", positive={"A", "C"}, weight="w")
+    source = TableSource(path, label="grade", positive={"A", "C"}, weight="w", scale=None)
     assert source.classes[0] == "B"
     assert whole(source)[1].tolist() == [0, 1, 1]
 
@@ -283,7 +285,12 @@ def test_one_hot_is_that_of_pandas(tmp_path, table):
     parquet.write_table(table, tmp_path / "t.parquet")
     used = {"word": "category", "code": "category", "real": "numeric"}
     source = TableSource(
-        tmp_path / "t.parquet", label="y", types=used, ignore=["count", "flag", "day"], encode="onehot"
+        tmp_path / "t.parquet",
+        label="y",
+        types=used,
+        ignore=["count", "flag", "day"],
+        encode="onehot",
+        scale=None,
     )
     frame = table.select(["word", "code", "real"]).to_pandas()
     frame["code"] = frame["code"].astype(str)
@@ -334,12 +341,12 @@ def test_members_of_archives(path, tmp_path):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a/one.csv", CSV)
         archive.writestr("a/two.csv", "click;x\n0;1.5\n1;2.5\n")
-    source = TableSource(file / "a" / "two.csv", label="click")
+    source = TableSource(file / "a" / "two.csv", label="click", scale=None)
     assert whole(source)[0].tolist() == [[1.5], [2.5]]
     with pytest.raises(ValueError, match=r"two\.zip holds 2 tables \('a/one.csv', 'a/two.csv'\); name one"):
-        TableSource(file, label="click")
+        TableSource(file, label="click", scale=None)
     with pytest.raises(FileNotFoundError, match=r"holds no file 'a/three.csv'; it holds 'a/one.csv'"):
-        TableSource(file / "a" / "three.csv", label="click")
+        TableSource(file / "a" / "three.csv", label="click", scale=None)
 
 
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
@@ -352,7 +359,7 @@ def test_the_separator_is_found(separator, tmp_path):
 def test_headerless_tab_separated_files(tmp_path):
     path = tmp_path / "raw.tsv"
     path.write_text("0\t1\t\t68fd1e64\n1\t\t5\t\n0\t3\t7\tfb936136\n")
-    source = TableSource(path, label="label", names=["label", "I1", "I2", "C1"], encode="onehot")
+    source = TableSource(path, label="label", names=["label", "I1", "I2", "C1"], encode="onehot", scale=None)
     assert source.feature_names == [
         "I1", "I1=(missing)", "I2", "I2=(missing)", "C1=68fd1e64", "C1=fb936136", "C1=(missing)",
     ]  # fmt: skip
@@ -403,7 +410,7 @@ def test_columns_in_the_names_of_folders(tmp_path):
         for other in tmp_path.rglob(f"*.{'csv' if pattern == 'parquet' else 'parquet'}"):
             other.rename(other.with_suffix(".hidden"))
         with pytest.warns(DataWarning, match="part-0.hidden' left out"):
-            source = TableSource(tmp_path, label="y", encode="onehot")
+            source = TableSource(tmp_path, label="y", encode="onehot", scale=None)
         assert source.feature_names == ["x", "day=Mon", "day=Tue"]
         assert whole(source)[0].tolist() == [[0.5, 1, 0], [1.5, 1, 0], [0.5, 0, 1], [1.5, 0, 1]]
         for other in tmp_path.rglob("*.hidden"):
@@ -514,7 +521,9 @@ def test_criteo():
 
 def test_bank_marketing():
     path = shared_file("bank-additional.zip")
-    source = TableSource(path / "bank-additional" / "bank-additional-full.csv", label="y", encode="onehot")
+    source = TableSource(
+        path / "bank-additional" / "bank-additional-full.csv", label="y", encode="onehot", scale=None
+    )
     assert source.classes == ("no", "yes")
     assert source.n_features == 63
     X, y, _ = whole(source)
