@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.estimators.probability import ScoreModel
+from mbauc.estimators.scorer import match_log_odds
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.pair_sums import PairSums
 
@@ -61,8 +61,8 @@ class FittedScores:
         variance = variances[0] / 2 if len(variances) == 1 else float(np.average(variances, weights=weights))
         return cls(float(rows.mu @ w), middle, variance, weights, effective_sizes)
 
-    def model(self, negative_rate: float) -> ScoreModel:
-        """Probabilities that go with the scores."""
+    def log_odds(self, negative_rate: float) -> tuple[float, float]:
+        """Intercept and slope that make log-odds of the scores."""
         # downsampled negatives stood for more of their kind
         prior_odds = self.weights[0] / (self.weights[1] / negative_rate)
-        return ScoreModel.fit(self.gap, self.middle, self.variance, prior_odds)
+        return match_log_odds(self.gap, self.middle, self.variance, prior_odds)
