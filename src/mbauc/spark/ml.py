@@ -23,7 +23,7 @@ from pyspark.ml.util import DefaultParamsReadable, MLReadable, MLReader, MLWrita
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-import mbauc
+from mbauc.estimators.classifier import MBAClassifier as LocalClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.classifier import MBAClassifier
 from mbauc.spark.ml_files import ModelReader, ModelWriter, RankerWriter
@@ -94,7 +94,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
             id=self._optional("idCol") or None,
             classes=CLASSES,
         )
-        local = mbauc.MBAClassifier()
+        local = LocalClassifier()
         local.__dict__.update({name: value for name, value in vars(ranker).items() if name != "features_"})
         model: MBARankerModel = self._copyValues(MBARankerModel(local)._resetUid(self.uid))
         return model
@@ -109,7 +109,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         The same ranker for rows in memory, fitted.
     """
 
-    def __init__(self, ranker: mbauc.MBAClassifier) -> None:
+    def __init__(self, ranker: LocalClassifier) -> None:
         super().__init__()
         self._ranker = ranker
 
@@ -142,7 +142,7 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         """Number of classes, which is 2."""
         return len(CLASSES)
 
-    def toLocal(self) -> mbauc.MBAClassifier:
+    def toLocal(self) -> LocalClassifier:
         """The same ranker for rows in memory; without moments if it was loaded from a file."""
         return copy.copy(self._ranker)
 

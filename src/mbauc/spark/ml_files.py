@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 from pyspark.sql import types as T
 
-import mbauc
+from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.ml_params import CLASSES
 
@@ -35,7 +36,7 @@ class RankerWriter(MLWriter):
 
     def saveImpl(self, path: str) -> None:
         """Write to a folder that is not there yet."""
-        extra = {"mbaucVersion": mbauc.__version__}
+        extra = {"mbaucVersion": version("mbauc")}
         DefaultParamsWriter.saveMetadata(self._stage, path, self.sparkSession, extra)
 
 
@@ -68,7 +69,7 @@ class ModelReader(MLReader):
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         row = self.sparkSession.read.parquet(_data(path)).head()
         scorer = LinearScorer(row.coefficients.toArray(), row.intercept, row.slope, np.array(CLASSES))
-        ranker = mbauc.MBAClassifier.restore(scorer, l1=row.l1, l2=row.l2)
+        ranker = MBAClassifier.restore(scorer, l1=row.l1, l2=row.l2)
         model = self._model(ranker)._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)
         ranker.set_params(**model.settings())
