@@ -59,18 +59,13 @@ class LinearScorer:
     names: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        coef, classes = (
-            _read_only(np.asarray(self.coef, dtype=np.float64)),
-            _read_only(np.asarray(self.classes)),
-        )
+        coef, classes = _read_only(self.coef, np.float64), _read_only(self.classes)
         if coef.ndim != 1:
             raise ValueError(f"coef must have one weight for each column, got shape {coef.shape}.")
         if classes.shape != (2,):
             raise ValueError(f"classes must be two labels, negative first, got {classes.tolist()!r}.")
-        object.__setattr__(self, "coef", coef)
-        object.__setattr__(self, "intercept", float(self.intercept))
-        object.__setattr__(self, "slope", None if self.slope is None else float(self.slope))
-        object.__setattr__(self, "classes", classes)
+        slope = None if self.slope is None else float(self.slope)
+        vars(self).update(coef=coef, intercept=float(self.intercept), slope=slope, classes=classes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: arrays can be written to when they are unpickled
@@ -96,7 +91,7 @@ class LinearScorer:
         ValueError
             If X has another number of columns.
         """
-        if X.shape[1] != self.n_features:
+        if X.shape[1] != self.coef.size:
             raise ValueError(
                 f"X must have {self.n_features:,} columns, one for each weight, got {X.shape[1]:,}."
             )
@@ -127,9 +122,9 @@ class LinearScorer:
         return np.asarray(self.classes[(np.asarray(s) > cut).astype(np.intp)])
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(values: ArrayLike, dtype: Any = None) -> NDArray[Any]:
     # no copy: an estimator makes a scorer for each call, and weights may be many
-    view = array.view()
+    view = np.asarray(values, dtype).view()
     view.flags.writeable = False
     return view
 
