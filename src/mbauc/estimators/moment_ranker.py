@@ -40,6 +40,8 @@ class MomentRanker(ProbabilisticRanker):
 
     moments_: PairMoments
     solver_: SolverChoice
+    #: l2 of each column in its own units; not known of an estimator that was restored without moments
+    _ridge: Array | None = None
     #: What ``pairs`` may be besides a number.
     _words_for_pairs: tuple[str, ...] = ("all",)
 
@@ -118,8 +120,8 @@ class MomentRanker(ProbabilisticRanker):
         """
         check_is_fitted(self)
         if X is None:
-            return errors_from_moments(self)
-        return errors_from_rows(self, X, y, sample_weight)
+            return errors_from_moments(self, self._ridge)
+        return errors_from_rows(self, self._ridge, X, y, sample_weight)
 
     @classmethod
     def restore(
