@@ -346,7 +346,7 @@ class TestFailure:
         def interrupt(*args, **kwargs):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("mbauc.solvers.gram.RidgePath", interrupt)
+        monkeypatch.setattr("mbauc.solvers.gram.solver.RidgePath", interrupt)
         with pytest.raises(KeyboardInterrupt):
             getattr(fitted, method)(X[:, :4] + 1, y)
         assert pickle.dumps(vars(fitted)) == before
@@ -397,7 +397,7 @@ class TestScalingAndPenalties:
         X = rng.standard_normal((200, 60))
         y = (X[:, 0] + rng.standard_normal(200)) > 0.8
         exact = MBAClassifier().fit(X, y)
-        monkeypatch.setattr("mbauc.solvers.gram.ALL_EIGENVALUES", 10)
+        monkeypatch.setattr("mbauc.solvers.gram.solver.ALL_EIGENVALUES", 10)
         rough = MBAClassifier().fit(X, y)
         assert 0.2 < rough.l2_ / exact.l2_ < 5
         assert spearmanr(rough.decision_function(X), exact.decision_function(X))[0] > 0.98

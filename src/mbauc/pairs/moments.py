@@ -455,7 +455,7 @@ class PairMoments(ScorerStatistics):
 
     def condition_number(self) -> float:
         """Estimated 1-norm condition number of Σ; infinite if Σ is singular. ``O(d³)``."""
-        from mbauc.solvers.ridge import condition_estimate
+        from mbauc.solvers.gram.ridge import condition_estimate
 
         return condition_estimate(self.second_moment)
 

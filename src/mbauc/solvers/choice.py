@@ -11,7 +11,7 @@ from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.runtime.memory import parse_memory
-from mbauc.solvers.gram import ALL_EIGENVALUES
+from mbauc.solvers.gram.solver import ALL_EIGENVALUES
 
 Solver = Literal["auto", "gram", "matrix-free"]
 

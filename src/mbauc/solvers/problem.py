@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.solvers.column_scales import Scaling, scale_columns
-from mbauc.solvers.gram import GramSolver
-from mbauc.solvers.matrix_free import MatrixFreeSolver
-from mbauc.solvers.product_ridge import Watch
+from mbauc.solvers.gram.solver import GramSolver
+from mbauc.solvers.matrix_free.ridge import Watch
+from mbauc.solvers.matrix_free.solver import MatrixFreeSolver
 from mbauc.solvers.solution import Solution
 
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ class Problem:
         """The solution for one l1 and l2, or for the l2 that is expected to rank best.
 
         ``resume`` and ``watch`` are for solvers without Σ, whose sweeps take long; see
-        :func:`~mbauc.solvers.product_ridge.solve_ridge_products`.
+        :func:`~mbauc.solvers.matrix_free.ridge.solve_ridge_matrix_free`.
         """
         settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         if isinstance(self._solver, MatrixFreeSolver):

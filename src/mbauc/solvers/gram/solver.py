@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.solvers.elastic_net import elastic_net_path, solve_elastic_net
+from mbauc.solvers.gram.elastic_net import elastic_net_path, solve_elastic_net
+from mbauc.solvers.gram.ridge import RidgePath, solve_ridge
 from mbauc.solvers.leave_one_out import choose_l2, warn_of_units
+from mbauc.solvers.matrix_free.l2_search import search_l2
+from mbauc.solvers.operator import MatrixOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.product_choice import search_l2
-from mbauc.solvers.products import MatrixProducts
-from mbauc.solvers.ridge import RidgePath, solve_ridge
 from mbauc.solvers.solution import Solution
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ class GramSolver:
         """
         warn_of_units(self.diagonal)
         if self.mu.size > ALL_EIGENVALUES:
-            l2 = search_l2(MatrixProducts(self.sigma, self.mu), self.factors, sizes, self.mu.size)
+            l2 = search_l2(MatrixOperator(self.sigma, self.mu), self.factors, sizes, self.mu.size)
         else:
             path = RidgePath(self.sigma, self.mu, self.factors)
             l2 = choose_l2(path.spectrum, sizes)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from mbauc.checks import check_number, check_whole
 from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
-from mbauc.solvers.face_descent import FaceDescent
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
+from mbauc.solvers.matrix_free.face_descent import FaceDescent
+from mbauc.solvers.operator import PairOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
@@ -23,8 +23,8 @@ _ESTIMATED_TOL = 1e-5
 Watch = Callable[[dict[str, Array], int, float, float], object]
 
 
-def solve_elastic_net_products(
-    products: PairProducts,
+def solve_elastic_net_matrix_free(
+    products: PairOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-6,
@@ -33,14 +33,14 @@ def solve_elastic_net_products(
     resume: Mapping[str, Array] | None = None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Minimise Eq. (14) with products Σv alone; see :class:`~mbauc.solvers.face_descent.FaceDescent`.
+    """Minimise Eq. (14) with products Σv alone (:class:`~mbauc.solvers.matrix_free.face_descent.FaceDescent`).
 
     ``O(d)`` memory (about 18 vectors) and time beside each product. If l1 is so large that the weights
     are zero, no product is taken.
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         μ, the diagonal of Σ and its products.
     penalty : Penalty
         l1, l2 and a factor for each feature; 0 leaves a feature unpenalised.
@@ -68,9 +68,9 @@ def solve_elastic_net_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.solvers.products import MatrixProducts
-    >>> pairs = MatrixProducts(np.eye(2), np.array([0.5, 0.2]))
-    >>> solve_elastic_net_products(pairs, Penalty(0.25, 1.0, np.ones(2))).coef
+    >>> from mbauc.solvers.operator import MatrixOperator
+    >>> pairs = MatrixOperator(np.eye(2), np.array([0.5, 0.2]))
+    >>> solve_elastic_net_matrix_free(pairs, Penalty(0.25, 1.0, np.ones(2))).coef
     array([0.125, 0.   ])
     """
     _check(tol, max_iter)
@@ -81,8 +81,8 @@ def solve_elastic_net_products(
     return _finish(products, penalty, descent, tol, max_iter, watch)[0]
 
 
-def elastic_net_products_path(
-    products: PairProducts,
+def elastic_net_path_matrix_free(
+    products: PairOperator,
     l1_values: Sequence[float],
     l2: float,
     factors: Array,
@@ -95,7 +95,7 @@ def elastic_net_products_path(
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         μ, the diagonal of Σ and its products.
     l1_values : sequence of float
         Values of λ₁ in any order.
@@ -104,7 +104,7 @@ def elastic_net_products_path(
     factors : ndarray of shape (d,)
         Penalty factor of each feature.
     tol, max_iter, watch
-        As for :func:`solve_elastic_net_products`, for each value.
+        As for :func:`solve_elastic_net_matrix_free`, for each value.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def _check(tol: float, max_iter: int) -> None:
     check_whole("max_iter", max_iter)
 
 
-def _checked_start(products: PairProducts, start: Array) -> Array:
+def _checked_start(products: PairOperator, start: Array) -> Array:
     coef = np.array(start, dtype=np.float64)
     if coef.shape != products.mu.shape or not np.isfinite(coef).all():
         raise ValueError(
@@ -139,7 +139,7 @@ def _checked_start(products: PairProducts, start: Array) -> Array:
 
 
 def _descent(
-    products: PairProducts, penalty: Penalty, coef: Array | None, product: Array | None = None
+    products: PairOperator, penalty: Penalty, coef: Array | None, product: Array | None = None
 ) -> FaceDescent:
     curvature, spent = unpenalised_curvature(products, penalty)
     if coef is None or not coef.any():
@@ -152,7 +152,7 @@ def _descent(
 
 
 def _finish(
-    products: PairProducts,
+    products: PairOperator,
     penalty: Penalty,
     descent: FaceDescent,
     tol: float,
@@ -189,7 +189,7 @@ def _finish(
     return solution, descent.product()
 
 
-def _solution(products: PairProducts, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
+def _solution(products: PairOperator, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
     w, product = descent.coef, descent.product()
     bound = min(
         excess_risk_bound(products, penalty, w, product, curvature=descent.curvature), descent.excess_risk

@@ -12,15 +12,15 @@ from mbauc.errors import Advice, SingularWarning
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
-from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.product_elastic_net import elastic_net_products_path, solve_elastic_net_products
-from mbauc.solvers.product_ridge import (
+from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, solve_elastic_net_matrix_free
+from mbauc.solvers.matrix_free.ridge import (
     Watch,
-    ridge_products_path,
+    ridge_path_matrix_free,
     solve_ridge_auto,
-    solve_ridge_products,
+    solve_ridge_matrix_free,
     unwatched,
 )
+from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
 
 Array = NDArray[np.float64]
@@ -61,7 +61,7 @@ class MatrixFreeSolver:
         if l1 == 0.0 and l2 == 0.0:
             self._warn_if_singular()
         penalty = Penalty(l1, l2, self.factors)
-        solver = solve_ridge_products if l1 == 0.0 else solve_elastic_net_products
+        solver = solve_ridge_matrix_free if l1 == 0.0 else solve_elastic_net_matrix_free
         with single_threaded_blas():
             return solver(self, penalty, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
 
@@ -100,11 +100,13 @@ class MatrixFreeSolver:
         sparse = [i for i, value in enumerate(l1) if value > 0.0]
         with single_threaded_blas():
             if ridge:
-                path = ridge_products_path(self, l2, self.factors, tol=tol, max_iter=max_iter)
+                path = ridge_path_matrix_free(self, l2, self.factors, tol=tol, max_iter=max_iter)
                 weights[ridge] = [solution.coef for solution in path]
             for j, value in enumerate(l2 if sparse else ()):
                 values = [l1[i] for i in sparse]
-                path = elastic_net_products_path(self, values, value, self.factors, tol=tol, max_iter=max_iter)
+                path = elastic_net_path_matrix_free(
+                    self, values, value, self.factors, tol=tol, max_iter=max_iter
+                )
                 for i, solution in zip(sparse, path, strict=True):
                     weights[i, j] = solution.coef
         return weights

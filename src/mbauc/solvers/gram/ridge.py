@@ -9,10 +9,10 @@ from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import Advice, SingularWarning
 from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.unpenalised import Reduced, pseudo_inverse
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
-from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
 
 Array = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, sol
 
 from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.ridge import solve_ridge
+from mbauc.solvers.gram.unpenalised import Reduced
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.ridge import solve_ridge
 from mbauc.solvers.solution import Solution, certify
-from mbauc.solvers.unpenalised import Reduced
 
 Array = NDArray[np.float64]
 

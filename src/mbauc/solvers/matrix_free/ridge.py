@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
+from mbauc.solvers.matrix_free.l2_search import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
+from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
+from mbauc.solvers.operator import PairOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
-from mbauc.solvers.products import PairProducts
 from mbauc.solvers.solution import Solution, certify
-from mbauc.solvers.subspace import ROOM, RidgeSubspace
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -82,8 +82,8 @@ def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: fl
     """Progress that nobody looks at."""
 
 
-def solve_ridge_products(
-    products: PairProducts,
+def solve_ridge_matrix_free(
+    products: PairOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-4,
@@ -101,7 +101,7 @@ def solve_ridge_products(
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         Products with Σ; each costs a sweep over the rows.
     penalty : Penalty
         l2 and the factors; l1 must be 0.
@@ -117,9 +117,9 @@ def solve_ridge_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.solvers import MatrixProducts, Penalty
+    >>> from mbauc.solvers import MatrixOperator, Penalty
     >>> sigma, mu = np.diag([1.0, 3.0]), np.array([1.0, 2.0])
-    >>> solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1.0, np.ones(2)), tol=1e-12).coef
+    >>> solve_ridge_matrix_free(MatrixOperator(sigma, mu), Penalty(0.0, 1.0, np.ones(2)), tol=1e-12).coef
     array([0.5, 0.5])
     """
     run = _Run(products, penalty.factors, tol, max_iter, watch)
@@ -128,8 +128,8 @@ def solve_ridge_products(
     return run.finished(penalty.l2)
 
 
-def ridge_products_path(
-    products: PairProducts,
+def ridge_path_matrix_free(
+    products: PairOperator,
     l2: Sequence[float],
     factors: Array,
     *,
@@ -138,7 +138,7 @@ def ridge_products_path(
 ) -> list[Solution]:
     """Solutions for each l2, from the largest down; all share the directions found on the way.
 
-    Parameters as for :func:`solve_ridge_products`; ``max_iter`` holds for each l2.
+    Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
     """
     run = _Run(products, factors, tol, max_iter, unwatched)
     solutions: dict[float, Solution] = {}
@@ -150,7 +150,7 @@ def ridge_products_path(
 
 
 def solve_ridge_auto(
-    products: PairProducts,
+    products: PairOperator,
     factors: Array,
     sizes: tuple[float, float],
     n_features: int,
@@ -172,7 +172,7 @@ def solve_ridge_auto(
     Parameters
     ----------
     products, factors, tol, max_iter, resume, watch
-        As for :func:`solve_ridge_products`.
+        As for :func:`solve_ridge_matrix_free`.
     sizes : (float, float)
         Rows of each class.
     n_features : int
@@ -224,7 +224,7 @@ def estimated_excess(gains: Sequence[float]) -> float:
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
-    def __init__(self, products: PairProducts, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
+    def __init__(self, products: PairOperator, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
         self.products, self.factors = products, factors
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
         self.subspace = RidgeSubspace(products, factors)
@@ -354,7 +354,7 @@ class _Run:
 
 
 def certify_products(
-    products: PairProducts, penalty: Penalty, w: Array, iterations: int, excess_risk: float
+    products: PairOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
     """The solution w with objective, optimality and bound from a product of its own."""
     product = products.product(w)
