@@ -116,7 +116,7 @@ class RankerModel:
     >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
     >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
     >>> model.score(model.layout.encoding.transform({"site": ["b", "a"], "bid": [2.0, 2.0]})).round(2)
-    array([ 0.6 , -0.23])
+    array([0.75, 0.05])
     """
 
     layout: TableLayout | LibsvmLayout

@@ -85,7 +85,7 @@ class TableEncoding:
     ['site=a', 'site=b', 'bid', 'bid=(missing)']
     >>> encoding = TableEncoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
     >>> encoding.transform(pd.DataFrame({"bid": [0.25, None], "site": ["b", "new"]})).tolist()
-    [[0.0, 1.0, 0.25, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    [[0.0, 1.0, -1.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
     """
 
     def __init__(
