@@ -185,7 +185,7 @@ def of_format(paths: list[str], kind: str) -> list[str]:
     """The same paths, with the files of that format in place of a folder."""
     if kind not in ("csv", "tsv", "parquet"):
         return paths
-    from mbauc.readers.table.files import TableFile, find_tables
+    from mbauc.readers.table.files.paths import TableFile, find_tables
 
     found: list[str] = []
     for path in paths:
@@ -203,7 +203,7 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
     if kind != "auto":
         return kind == "libsvm"
     from mbauc.readers.libsvm.known_columns import is_libsvm_name
-    from mbauc.readers.table.files import TableFile
+    from mbauc.readers.table.files.paths import TableFile
 
     first = Path(paths[0])
     if first.is_dir():
@@ -224,7 +224,7 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
 def _is_libsvm_folder(folder: Path) -> bool:
     from mbauc.errors import DataWarning
     from mbauc.readers.libsvm.known_columns import libsvm_files
-    from mbauc.readers.table.files import find_tables
+    from mbauc.readers.table.files.paths import find_tables
 
     found = []
     with warnings.catch_warnings(action="ignore", category=DataWarning):  # reading says what it leaves out

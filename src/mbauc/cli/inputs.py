@@ -48,7 +48,7 @@ def _is_data(folder: Path, out: Path) -> bool:
     """Whether a file of a folder is among those that are read of it."""
     from mbauc.errors import DataWarning
     from mbauc.readers.libsvm.known_columns import libsvm_files
-    from mbauc.readers.table.files import find_tables
+    from mbauc.readers.table.files.paths import find_tables
 
     tables, texts = [], []
     with (

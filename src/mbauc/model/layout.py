@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.libsvm.known_columns import KnownColumns, UnlabelledLibsvm
-from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.encoding_check import LAYOUT, check_encoding, check_names
+from mbauc.readers.table.encoding.schema import LAYOUT, check_encoding, check_names
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.readers.table.source import TableSource
 from mbauc.readers.table.unlabelled import UnlabelledTable
 

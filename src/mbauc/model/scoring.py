@@ -15,7 +15,7 @@ import numpy as np
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.feature_scores import feature_scores
+from mbauc.readers.table.encoding.feature_scores import feature_scores
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
 

@@ -46,7 +46,7 @@ def test_a_long_text_in_a_row(write, quote):
 
 
 def test_a_first_line_without_an_end(write, monkeypatch):
-    from mbauc.readers.table import csv_head
+    from mbauc.readers.table.files import csv_head
 
     monkeypatch.setattr(csv_head, "_LONGEST_HEADER", 1 << 21)
     with pytest.raises(ValueError, match=r"t\.csv: the first line is longer than 2 MiB"):
@@ -99,7 +99,7 @@ def test_other_bytes_do_not_matter_in_columns_that_are_not_used(write):
 
 @given(st.binary(max_size=40), st.integers(1, 7))
 def test_any_bytes_become_utf_8_and_valid_ones_stay(data, size):
-    from mbauc.readers.table.utf8_stream import Seen, Utf8Stream, shown_bytes
+    from mbauc.readers.table.files.utf8_stream import Seen, Utf8Stream, shown_bytes
 
     seen = Seen()
     stream = Utf8Stream(io.BytesIO(data), seen)
@@ -119,7 +119,7 @@ def test_any_bytes_become_utf_8_and_valid_ones_stay(data, size):
 
 @pytest.mark.parametrize("chunk", range(60, 72))
 def test_letters_that_are_cut_in_two_stay_whole(write, chunk, monkeypatch):
-    from mbauc.readers.table import csv_table
+    from mbauc.readers.table.files import csv_table
 
     monkeypatch.setattr(csv_table, "_CHUNK", chunk)
     path = write("y,s\n" + "0,ä€😀\n1,ü\n" * 100 + "1,€😀ü\n")
@@ -174,7 +174,7 @@ def test_files_without_names_are_named_by_counting(write):
     st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_records_are_those_of_the_standard_library(table, delimiter, end):
-    from mbauc.readers.table.csv_head import records
+    from mbauc.readers.table.files.csv_head import records
 
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(table)

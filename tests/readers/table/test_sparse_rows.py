@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from test_hashing import slow_hash
 
 from mbauc.readers.hashing import hash_keys
-from mbauc.readers.table.sparse_rows import key_type, keys_of_codes, sparse_rows
+from mbauc.readers.table.encoding.sparse_rows import key_type, keys_of_codes, sparse_rows
+from slow_hashes import slow_hash
 
 
 def slow_rows(keys, numbers, number_columns, n_features):
@@ -69,7 +69,7 @@ def test_numbers_stand_among_sorted_keys(rng):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_threads_leave_no_gaps(n_jobs, monkeypatch, rng):
-    monkeypatch.setattr("mbauc.readers.table.sparse_rows.thread_count", lambda _: n_jobs)
+    monkeypatch.setattr("mbauc.readers.table.encoding.sparse_rows.thread_count", lambda _: n_jobs)
     keys = rng.integers(-10, 20, size=(4, 13_001)).astype(np.int32)
     numbers = rng.integers(0, 2, size=(1, 13_001)).astype(float)
     X = sparse_rows(keys, numbers, np.array([11]), 12, sort=True)

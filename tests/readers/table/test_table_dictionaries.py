@@ -11,7 +11,7 @@ from mbauc.readers import TableSource
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from mbauc.readers.table.column_values import from_dictionary, numbers, texts  # noqa: E402
+from mbauc.readers.table.columns.values import from_dictionary, numbers, texts  # noqa: E402
 
 
 def rows(found):

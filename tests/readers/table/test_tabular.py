@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from test_hashing import slow_hash
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import DataWarning
 from mbauc.metrics import roc_auc
 from mbauc.readers import TableSource
 from shared_data import shared_file
+from slow_hashes import slow_hash
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mbauc.readers import TableSource
-from mbauc.readers.table import csv_head, csv_table, parquet_table
+from mbauc.readers.table.files import csv_head, csv_table, parquet_table
 from mbauc.readers.table.unlabelled import UnlabelledTable
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")

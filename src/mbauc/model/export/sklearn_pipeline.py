@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.pieces import Report
+from mbauc.readers.table.files.pieces import Report
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10

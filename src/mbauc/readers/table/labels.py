@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
+from mbauc.readers.table.columns.values import MISSING_NUMBERS, WrongTypeError, flat, number_of
 from mbauc.readers.table.faults import Fault
-from mbauc.readers.table.pieces import Piece
+from mbauc.readers.table.files.pieces import Piece
 
 #: Negative labels that are remembered where one label stands against all others.
 _REMEMBERED = 100

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
-from mbauc.readers.table.columns import no_such_column, plan_columns
-from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.columns.features import Features, read_features
+from mbauc.readers.table.columns.first_rows import LOOK_ROWS, first_rows, learned_plan, left_out, widths
+from mbauc.readers.table.columns.plan import no_such_column, plan_columns
+from mbauc.readers.table.columns.values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
+from mbauc.readers.table.encoding.feature_scores import feature_scores
+from mbauc.readers.table.encoding.learning import EncodingLearner, EncodingSettings
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.readers.table.faults import Fault, SkippedRows, settled, stop
-from mbauc.readers.table.feature_scores import feature_scores
-from mbauc.readers.table.features import Features, read_features
-from mbauc.readers.table.files import Paths
-from mbauc.readers.table.first_look import LOOK_ROWS, first_rows, learned_plan, left_out, widths
+from mbauc.readers.table.files.parquet_table import ParquetTable
+from mbauc.readers.table.files.paths import Paths
+from mbauc.readers.table.files.pieces import Piece, Report, in_blocks
+from mbauc.readers.table.files.tables import open_tables
 from mbauc.readers.table.labels import TableLabels
-from mbauc.readers.table.learning import EncodingLearner, EncodingSettings
-from mbauc.readers.table.opening import open_tables
-from mbauc.readers.table.parquet_table import ParquetTable
-from mbauc.readers.table.pieces import Piece, Report, in_blocks
 from mbauc.rows.source import Block
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns import no_such_column
-from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.columns.features import Features, read_features
+from mbauc.readers.table.columns.plan import no_such_column
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.readers.table.faults import Fault, SkippedRows, settled, stop
-from mbauc.readers.table.features import Features, read_features
-from mbauc.readers.table.files import Paths
-from mbauc.readers.table.opening import open_tables
-from mbauc.readers.table.parquet_table import ParquetTable
-from mbauc.readers.table.pieces import Piece, Report, in_blocks, number_of
+from mbauc.readers.table.files.parquet_table import ParquetTable
+from mbauc.readers.table.files.paths import Paths
+from mbauc.readers.table.files.pieces import Piece, Report, in_blocks, number_of
+from mbauc.readers.table.files.tables import open_tables
 from mbauc.runtime.ahead import one_ahead
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mbauc.readers.table.csv_table import CsvTable
-from mbauc.readers.table.files import Paths, find_tables
-from mbauc.readers.table.parquet_table import ParquetTable
+from mbauc.readers.table.files.csv_table import CsvTable
+from mbauc.readers.table.files.parquet_table import ParquetTable
+from mbauc.readers.table.files.paths import Paths, find_tables
 
 
 def open_tables(
@@ -17,9 +17,9 @@ def open_tables(
     Parameters
     ----------
     paths : path or sequence of paths
-        See :func:`~mbauc.readers.table.files.find_tables`.
+        See :func:`~mbauc.readers.table.files.paths.find_tables`.
     delimiter, names : optional
-        How text is read; see :class:`~mbauc.readers.table.csv_table.CsvTable`. ``names="auto"`` counts the
+        How text is read; see :class:`~mbauc.readers.table.files.csv_table.CsvTable`. ``names="auto"`` counts the
         columns of the first text file.
     """
     tables: list[CsvTable | ParquetTable] = []

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.calendar_codes import PARTS, calendar_parts, parts_of
-from mbauc.readers.table.column_values import Texts, WrongTypeError, flat, numbers, texts
-from mbauc.readers.table.columns import Column
+from mbauc.readers.table.columns.plan import Column
+from mbauc.readers.table.columns.times import PARTS, calendar_parts, parts_of
+from mbauc.readers.table.columns.values import Texts, WrongTypeError, flat, numbers, texts
 from mbauc.readers.table.faults import Fault
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.feature_kinds import NumericFeature
-from mbauc.readers.table.learning import text_names
+from mbauc.readers.table.encoding.feature_kinds import NumericFeature
+from mbauc.readers.table.encoding.learning import text_names
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.store.file_schema import (
     Choice,
     Either,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.files import TableFile
-from mbauc.readers.table.pieces import Piece, Report
+from mbauc.readers.table.files.paths import TableFile
+from mbauc.readers.table.files.pieces import Piece, Report
 
 #: Rows, and values, that are decoded at a time.
 _ROWS, _VALUES = 65_536, 1 << 23

@@ -14,19 +14,19 @@ from scipy import sparse as sp
 from mbauc.checks import check_choice
 from mbauc.readers.hashing import hash_features, hash_keys, hash_signs, hash_slots
 from mbauc.readers.table.arrow import as_arrow_table, column_names
-from mbauc.readers.table.column_guess import is_index_name
-from mbauc.readers.table.column_values import Texts
-from mbauc.readers.table.columns import Column, no_such_column
-from mbauc.readers.table.faults import settled, stop
-from mbauc.readers.table.feature_kinds import (
+from mbauc.readers.table.columns.features import Features, read_features
+from mbauc.readers.table.columns.guess import is_index_name
+from mbauc.readers.table.columns.plan import Column, no_such_column
+from mbauc.readers.table.columns.values import Texts
+from mbauc.readers.table.encoding.feature_kinds import (
     MISSING,
     CategoryFeature,
     NumericFeature,
     feature_from_dict,
     scaled,
 )
-from mbauc.readers.table.features import Features, read_features
-from mbauc.readers.table.sparse_rows import key_type, keys_of_codes, sparse_rows
+from mbauc.readers.table.encoding.sparse_rows import key_type, keys_of_codes, sparse_rows
+from mbauc.readers.table.faults import settled, stop
 
 _FORMAT, _VERSION = "mbauc table encoding", 1
 #: Up to so many columns blocks may be dense,

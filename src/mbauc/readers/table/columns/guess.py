@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.calendar_codes import form_of_numbers, form_of_texts, form_of_type
-from mbauc.readers.table.column_values import MISSING_NUMBERS, flat, is_text, number_of, numbers
-from mbauc.readers.table.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
+from mbauc.readers.table.columns.times import form_of_numbers, form_of_texts, form_of_type
+from mbauc.readers.table.columns.values import MISSING_NUMBERS, flat, is_text, number_of, numbers
+from mbauc.readers.table.columns.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
@@ -56,7 +56,7 @@ def guess(name: str, column: Any) -> Guess:
       begin again.
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
     - Numbers with a fraction are numeric. Whole numbers are judged by
-      :func:`~mbauc.readers.table.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are
+      :func:`~mbauc.readers.table.columns.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are
       codes. Whole floating-point numbers are judged like whole numbers if some are missing, because pandas
       turns whole numbers with missing ones into floating point.
     - Timestamps, dates, ISO 8601 texts and whole numbers that spell a time (YYMMDDHH and the like) are

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.csv_head import (
+from mbauc.readers.table.faults import stop
+from mbauc.readers.table.files.csv_head import (
     CONVERT,
     HEAD_BYTES,
     check_names,
@@ -21,11 +22,10 @@ from mbauc.readers.table.csv_head import (
     records,
     told_separator,
 )
-from mbauc.readers.table.faults import stop
-from mbauc.readers.table.files import TableFile
-from mbauc.readers.table.lent_stream import Loan
-from mbauc.readers.table.pieces import Piece, Report
-from mbauc.readers.table.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, shown_bytes
+from mbauc.readers.table.files.paths import TableFile
+from mbauc.readers.table.files.pieces import Piece, Report
+from mbauc.readers.table.files.stream_loan import Loan
+from mbauc.readers.table.files.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, shown_bytes
 
 #: Bytes that are parsed at a time, if the first lines are not long; no line may be longer.
 _CHUNK = 1 << 22

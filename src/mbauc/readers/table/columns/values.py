@@ -130,7 +130,7 @@ def number_of(text: str) -> float | None:
 
     Examples
     --------
-    >>> from mbauc.readers.table.column_values import number_of
+    >>> from mbauc.readers.table.columns.values import number_of
     >>> number_of(" 2.5 "), number_of("NA"), number_of("12 kg"), number_of("1_000")
     (2.5, nan, None, None)
     """

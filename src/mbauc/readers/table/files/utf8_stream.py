@@ -52,7 +52,7 @@ class Utf8Stream(io.RawIOBase):
     Examples
     --------
     >>> import io
-    >>> from mbauc.readers.table.utf8_stream import Seen, Utf8Stream, shown_bytes
+    >>> from mbauc.readers.table.files.utf8_stream import Seen, Utf8Stream, shown_bytes
     >>> seen = Seen()
     >>> text = Utf8Stream(io.BytesIO(b"caf\xe9"), seen).read().decode()
     >>> seen.marked, shown_bytes(text)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.column_values import Texts
+from mbauc.readers.table.columns.values import Texts
 
 #: What stands for a missing value and for values without a column of their own in names of features.
 MISSING, OTHER = "(missing)", "(other)"

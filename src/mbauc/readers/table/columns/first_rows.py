@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns import Column, ColumnPlan, no_such_column
-from mbauc.readers.table.csv_table import CsvTable
-from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.columns.plan import Column, ColumnPlan, no_such_column
+from mbauc.readers.table.encoding.feature_kinds import CategoryFeature
+from mbauc.readers.table.encoding.learning import text_names
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.readers.table.faults import SkippedRows, stop
-from mbauc.readers.table.feature_kinds import CategoryFeature
-from mbauc.readers.table.learning import text_names
-from mbauc.readers.table.parquet_table import ParquetTable
-from mbauc.readers.table.pieces import Report
+from mbauc.readers.table.files.csv_table import CsvTable
+from mbauc.readers.table.files.parquet_table import ParquetTable
+from mbauc.readers.table.files.pieces import Report
 
 Table = CsvTable | ParquetTable
 

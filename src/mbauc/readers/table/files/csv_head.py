@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, NamedTuple
 
-from mbauc.readers.table.files import TableFile
+from mbauc.readers.table.files.paths import TableFile
 
 _SEPARATORS = ",\t;|"
 #: Bytes that are looked at, and lines of them.
@@ -49,7 +49,7 @@ def records(text: str, delimiter: str) -> Iterator[Record]:
 
     Examples
     --------
-    >>> from mbauc.readers.table.csv_head import records
+    >>> from mbauc.readers.table.files.csv_head import records
     >>> [record.fields for record in records('a,b\n\n"x, y",2\n', ",")]
     [['a', 'b'], ['x, y', '2']]
     """

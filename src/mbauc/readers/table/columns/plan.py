@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from mbauc.readers.table.calendar_codes import form_of_type, parts_of
-from mbauc.readers.table.column_guess import Guess, guess
-from mbauc.readers.table.column_values import WrongTypeError, flat, is_text
+from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.times import form_of_type, parts_of
+from mbauc.readers.table.columns.values import WrongTypeError, flat, is_text
 
 #: What a column may be said to be.
 KINDS = ("numeric", "category", "time", "group", "id", "ignore")
@@ -31,7 +31,7 @@ class Column:
     why : str
         Why it is taken for that.
     spelling, form : str
-        What its values are; see :class:`~mbauc.readers.table.column_guess.Guess`.
+        What its values are; see :class:`~mbauc.readers.table.columns.guess.Guess`.
     becomes : str
         What it becomes in the matrix.
     """
@@ -126,7 +126,7 @@ def plan_columns(
 ) -> ColumnPlan:
     """Decide for each column of a table what it is.
 
-    What the user says comes first; :func:`~mbauc.readers.table.column_guess.guess` has the rules for the rest.
+    What the user says comes first; :func:`~mbauc.readers.table.columns.guess.guess` has the rules for the rest.
     ``O(n log n)`` time for each column.
 
     Parameters
@@ -147,7 +147,7 @@ def plan_columns(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from mbauc.readers.table.columns import plan_columns
+    >>> from mbauc.readers.table.columns.plan import plan_columns
     >>> table = pa.table({"click": [0, 1], "site": ["a", "b"], "bid": [0.3, 0.1], "page": [3, 1]})
     >>> print(plan_columns(table, label="click", types={"page": "category"}).describe())
     column  seen as   why                     becomes  override

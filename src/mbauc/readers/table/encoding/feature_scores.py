@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.feature_kinds import CategoryFeature, scaled
-from mbauc.readers.table.features import Features
+from mbauc.readers.table.columns.features import Features
+from mbauc.readers.table.encoding.feature_kinds import CategoryFeature, scaled
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 
 Array = NDArray[np.float64]
 

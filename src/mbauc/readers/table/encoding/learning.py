@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mbauc.checks import check_choice, check_flag, check_whole
-from mbauc.readers.table.calendar_codes import parts_of
-from mbauc.readers.table.column_statistics import HOW, ColumnStatistics
-from mbauc.readers.table.columns import Column, ColumnPlan
-from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
-from mbauc.readers.table.features import Features
+from mbauc.readers.table.columns.features import Features
+from mbauc.readers.table.columns.plan import Column, ColumnPlan
+from mbauc.readers.table.columns.times import parts_of
+from mbauc.readers.table.encoding.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.readers.table.encoding.statistics import HOW, ColumnStatistics
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
 
 #: Distinct values of a column that are counted before one-hot gives up.
 _MOST_VALUES = 1_000_000

@@ -66,7 +66,7 @@ def sparse_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.readers.table.sparse_rows import sparse_rows
+    >>> from mbauc.readers.table.encoding.sparse_rows import sparse_rows
     >>> keys = np.array([[2 * 4, 2 * 3], [2 * 2 + 1, -1], [2 * 4, 2 * 3 + 1]], dtype=np.int32)
     >>> X = sparse_rows(keys, np.array([[0.5, 0.0]]), np.array([0]), 5, sort=True)
     >>> X.toarray().tolist(), X.nnz
