@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.checks import check_number
-from mbauc.readers.hashing import hash_columns
+from mbauc.rows.hashing import hash_columns
 from mbauc.rows.source import Block, Source, about_rows, fingerprint_of
 
 
