@@ -2,7 +2,7 @@
 
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import LibsvmSource, read_libsvm
-from mbauc.readers.table.encoding.table_encoding import TableEncoding
+from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.source import TableSource
 from mbauc.rows.source import Block, Source, fingerprint_of
 

@@ -306,7 +306,7 @@ def test_settings(write, setting, message):
 
 
 def test_too_many_values_for_one_hot(write, monkeypatch):
-    monkeypatch.setattr("mbauc.readers.table.encoding.learning._MOST_VALUES", 50)
+    monkeypatch.setattr("mbauc.readers.table.encoding.learner._MOST_VALUES", 50)
     path = write("click,word\n" + "".join(f"{k % 2},w{k}\n" for k in range(60)))
     with pytest.raises(ValueError, match=r"column 'word' has more than 50 distinct values.*encode='hash'"):
         read(path, encode="onehot")

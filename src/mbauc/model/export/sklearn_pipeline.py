@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.encoding.table_encoding import TableEncoding
+from mbauc.readers.table.encoding import TableEncoding
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -74,7 +74,7 @@ def to_sklearn(model: RankerModel) -> Any:
     >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
     >>> source = TableSource(path, label="click")
     >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
-    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> model = RankerModel.of(ranker, source.layout, source.classes)
     >>> to_sklearn(model).predict(pd.DataFrame({"site": ["b", "a"], "bid": [2.0, 0.1]}))
     array([1, 0])
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.times import form_of_type, parts_of
-from mbauc.readers.table.columns.values import WrongTypeError, flat, is_text
+from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
 
 #: What a column may be said to be.
 KINDS = ("numeric", "category", "time", "group", "id", "ignore")
@@ -48,6 +48,13 @@ class Column:
         """Whether it becomes columns of the matrix."""
         return self.kind in _FEATURES
 
+    @property
+    def text_names(self) -> list[str]:
+        """Names of the texts that it gives: its own, those of its parts if it is a time, none if numeric."""
+        if self.kind == "time":
+            return [f"{self.name}.{part}" for part in parts_of(self.form)]
+        return [self.name] if self.kind == "category" else []
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
@@ -58,7 +65,7 @@ class ColumnPlan:
     columns : tuple of Column
         In the order of the table.
     rows : int
-        Number of rows that were looked at.
+        Number of rows that were looked at; 0 if the columns were known.
     """
 
     columns: tuple[Column, ...]
@@ -100,7 +107,7 @@ class ColumnPlan:
             ).rstrip()
             for line in lines
         )
-        return "\n".join([*told, f"(decided on the first {self.rows:,} rows)"])
+        return "\n".join([*told, *([f"(decided on the first {self.rows:,} rows)"] if self.rows else [])])
 
 
 def _override(column: Column, options: bool) -> str:
@@ -192,6 +199,24 @@ def plan_columns(
     return plan
 
 
+def plan_known_columns(
+    names: Sequence[str], known: Iterable[Column], label: str | None, weight: str | None, where: str
+) -> ColumnPlan:
+    """The plan of a table with these names, whose features are known from other data."""
+    present = set(names)
+    for what, name in (("the label", label), ("the weight", weight)):
+        if name is not None and name not in present:
+            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
+    features = {column.name: column for column in known}
+    kinds = {label: "label", weight: "weight"}
+    columns = [
+        features.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
+        for name in names
+    ]
+    columns += [column for name, column in features.items() if name not in present]
+    return ColumnPlan(tuple(columns), 0)
+
+
 def _guessed(name: str, values: Any, where: str) -> Guess:
     try:
         return guess(name, values)
@@ -247,7 +272,7 @@ def _as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Col
         form = form_of_type(column.type) or ""
         if not form:
             example = next((value for value in column.to_pylist() if value not in (None, "")), None)
-            if not is_text(flat(column).type) or example is not None:
+            if not is_text(flatten(column).type) or example is not None:
                 raise ValueError(
                     f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
                     "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH)."

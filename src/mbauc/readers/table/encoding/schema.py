@@ -1,12 +1,7 @@
-"""Whether an encoding from a file is one that a table can have given, before rows run into it."""
+"""What the dict of an encoding should hold."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from mbauc.readers.table.encoding.feature_kinds import NumericFeature
-from mbauc.readers.table.encoding.learning import text_names
-from mbauc.readers.table.encoding.table_encoding import TableEncoding
 from mbauc.store.file_schema import (
     Choice,
     Either,
@@ -18,7 +13,6 @@ from mbauc.store.file_schema import (
     Record,
     Tagged,
     Text,
-    shown,
 )
 
 #: A label as it stands in the data.
@@ -54,9 +48,9 @@ _FEATURE = Tagged(
         ),
     },
 )
-_ENCODING = Record(
+#: An encoding, but for its format and version, which are read first and say more if they do not fit.
+ENCODING = Record(
     {
-        # these two are read first, and say more if they do not fit
         "format": Json(),
         "version": Json(),
         "columns": ListOf(_COLUMN),
@@ -66,43 +60,3 @@ _ENCODING = Record(
         "other_columns": ListOf(Text()),
     }
 )
-#: How raw rows become columns, as a model file tells it.
-LAYOUT = Tagged(
-    "kind",
-    {
-        "table": Record(
-            {
-                "encoding": _ENCODING,
-                "label": Text(),
-                "positive": ListOf(LABEL),
-                "weight": Nullable(Text()),
-            },
-            {"names": ListOf(Text(), least=1), "delimiter": Text("(?s:.)", "one character")},
-        ),
-        "libsvm": Record({"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}),
-    },
-)
-
-
-def check_encoding(encoding: TableEncoding) -> None:
-    """Raise a ValueError for an encoding, from values of the right types, that no table has given."""
-    given = [n for c in encoding.columns for n in ([c.name] if c.kind == "numeric" else text_names(c))]
-    numeric = {c.name for c in encoding.columns if c.kind == "numeric"}
-    hashed = encoding.hash_dim is not None
-    for feature in encoding.features:
-        name = shown(feature.name)
-        if isinstance(feature, NumericFeature) != (feature.name in numeric):
-            raise ValueError(f"the feature {name} does not fit its column")
-        if isinstance(feature, NumericFeature):
-            if feature.scale == 0:
-                raise ValueError(f"the scale of {name} is 0")
-        elif (feature.categories is None) != hashed:
-            raise ValueError(f"{name} is {'not ' if hashed else ''}hashed, unlike the other columns")
-    if sorted(given) != sorted(feature.name for feature in encoding.features):
-        raise ValueError("features and columns of the encoding do not fit each other")
-
-
-def check_names(names: Any) -> None:
-    """Raise a ValueError for names of columns that are not all different; None is fine."""
-    if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"names must be different, got {shown(names)}")

@@ -9,8 +9,7 @@ import numpy as np
 
 from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.readers.table.columns.features import Features
-from mbauc.readers.table.columns.plan import Column, ColumnPlan
-from mbauc.readers.table.columns.times import parts_of
+from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.encoding.feature_kinds import CategoryFeature, NumericFeature
 from mbauc.readers.table.encoding.statistics import HOW, ColumnStatistics
 from mbauc.readers.table.encoding.table_encoding import TableEncoding
@@ -59,7 +58,7 @@ class EncodingLearner:
         self._settings = settings
         columns = plan.features
         self._numeric = [column.name for column in columns if column.kind == "numeric"]
-        self._texts = [name for column in columns for name in text_names(column)]
+        self._texts = [name for column in columns for name in column.text_names]
         # a table without categories has nothing to hash
         self._hashed = settings.encode == "hash" and bool(self._texts)
         self._statistics = ColumnStatistics(len(self._numeric)) if self._numeric else None
@@ -82,7 +81,7 @@ class EncodingLearner:
         if self._hashed:
             return
         for name in self._texts:
-            codes, values = features.texts[name].used()
+            codes, values = features.texts[name].drop_unused()
             occurs = np.bincount(codes + 1, minlength=len(values) + 1)
             self._missing[name] += int(occurs[0])
             counts = self._counts[name]
@@ -103,7 +102,7 @@ class EncodingLearner:
             if column.kind == "numeric":
                 features.append(self._numeric_feature(column.name, learned))
             else:
-                features += [self._category_feature(name) for name in text_names(column)]
+                features += [self._category_feature(name) for name in column.text_names]
         used = {column.name for column in self._plan.features}
         return TableEncoding(
             self._plan.features,
@@ -138,10 +137,3 @@ class EncodingLearner:
         # the most frequent, and of equals the first in order, so that the order of the rows does not matter
         kept = sorted(counts, key=lambda value: (-counts[value], value))[: self._settings.max_categories]
         return CategoryFeature(name, tuple(sorted(kept)), self._missing[name] > 0, len(kept) < len(counts))
-
-
-def text_names(column: Column) -> list[str]:
-    """Names of the texts that a column gives: its own, those of its parts if it is a time, none if numeric."""
-    if column.kind == "time":
-        return [f"{column.name}.{part}" for part in parts_of(column.form)]
-    return [column.name] if column.kind == "category" else []
