@@ -68,7 +68,7 @@ def to_sklearn(model: RankerModel) -> Any:
     >>> import pandas as pd
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import TableSource
-    >>> from mbauc.model import RankerModel, TableLayout
+    >>> from mbauc.model import RankerModel
     >>> from mbauc.model.export import to_sklearn
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
     >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
