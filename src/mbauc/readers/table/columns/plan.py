@@ -107,7 +107,8 @@ class ColumnPlan:
             ).rstrip()
             for line in lines
         )
-        return "\n".join([*told, *([f"(decided on the first {self.rows:,} rows)"] if self.rows else [])])
+        how = f"decided on the first {self.rows:,} rows" if self.rows else "known from other data"
+        return "\n".join([*told, f"({how})"])
 
 
 def _override(column: Column, options: bool) -> str:
