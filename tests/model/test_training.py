@@ -5,10 +5,11 @@ import pytest
 
 from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
-from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, save_model
+from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.model.training import Training, train
 from mbauc.model.update import updated
 from mbauc.readers import LibsvmSource, TableSource
+from mbauc.readers.table.reading import TableReader
 
 UNITS = np.array([1e7, 1.0, 1e-2, 1.0])
 
@@ -55,14 +56,18 @@ def test_all_settings_of_an_estimator_can_be_saved(tmp_path, settings):
 # -- passes over the files -----------------------------------------------------------------------------------
 
 
-class CountedTable(TableSource):
-    """A table that counts passes over its rows, from the first one on that comes to an end."""
+@pytest.fixture
+def passes(monkeypatch):
+    """A list with an entry for each pass over a table that came to its end."""
+    pytest.importorskip("pyarrow")
+    found, read = [], TableReader.read
 
-    passes = 0
+    def counted(self, *rest):
+        yield from read(self, *rest)
+        found.append(self.where)
 
-    def _rows(self, *rest):
-        yield from super()._rows(*rest)
-        self.passes += 1
+    monkeypatch.setattr(TableReader, "read", counted)
+    return found
 
 
 def table_of(path, numbers, **settings):
@@ -72,33 +77,31 @@ def table_of(path, numbers, **settings):
     bid = rng.standard_normal(y.size) + y
     lines = (f"{int(a)},s{b}" + f",{c:.4f}" * numbers + "\n" for a, b, c in zip(y, site, bid, strict=True))
     path.write_text("click,site" + ",bid" * numbers + "\n" + "".join(lines))
-    return CountedTable(path, label="click", hash_dim=50, block_rows=700, **settings)
+    return TableSource(path, label="click", hash_dim=50, block_rows=700, **settings)
 
 
 @pytest.mark.parametrize(
-    ("numbers", "scale", "passes"), [(True, "standard", 2), (True, None, 1), (False, "standard", 1)]
+    ("numbers", "scale", "wanted"), [(True, "standard", 2), (True, None, 1), (False, "standard", 1)]
 )
-def test_files_are_read_once_to_learn_and_once_to_fit(tmp_path, numbers, scale, passes):
-    pytest.importorskip("pyarrow")
+def test_files_are_read_once_to_learn_and_once_to_fit(tmp_path, numbers, scale, wanted, passes):
     source = table_of(tmp_path / "rows.csv", numbers, scale=scale)
-    model, tested = train(source, TableLayout(source.encoding, "click"), Training({"l2": 0.1}))
-    assert source.passes == passes
+    model, tested = train(source, source.layout, Training({"l2": 0.1}))
+    assert len(passes) == wanted
     assert model.trained_on["hashed_columns"]
     assert tested is not None
     assert model.trained_on["held_out"] == {"share": 0.2, "seed": 0}
 
 
 @pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 200}])
-def test_rows_that_were_kept_have_the_scores_that_another_pass_gives(tmp_path, settings, monkeypatch):
-    pytest.importorskip("pyarrow")
+def test_rows_that_were_kept_have_the_scores_that_another_pass_gives(tmp_path, settings, passes, monkeypatch):
     source = table_of(tmp_path / "rows.csv", True)
-    layout = TableLayout(source.encoding, "click")
+    layout = source.layout
     training = Training({"l2": 0.1, "random_state": 0, **settings})
     kept, _ = trained = train(source, layout, training)
-    before = source.passes
+    before = len(passes)
     monkeypatch.setattr("mbauc.model.training._FOR_HELD_OUT", 10**18)
     read, _ = again = train(source, layout, training)
-    assert source.passes - before == (3 if "pairs" in settings else 2)
+    assert len(passes) - before == (3 if "pairs" in settings else 2)
     np.testing.assert_array_equal(kept.coef, read.coef)
     for name in ("y", "s"):
         np.testing.assert_array_equal(getattr(trained[1], name), getattr(again[1], name))

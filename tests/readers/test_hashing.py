@@ -77,8 +77,9 @@ def test_slots_are_even_and_independent_of_signs(width):
 
 
 def test_slots_and_signs_come_from_different_bits():
-    hashes = np.array([0, 1, 2, 3, (2**64 - 1)], dtype=np.uint64)
-    assert hash_slots(hashes, 7).tolist() == [0, 0, 1, 1, ((2**64 - 1) >> 1) % 7]
+    largest = 2**64 - 1
+    hashes = np.array([0, 1, 2, 3, largest], dtype=np.uint64)
+    assert hash_slots(hashes, 7).tolist() == [0, 0, 1, 1, (largest >> 1) % 7]
     assert hash_signs(hashes).tolist() == [1, -1, 1, -1, -1]
 
 

@@ -25,14 +25,14 @@ def column_table(plan: Any) -> str:
         Of a table.
     """
     width = shutil.get_terminal_size().columns
-    from mbauc.readers.table.columns import overriding
+    from mbauc.readers.table.columns.plan import overriding
 
     cells = [["column", "seen as", "why", "becomes", "override"]]
     cells += [
         [one.name, one.kind, one.why, one.becomes or "-", in_options(overriding(one))] for one in plan.columns
     ]
     cells = [[escape_controls(text) for text in row] for row in cells]
-    feet = [f"(decided on the first {plan.rows:,} rows)"]
+    feet = [f"({plan.basis})"]
     if _least(cells) > width:
         cells = [[*row[:4], row[4].replace(row[0], "…", 1)] for row in cells]
         feet.append(_STANDS)

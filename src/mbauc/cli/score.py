@@ -83,7 +83,7 @@ def _known_ids(model: RankerModel, paths: list[str]) -> list[str]:
     """Columns that named rows in the training, as far as the files have them."""
     from mbauc.model import TableLayout
     from mbauc.model.record import list_ids
-    from mbauc.readers.table.opening import open_tables
+    from mbauc.readers.table.files import open_tables
 
     known = list_ids(model.trained_on)
     if not known or not isinstance(model.layout, TableLayout):

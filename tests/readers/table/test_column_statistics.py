@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from mbauc.readers.table.column_statistics import ColumnStatistics
+from mbauc.readers.table.encoding.statistics import ColumnStatistics
 from strategies import close, tables
 
 

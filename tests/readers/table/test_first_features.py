@@ -32,8 +32,8 @@ def contents(table, rows):
 
 def passes(table, monkeypatch):
     """Counts passes that begin."""
-    count, read = [0], table._rows
-    monkeypatch.setattr(table, "_rows", lambda *rest: (count.__setitem__(0, count[0] + 1), read(*rest))[1])
+    count, read = [0], table._read
+    monkeypatch.setattr(table, "_read", lambda *rest: (count.__setitem__(0, count[0] + 1), read(*rest))[1])
     return count
 
 

@@ -14,9 +14,9 @@ from mbauc.runtime.ahead import one_ahead
 
 def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatch):
     csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
-    from mbauc.readers.table.csv_table import CsvTable
     from mbauc.readers.table.faults import stop
-    from mbauc.readers.table.files import TableFile
+    from mbauc.readers.table.files.csv_table import CsvTable
+    from mbauc.readers.table.files.paths import TableFile
 
     held = []
     opened = csv.open_csv
@@ -59,7 +59,7 @@ def test_an_error_ahead_keeps_nothing_open():
 def test_a_damaged_file_is_let_go_of_at_once(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
     from mbauc.readers import TableSource
-    from mbauc.readers.table import lent_stream
+    from mbauc.readers.table.files import stream_loan as lent_stream
 
     waited = []
     wait = lent_stream.Loan.wait

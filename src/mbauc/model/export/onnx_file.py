@@ -14,7 +14,7 @@ from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.readers.table.encoding import CategoryFeature, NumericFeature
 from mbauc.store.whole_file import whole_file
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.readers.libsvm.known_columns import is_libsvm_name
+from mbauc.readers.libsvm.paths import is_libsvm_name
 
 _DESCRIPTION = """\
 Writes a synthetic click log in the shape of Criteo or Avazu: columns of up to ten million values that

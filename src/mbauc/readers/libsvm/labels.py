@@ -15,7 +15,7 @@ from mbauc.readers.libsvm.lines import Text
 _MANY = 1000
 
 
-def plain(label: float) -> int | float:
+def plain_label(label: float) -> int | float:
     """A label as one would write it: 1 rather than 1.0."""
     return int(label) if float(label).is_integer() and abs(label) < 2**53 else float(label)
 
@@ -105,15 +105,14 @@ class Labels:
     def too_many(self, label: float) -> str:
         """What is said about a label that is one too many."""
         if self._limit == 2:
-            first, second = (plain(each) for each in self.seen)
+            first, second, third = (plain_label(each) for each in (*self.seen, label))
             return (
-                f"expected the label {first} or {second} as in the rows before, got a third one, "
-                f"{plain(label)}. "
-                + Advice("Name the positive ones, such as {positive}; ", positive=plain(label))
+                f"expected the label {first} or {second} as in the rows before, got a third one, {third}. "
+                + Advice("Name the positive ones, such as {positive}; ", positive=third)
                 + "all others are then negative."
             )
         return (
-            f"expected classes, got more than {_MANY:,} different labels, {plain(label)} the last. "
+            f"expected classes, got more than {_MANY:,} different labels, {plain_label(label)} the last. "
             "They look like measurements; "
             + Advice(
                 "to threshold them yourself read them with read_libsvm(labels='raw').",
@@ -137,9 +136,9 @@ class Labels:
         return negative, positive
 
     def _one_class(self, seen: list[float]) -> str:
-        shown = ", ".join(str(plain(label)) for label in seen[:5]) + (", …" if len(seen) > 5 else "")
+        shown = ", ".join(str(plain_label(label)) for label in seen[:5]) + (", …" if len(seen) > 5 else "")
         if self._positive is not None:
-            wanted = ", ".join(str(plain(label)) for label in self._positive)
+            wanted = ", ".join(str(plain_label(label)) for label in self._positive)
             what = "all labels are" if any(label in self._positive for label in seen) else "no label is"
             return f"{what} among the positive ones ({wanted}); the labels are {shown}. " + Advice(
                 "Check {positive}."
@@ -156,7 +155,7 @@ class Labels:
 
 
 def _side(labels: list[float]) -> Any:
-    return plain(labels[0]) if len(labels) == 1 else tuple(plain(label) for label in labels)
+    return plain_label(labels[0]) if len(labels) == 1 else tuple(plain_label(label) for label in labels)
 
 
 def _two_labels(classes: Any) -> tuple[Any, Any]:
@@ -172,7 +171,7 @@ def _two_labels(classes: Any) -> tuple[Any, Any]:
         )
     if words:
         return words[0], words[1]
-    negative, positive = (plain(_number("classes", label)) for label in labels)
+    negative, positive = (plain_label(_number("classes", label)) for label in labels)
     return negative, positive
 
 

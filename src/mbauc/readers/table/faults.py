@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice
-from mbauc.readers.table.pieces import Report
+
+#: Called with the place of a row that cannot be read, the kind of fault and a description; raises, or notes it.
+Report = Callable[[str, str, str], None]
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10
@@ -73,7 +75,7 @@ def stop(place: str, reason: str, message: str) -> None:
     raise ValueError(f"{place}: " + message + " " + _SKIP)
 
 
-def settled(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
+def report_faults(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
     """Report rows with faults, in order and each for its first one; which rows to keep, None for all."""
     if not faults:
         return None

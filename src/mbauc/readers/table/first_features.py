@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.column_values import Texts
-from mbauc.readers.table.features import Features
+from mbauc.readers.table.columns.features import Features
+from mbauc.readers.table.columns.values import Texts
 
 #: Rows, and bytes, that are kept at most; a table whose rows take more is read again.
 _ROWS, _BYTES = 200_000, 1 << 25
@@ -47,7 +47,7 @@ class FirstFeatures:
         for block in blocks:
             if kept is not None and rows < _ROWS:
                 features = block.features
-                texts = {name: each.used() for name, each in features.texts.items()}
+                texts = {name: each.drop_unused() for name, each in features.texts.items()}
                 missing = {name: np.isnan(values) for name, values in features.numbers.items()}
                 kept.append(_Kept(features.rows, missing, texts))
                 rows, size = rows + features.rows, size + kept[-1].nbytes

@@ -1,13 +1,20 @@
-"""LIBSVM text to arrays: cut at line ends, counted, and parsed by threads into places that the counts leave."""
+"""LIBSVM text to arrays: cut at line ends, counted, and parsed by threads into places that the counts leave.
+
+And what is said about a line that cannot be read.
+"""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse as sp
 
+from mbauc.errors import Advice
+from mbauc.readers.libsvm.labels import plain_label
 from mbauc.readers.libsvm.lines import Text
 from mbauc.runtime.threads import run_threads
 
@@ -19,6 +26,12 @@ _MANY = 64
 REMEMBERED = 5
 #: The largest index.
 LARGEST = 2**31 - 1
+#: Characters of a token that are shown.
+_SHOWN = 60
+_NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_CORRECT = "Correct the line, or pass over such lines with {on_error}."
+#: What to do about a line unless something else is said of it.
+CORRECT = Advice(_CORRECT, on_error="skip")
 
 
 class Rules(NamedTuple):
@@ -36,6 +49,8 @@ class Rules(NamedTuple):
         Text labels, negative first, each with a zero after it.
     skip : bool
         Whether lines that do not keep to the rules are passed over.
+    any_label : bool
+        Whether labels mean nothing, as those of rows to score.
     """
 
     zero_based: bool | None
@@ -43,6 +58,7 @@ class Rules(NamedTuple):
     known: NDArray[np.float64]
     words: Text | None
     skip: bool
+    any_label: bool = False
 
     @property
     def base(self) -> int:
@@ -218,3 +234,90 @@ def _token(text: Text, place: int) -> bytes:
     """What stands at a place, up to the next space or line end, as far as anybody wants to read it."""
     words = text[place : place + 200].tobytes().split(maxsplit=1)
     return words[0] if words else b""
+
+
+def build_matrix(parts: list[Rows], n_features: int, *, ignore_others: bool = False) -> sp.csr_array:
+    """The rows of all parts as a matrix, if ``ignore_others`` without columns beyond ``n_features``."""
+    indptr, columns, values = parts[0].indptr, parts[0].columns, parts[0].values
+    if len(parts) > 1:
+        columns = np.concatenate([part.columns for part in parts])
+        values = np.concatenate([part.values for part in parts])
+        sizes = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)])
+        indptr = np.cumsum(sizes, dtype=np.int64)
+    if values.size <= LARGEST:
+        indptr = indptr.astype(np.int32)
+    width = max(n_features, *(part.highest + 1 for part in parts)) if ignore_others else n_features
+    X = sp.csr_array((values, columns, indptr), shape=(indptr.size - 1, width))
+    X.has_sorted_indices = X.has_canonical_format = True
+    return X if width == n_features else X[:, :n_features]
+
+
+def describe_fault(fault: Fault, rules: Rules) -> tuple[str, str]:
+    """What was expected and what came, and what to do about it (perhaps nothing to add).
+
+    ``O(1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.readers.libsvm import kernels
+    >>> rules = Rules(False, None, np.empty(0), None, False)
+    >>> describe_fault(Fault(0, 0, kernels.BAD_ENTRY, b"17;1", -1), rules)
+    ("expected 'index:value', got '17;1'", '')
+    """
+    from mbauc.readers.libsvm import kernels
+
+    token = fault.token.split(b"#")[0] or fault.token
+    got = f"got {_quote(token)}"
+    index, colon, value = token.partition(b":")
+    if fault.kind in (kernels.BAD_LABEL, kernels.OTHER_LABEL) and colon:
+        return f"expected a label before the first 'index:value', {got}", ""
+    if fault.kind == kernels.BAD_LABEL:
+        if re.fullmatch(rb"[^0-9+\-.]\S*", token) and not _NOT_FINITE.fullmatch(token):
+            return (
+                f"expected a number as label, {got}",
+                _in_python("Text labels need both names: classes=(negative, positive)."),
+            )
+        return f"expected a finite number as label, {got}", ""
+    if fault.kind == kernels.OTHER_LABEL:
+        negative, positive = _known_labels(rules)
+        return (
+            f"expected the label {negative!r} or {positive!r}, {got}",
+            Advice("For a class against the rest give {positive}."),
+        )
+    if fault.kind == kernels.TWICE:
+        return f"expected each index once, got {fault.column + rules.base} twice", ""
+    if fault.kind == kernels.LARGE_VALUE:
+        return f"expected a value below 1.8e308, {got}", ""
+    if fault.kind == kernels.BAD_INDEX:
+        number = int(index)
+        if number == 0:
+            from_zero = _in_python("If columns count from 0, pass {zero_based}.", zero_based=True)
+            return f"expected an index of at least 1, {got}", from_zero
+        if rules.n_features is None or number > LARGEST:
+            return f"expected an index of at most {LARGEST:,}, {got}", ""
+        largest = rules.n_features - 1 + rules.base
+        return f"expected an index of at most {largest:,} (n_features={rules.n_features}), {got}", ""
+    if re.fullmatch(rb"-[0-9]+", index) and colon:
+        return f"expected an index of at least {rules.base if rules.least == 0 else 0}, {got}", ""
+    if _NOT_FINITE.fullmatch(value):
+        return f"expected a finite value, {got}", ""
+    return f"expected 'index:value', {got}", ""
+
+
+def _in_python(text: str, **arguments: object) -> Advice:
+    """Advice for callers in Python; commands say what holds for any line."""
+    return Advice(text, command=_CORRECT, on_error="skip", **arguments)
+
+
+def _known_labels(rules: Rules) -> list[str | int | float]:
+    """The labels that may occur, as a caller would write them."""
+    if rules.words is not None:
+        return [word.tobytes().rstrip(b"\0").decode() for word in rules.words]
+    return [plain_label(label) for label in rules.known]
+
+
+def _quote(token: bytes) -> str:
+    """A token in quotes, cut where it is long; bytes that are not text are escaped."""
+    text = token.decode("utf-8", "backslashreplace")
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.files import TableFile
-from mbauc.readers.table.pieces import Piece, Report
+from mbauc.readers.table.faults import Report
+from mbauc.readers.table.files.paths import TableFile
+from mbauc.readers.table.files.pieces import Piece
 
 #: Rows, and values, that are decoded at a time.
 _ROWS, _VALUES = 65_536, 1 << 23
@@ -29,7 +30,7 @@ class ParquetTable:
     def __init__(self, file: TableFile) -> None:
         self.file = file
         self._stamp = file.stamp()
-        with self._opened() as parquet:
+        with self._open() as parquet:
             names = list(parquet.schema_arrow.names)
             types = pyarrow().types
             self._texts = {
@@ -50,10 +51,10 @@ class ParquetTable:
 
     def stamp(self) -> dict[str, object]:
         """Which file it was when it was first read, for fingerprints."""
-        return self.file.told(self._stamp)
+        return self.file.describe(self._stamp)
 
     @contextmanager
-    def _opened(self, coded: Sequence[str] = ()) -> Iterator[Any]:
+    def _open(self, coded: Sequence[str] = ()) -> Iterator[Any]:
         arrow, parquet = pyarrow(), pyarrow("parquet")
         try:
             # without pre-buffering, which would hold whole row groups
@@ -79,7 +80,7 @@ class ParquetTable:
         own = [name for name in columns if name in self._own]
         if self.file.stamp() != self._stamp:
             raise self.file.changed()
-        with self._opened([name for name in own if name in coded and name in self._texts]) as parquet:
+        with self._open([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):
                 table = arrow.Table.from_batches([batch]).select(own)

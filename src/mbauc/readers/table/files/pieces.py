@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-
-#: Called with the place of a row that cannot be read, the kind of fault and a description; raises, or notes it.
-Report = Callable[[str, str, str], None]
 
 
 class Piece(NamedTuple):
@@ -39,18 +36,18 @@ class Piece(NamedTuple):
         return f"{self.file}, {self.unit} {int(self.places[row]):,}"
 
 
-def number_of(place: str) -> int:
+def place_number(place: str) -> int:
     """The number in the words of a place.
 
     Examples
     --------
-    >>> number_of("clicks.csv, line 1,204")
+    >>> place_number("clicks.csv, line 1,204")
     1204
     """
     return int(place.rpartition(" ")[2].replace(",", ""))
 
 
-def in_blocks(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+def cut_blocks(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
     """The same rows of one file in pieces of ``rows`` rows; the last one may be shorter."""
     concat = pyarrow().concat_tables
     held: list[Piece] = []

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.calendar_codes import PARTS, calendar_parts, parts_of
-from mbauc.readers.table.column_values import Texts, WrongTypeError, flat, numbers, texts
-from mbauc.readers.table.columns import Column
+from mbauc.readers.table.columns.plan import Column
+from mbauc.readers.table.columns.times import PARTS, calendar_parts, parts_of
+from mbauc.readers.table.columns.values import Texts, WrongTypeError, flatten, read_numbers, read_texts
 from mbauc.readers.table.faults import Fault
 
 
@@ -33,7 +33,7 @@ class Features(NamedTuple):
     numbers: dict[str, NDArray[np.float64]]
     texts: dict[str, Texts]
 
-    def kept(self, keep: NDArray[np.bool_] | None) -> Features:
+    def select(self, keep: NDArray[np.bool_] | None) -> Features:
         """Some of the rows; all if ``keep`` is None."""
         if keep is None:
             return self
@@ -60,15 +60,15 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
         try:
             values = table[column.name]
             if column.kind == "numeric":
-                found.numbers[column.name], bad = numbers(values)
+                found.numbers[column.name], bad = read_numbers(values)
                 if bad is not None:
                     faults.append(
-                        Fault(bad, f"no number in {column.name!r}", _no_number(column.name, flat(values)))
+                        Fault(bad, f"no number in {column.name!r}", _no_number(column.name, flatten(values)))
                     )
             elif column.kind == "category":
-                found.texts[column.name] = texts(values, column.spelling)
+                found.texts[column.name] = read_texts(values, column.spelling)
             else:
-                values = flat(values)
+                values = flatten(values)
                 parts, bad = calendar_parts(values, column.form)
                 for part in parts_of(column.form):
                     codes = parts.get(part, np.full(table.num_rows, -1, dtype=np.int32))

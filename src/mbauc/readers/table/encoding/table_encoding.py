@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +14,35 @@ from scipy import sparse as sp
 
 from mbauc.checks import check_choice
 from mbauc.errors import Advice
-from mbauc.readers.hashing import hash_features, hash_keys, hash_signs, hash_slots
+from mbauc.readers.hashing import hash_keys
 from mbauc.readers.table.arrow import as_arrow_table, column_names
-from mbauc.readers.table.column_guess import is_index_name
-from mbauc.readers.table.column_values import Texts
-from mbauc.readers.table.columns import Column, no_such_column
-from mbauc.readers.table.faults import settled
-from mbauc.readers.table.feature_kinds import (
+from mbauc.readers.table.columns.features import Features, read_features
+from mbauc.readers.table.columns.guess import is_index_name
+from mbauc.readers.table.columns.plan import Column, no_such_column
+from mbauc.readers.table.encoding.feature_kinds import (
     MISSING,
     CategoryFeature,
     NumericFeature,
     feature_from_dict,
-    scaled,
+    scale_numbers,
 )
-from mbauc.readers.table.features import Features, read_features
-from mbauc.readers.table.sparse_rows import key_type, keys_of_codes, sparse_rows
+from mbauc.readers.table.encoding.schema import ENCODING
+from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
+from mbauc.readers.table.faults import report_faults
+from mbauc.store.file_schema import shown
 
 _FORMAT, _VERSION = "mbauc table encoding", 1
 #: Up to so many columns blocks may be dense,
 _NARROW = 1_000
 #: if at least this share of their entries is not zero: about where dense moments begin to be faster.
 _DENSE_SHARE = 0.25
+
+
+class NumberEntries(NamedTuple):
+    """A numeric column, scaled: one entry of each row, all in one column of the matrix."""
+
+    column: int
+    values: NDArray[np.float64]
 
 
 class TableEncoding:
@@ -122,11 +131,24 @@ class TableEncoding:
         names = [name for feature in self.features for name in feature.feature_names()]
         return names + [f"hash#{slot}" for slot in range(self.hash_dim or 0)]
 
+    def describe_widths(self) -> dict[str, str]:
+        """What each column of the table becomes, in words."""
+        widths: dict[str, str] = {}
+        features = {feature.name: feature for feature in self.features}
+        for column in self.columns:
+            own = [features[name] for name in column.text_names or [column.name]]
+            if self.hash_dim is not None and all(isinstance(feature, CategoryFeature) for feature in own):
+                widths[column.name] = f"{len(own)} × hashed" if len(own) > 1 else "hashed"
+            else:
+                width = sum(feature.width for feature in own)
+                widths[column.name] = f"{width:,} column{'s' if width != 1 else ''}"
+        return widths
+
     @property
     def scales(self) -> NDArray[np.float64]:
         """By what numbers were divided, for each column of the matrix; 1 for categories. ``O(d)``."""
         scales = np.ones(self.n_features)
-        for feature, start in zip(self.features, self.starts, strict=False):
+        for feature, start in self._placed_features():
             if isinstance(feature, NumericFeature):
                 scales[start] = feature.scale
         return scales
@@ -183,75 +205,105 @@ class TableEncoding:
         except ValueError as error:  # what it advises are arguments that only a source of files has
             said = str(error)
             raise ValueError(f"{said.fact} Convert it first." if isinstance(said, Advice) else said) from None
-        settled(faults, lambda row: f"row {row:,} of the table (counted from 0)", _stop)
+        report_faults(faults, lambda row: f"row {row:,} of the table (counted from 0)", _stop)
         return self.matrix(features)
 
     def matrix(self, features: Features) -> Any:
         """The matrix of features that were read already."""
         if self.dense:
-            X = np.zeros((features.rows, self.n_features))
-            rows = np.arange(features.rows)
-            for places, values in self._entries(features):
-                if isinstance(places, int):
-                    X[:, places] = values
-                else:
-                    used = places >= 0
-                    # a row occurs once in each step, so that collisions add up
-                    X[rows[used], places[used]] += values[used]
-            return X
-        numbers = np.empty((sum(isinstance(f, NumericFeature) for f in self.features), features.rows))
-        number_columns: list[int] = []
-        # entries ±1, feature by feature: what is known of each row, and the key that stands for it
-        coded: list[tuple[NDArray[Any], NDArray[Any]]] = []
-        kind = key_type(self.n_features)
-        for feature, start in zip(self.features, self.starts, strict=False):
-            if isinstance(feature, CategoryFeature):
-                texts = features.texts[feature.name]
-                if feature.categories is None:
-                    coded.append((texts.codes, self.hashed_keys(feature.name, texts.values)))
-                else:
-                    keys = 2 * (start + np.arange(feature.width + 1))
-                    keys[-1] = -1
-                    coded.append((feature.places(texts).astype(np.int32), keys.astype(kind)))
-                continue
-            missing = scaled(feature, features.numbers[feature.name], out=numbers[len(number_columns)])
-            number_columns.append(start)
-            if feature.indicator or (self.hashes_missing(feature) and missing.any()):
-                key = [2 * start + 2] if feature.indicator else self.hashed_keys(feature.name, [])
-                coded.append((np.where(missing, 0, -1).astype(np.int32), np.array([*key, -1], dtype=kind)))
-        keys = keys_of_codes(coded, features.rows, kind)
-        hashed = self.hash_dim is not None
+            return self._dense_matrix(features)
+        numeric = [start for f, start in self._placed_features() if isinstance(f, NumericFeature)]
+        numbers = np.empty((len(numeric), features.rows))
+        entries = [one for one in self.encode(features, out=numbers) if isinstance(one, CodedEntries)]
+        keys = gather_keys(entries, features.rows, key_type(self.n_features))
         return sparse_rows(
-            keys, numbers, np.array(number_columns, dtype=np.int64), self.n_features, sort=hashed
+            keys,
+            numbers,
+            np.array(numeric, dtype=np.int64),
+            self.n_features,
+            sort=self.hash_dim is not None,
         )
 
-    def _entries(self, features: Features) -> Iterator[tuple[int | NDArray[np.int64], NDArray[np.float64]]]:
-        """One entry a row, again and again: column (one for all, or one each; -1 for none) and value."""
-        ones = np.ones(features.rows)
-        for feature, start in zip(self.features, self.starts, strict=False):
+    def _dense_matrix(self, features: Features) -> NDArray[np.float64]:
+        X = np.zeros((features.rows, self.n_features))
+        rows = np.arange(features.rows)
+        for one in self.encode(features):
+            if isinstance(one, NumberEntries):
+                X[:, one.column] = one.values
+            else:
+                keys = one.keys[one.codes]
+                used = keys >= 0
+                # a row occurs once in each step, so that collisions add up
+                X[rows[used], keys[used] >> 1] += np.where(keys[used] & 1, -1.0, 1.0)
+        return X
+
+    def scores(self, features: Features, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``matrix(features) @ coef`` up to rounding: sums run by columns of the table, in their order.
+
+        A weight is looked up once for each distinct value, and gathered for each row. ``O(n)`` time for each
+        column of the table, and no memory beyond a number a row.
+        """
+        from mbauc.readers.table import kernels
+
+        total = np.zeros(features.rows)
+        for one in self.encode(features):
+            if isinstance(one, NumberEntries):
+                total += np.multiply(one.values, coef[one.column], out=one.values)
+            else:
+                weights = coef[np.maximum(one.keys, 0) >> 1]
+                weights = np.where(one.keys < 0, 0.0, np.where(one.keys & 1, -weights, weights))
+                kernels.add_gathered(one.codes, weights, total)
+        return total
+
+    def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
+        """What falls into hashed columns: (column, name, value, rows), a value perhaps more than once."""
+        for one in self.encode(features):
+            if isinstance(one, NumberEntries):
+                continue
+            slots, last = one.keys >> 1, one.keys.size - 1
+            counts = np.bincount(np.where(one.codes < 0, last, one.codes), minlength=slots.size)
+            for place in np.flatnonzero(np.isin(slots, list(columns)) & (counts > 0)).tolist():
+                value = one.values[place].as_py() if place < len(one.values) else ""
+                yield int(slots[place]), one.name, value or MISSING, int(counts[place])
+
+    def encode(
+        self, features: Features, out: NDArray[np.float64] | None = None
+    ) -> Iterator[NumberEntries | CodedEntries]:
+        """What each column becomes, in the order of the features: the one walk that all else consumes.
+
+        Parameters
+        ----------
+        features : Features
+            Rows that were read.
+        out : ndarray of shape (numeric columns, rows), optional
+            Where the numbers of each numeric column go; by default they are overwritten by those of the next.
+        """
+        room = itertools.repeat(np.empty(features.rows)) if out is None else iter(out)
+        for feature, start in self._placed_features():
             if isinstance(feature, CategoryFeature):
                 texts = features.texts[feature.name]
                 if feature.categories is None:
-                    yield self._hashed(feature.name, texts)
+                    keys = self._hash_keys(feature.name, texts.values)
                 else:
-                    places = feature.places(texts)
-                    yield np.where(places >= 0, places + start, -1), ones
+                    texts, places = feature.places_of_values(texts)
+                    keys = np.where(places < 0, -1, 2 * (start + places)).astype(key_type(self.n_features))
+                yield CodedEntries(feature.name, texts.codes, keys, texts.values)
                 continue
-            values = np.empty(features.rows)
-            missing = scaled(feature, features.numbers[feature.name], out=values)
-            yield start, values
-            if feature.indicator:
-                yield np.where(missing, start + 1, -1), ones
-            elif self.hashes_missing(feature) and missing.any():
-                slots, signs = self._slots(feature.name, [""])
-                yield np.where(missing, slots[0], -1), signs[0] * ones
+            values = next(room)
+            missing = scale_numbers(feature, features.numbers[feature.name], out=values)
+            yield NumberEntries(start, values)
+            hashed = self.hash_dim is not None and feature.hashes_missing
+            if (feature.indicator or hashed) and missing.any():
+                key = 2 * (start + 1) if feature.indicator else int(self._hash_keys(feature.name, [])[0])
+                keys = np.array([key, -1], dtype=key_type(self.n_features))
+                yield CodedEntries(feature.name, np.where(missing, 0, -1).astype(np.int32), keys)
 
-    def hashes_missing(self, feature: NumericFeature) -> bool:
-        """Whether a missing value of a numeric column is hashed as an empty text."""
-        return self.hash_dim is not None and feature.hashes_missing
+    def _placed_features(self) -> Iterator[tuple[NumericFeature | CategoryFeature, int]]:
+        """Features and their first columns."""
+        return zip(self.features, self.starts, strict=False)
 
-    def hashed_keys(self, name: str, values: Any) -> NDArray[Any]:
-        """Keys of hashed features, and of a missing value."""
+    def _hash_keys(self, name: str, values: Any) -> NDArray[Any]:
+        """Keys of hashed values, and of a missing one."""
         return hash_keys(
             name,
             values,
@@ -260,39 +312,6 @@ class TableEncoding:
             signed=self.signed,
             kind=key_type(self.n_features),
         )
-
-    def _slots(self, name: str, values: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Columns and values of hashed features."""
-        hashes = hash_features(name, values)
-        slots = hash_slots(hashes, self.hash_dim or 0) + self.first_hashed
-        return slots, hash_signs(hashes) if self.signed else np.ones(hashes.size)
-
-    def _hashed(self, name: str, texts: Texts) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        slots, signs = self._slots(name, texts.values)
-        missing, sign = self._slots(name, [""])
-        return np.r_[slots, missing][texts.codes], np.r_[signs, sign][texts.codes]
-
-    def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
-        """What falls into hashed columns: (column, name, value, rows) for each distinct value."""
-        if self.hash_dim is None:
-            return
-        for feature in self.features:
-            if isinstance(feature, CategoryFeature):
-                texts = features.texts[feature.name].used()
-                slots = np.append(
-                    self._slots(feature.name, texts.values)[0], self._slots(feature.name, [""])[0]
-                )
-                counts = np.bincount(
-                    np.where(texts.codes < 0, slots.size - 1, texts.codes), minlength=slots.size
-                )
-                for place in np.flatnonzero(np.isin(slots, list(columns)) & (counts > 0)).tolist():
-                    value = MISSING if place == slots.size - 1 else texts.values[place].as_py()
-                    yield int(slots[place]), feature.name, value, int(counts[place])
-            elif feature.hashes_missing:
-                slot = int(self._slots(feature.name, [""])[0][0])
-                rows = int(np.isnan(features.numbers[feature.name]).sum())
-                if rows and slot in columns:
-                    yield slot, feature.name, MISSING, rows
 
     # -- to a file and back --------------------------------------------------------------------------
 
@@ -335,17 +354,35 @@ class TableEncoding:
                 f"the encoding has version {told.get('version')!r}, this mbauc reads {_VERSION}. Update mbauc."
             )
         try:
-            columns = tuple(Column(**column, why="learned earlier") for column in told["columns"])
-            features = tuple(feature_from_dict(dict(feature)) for feature in told["features"])
-            return cls(
-                columns,
-                features,
+            ENCODING.check(dict(told), "encoding")
+            encoding = cls(
+                tuple(Column(**column, why="learned earlier") for column in told["columns"]),
+                tuple(feature_from_dict(dict(feature)) for feature in told["features"]),
                 hash_dim=told["hash_dim"],
                 signed=told["signed"],
                 other_columns=tuple(told["other_columns"]),
             )
-        except (KeyError, TypeError) as error:
+            encoding._check_features()
+        except ValueError as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
+        return encoding
+
+    def _check_features(self) -> None:
+        """Raise a ValueError for features, of the right types, that no table has given."""
+        expected = [n for c in self.columns for n in (c.text_names or [c.name])]
+        numeric = {c.name for c in self.columns if c.kind == "numeric"}
+        hashed = self.hash_dim is not None
+        for feature in self.features:
+            name = shown(feature.name)
+            if isinstance(feature, NumericFeature) != (feature.name in numeric):
+                raise ValueError(f"the feature {name} does not fit its column")
+            if isinstance(feature, NumericFeature):
+                if feature.scale == 0:
+                    raise ValueError(f"the scale of {name} is 0")
+            elif (feature.categories is None) != hashed:
+                raise ValueError(f"{name} is {'not ' if hashed else ''}hashed, unlike the other columns")
+        if sorted(expected) != sorted(feature.name for feature in self.features):
+            raise ValueError("features and columns of the encoding do not fit each other")
 
 
 def _stop(place: str, reason: str, message: str) -> None:

@@ -7,14 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mbauc.readers.libsvm.faults import CORRECT, describe
+import numpy as np
+from numpy.typing import NDArray
+
 from mbauc.readers.libsvm.labels import Labels
-from mbauc.readers.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, stamp_of, whole_lines
-from mbauc.readers.libsvm.text import REMEMBERED, Fault, Rows, Rules, parse_text
+from mbauc.readers.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, read_lines, stamp_of
+from mbauc.readers.libsvm.parsing import CORRECT, REMEMBERED, Fault, Rows, Rules, describe_fault, parse_text
 from mbauc.runtime.progress import Advance, silent
 
 #: Bytes of text read at a time for each row of a block, and at least.
 _ROW, _TEXT = 512, 1 << 20
+#: Bytes looked at to tell how many rows a file has.
+_FIRST_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,8 @@ class Skipped:
 Files = tuple[tuple[str, Stamp], ...]
 
 
-def stamped(paths: Any) -> Files:
+def stamp_files(paths: Any) -> Files:
     """One path or several, with the stamps of the files as they are now."""
-    return tuple((path, stamp_of(path)) for path in as_paths(paths))
-
-
-def as_paths(paths: Any) -> tuple[str, ...]:
-    """One path or several as a tuple."""
     try:
         listed = [paths] if isinstance(paths, str | bytes | os.PathLike) else list(paths)
         names = tuple(os.fsdecode(path) for path in listed)
@@ -57,7 +56,21 @@ def as_paths(paths: Any) -> tuple[str, ...]:
         raise ValueError(f"paths must be a path or several, got {paths!r}.") from None
     if not names:
         raise ValueError("paths is empty; name at least one file.")
-    return names
+    return tuple((name, stamp_of(name)) for name in names)
+
+
+def count_bytes(files: Files) -> int:
+    """Bytes of all files, compressed or not."""
+    return sum(size for _, (size, _) in files)
+
+
+def estimate_rows(files: Files) -> int | None:
+    """About how many rows there are, by the first lines; None for archives."""
+    with open(files[0][0], "rb") as stream:
+        start = stream.read(_FIRST_BYTES)
+    lines = start.count(b"\n")
+    # archives are hardly ever text
+    return int(count_bytes(files) * lines / len(start)) if lines and start.isascii() else None
 
 
 class Reading:
@@ -76,7 +89,7 @@ class Reading:
     n_threads : int
         Threads that parse.
     advance : callable
-        Told how many bytes of the files were read.
+        Called with the number of bytes of the files that were read.
 
     Attributes
     ----------
@@ -113,11 +126,22 @@ class Reading:
             names = ", ".join(path for path, _ in self._files[:3])
             raise ValueError(f"no rows in {names}; " + str(self.skipped) + ".")
 
+    def number_rows(self) -> NDArray[np.int64]:
+        """Which rows the latest part has, counted from 0 over all files.
+
+        Lines that were passed over count, blank lines and comments do not. To be asked before the next part.
+        """
+        first, text, rows = self._latest
+        numbers = first + np.arange(rows.labels.size)
+        if rows.n_faults:
+            numbers += np.searchsorted(_find_faulty(text, rows), rows.places)
+        return numbers
+
     def _file(self, path: str, stamp: Stamp) -> Iterator[Rows]:
         lines, first_row = 0, self.n_rows
         size = None if self._block_rows is None else max(_TEXT, _ROW * self._block_rows)
         try:
-            for text, taken in whole_lines(path, size, stamp):
+            for text, taken in read_lines(path, size, stamp):
                 for part in self._parts(text):
                     rows = parse_text(part, self._rules, self._n_threads)
                     self._check(path, part, rows, lines, self.n_rows - first_row)
@@ -154,6 +178,7 @@ class Reading:
 
         if rows.faults and not self._rules.skip:
             raise ValueError(self._message(path, rows.faults[0], lines, before))
+        self._latest = self.n_rows + self.skipped.count, text, rows
         if rows.n_faults:
             known = self.skipped.examples
             more = [
@@ -172,8 +197,24 @@ class Reading:
             )
 
     def _message(self, path: str, fault: Fault, lines: int, before: int) -> str:
-        what, advice = describe(fault, self._rules)
+        from mbauc.readers.libsvm import kernels
+
+        what, advice = describe_fault(fault, self._rules)
         said = f"{path}, line {lines + fault.line + 1:,}: {what}. {before + fault.row:,} rows read before it."
         if self._rules.skip:
             return said
-        return f"{said} " + (advice or CORRECT)
+        said = f"{said} " + (advice or CORRECT)
+        if not self._rules.any_label or fault.kind != kernels.BAD_LABEL:
+            return said
+        return said + " As the label of a row to score any number will do, such as 0."
+
+
+def _find_faulty(text: Text, rows: Rows) -> NDArray[np.int64]:
+    """Where the lines start that are neither rows nor blank nor comments."""
+    ends = np.flatnonzero(text == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    others = np.flatnonzero(~np.isin(starts, rows.places))
+    return np.array(
+        [starts[k] for k in others.tolist() if text[starts[k] : ends[k]].tobytes().partition(b"#")[0].strip()],
+        dtype=np.int64,
+    )

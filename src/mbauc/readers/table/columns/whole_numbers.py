@@ -90,7 +90,7 @@ def judge_whole_numbers(name: str, values: Integers) -> Verdict:
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.readers.table.whole_numbers import judge_whole_numbers
+    >>> from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
     >>> rng = np.random.default_rng(0)
     >>> judge_whole_numbers("C14", rng.choice([15706, 15704, 18993, 16920, 20362], size=1000))
     Verdict(kind='category', why='whole numbers with holes between frequent values (4 of 4 pairs)')

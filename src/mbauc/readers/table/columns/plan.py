@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from mbauc.errors import Advice
-from mbauc.readers.table.calendar_codes import form_of_type, parts_of
-from mbauc.readers.table.column_guess import Guess, guess
-from mbauc.readers.table.column_values import WrongTypeError, flat, is_text
+from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.times import form_of_type, parts_of
+from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
 
 #: What a column may be said to be.
 KINDS = ("numeric", "category", "time", "group", "id", "ignore")
@@ -31,7 +31,7 @@ class Column:
     why : str
         Why it is taken for that.
     spelling, form : str
-        What its values are; see :class:`~mbauc.readers.table.column_guess.Guess`.
+        What its values are; see :class:`~mbauc.readers.table.columns.guess.Guess`.
     becomes : str
         What it becomes in the matrix.
     """
@@ -48,6 +48,13 @@ class Column:
         """Whether it becomes columns of the matrix."""
         return self.kind in _FEATURES
 
+    @property
+    def text_names(self) -> list[str]:
+        """Names of the texts that it gives: its own, those of its parts if it is a time, none if numeric."""
+        if self.kind == "time":
+            return [f"{self.name}.{part}" for part in parts_of(self.form)]
+        return [self.name] if self.kind == "category" else []
+
 
 @dataclass(frozen=True)
 class ColumnPlan:
@@ -58,7 +65,7 @@ class ColumnPlan:
     columns : tuple of Column
         In the order of the table.
     rows : int
-        Number of rows that were looked at.
+        Number of rows that were looked at; 0 if the columns were known.
     """
 
     columns: tuple[Column, ...]
@@ -80,6 +87,11 @@ class ColumnPlan:
         told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
         return replace(self, columns=tuple(told))
 
+    @property
+    def basis(self) -> str:
+        """What the plan rests on."""
+        return f"decided on the first {self.rows:,} rows" if self.rows else "known from other data"
+
     def describe(self) -> str:
         """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
         lines = [("column", "seen as", "why", "becomes", "override")]
@@ -94,7 +106,7 @@ class ColumnPlan:
             ).rstrip()
             for line in lines
         )
-        return "\n".join([*told, f"(decided on the first {self.rows:,} rows)"])
+        return "\n".join([*told, f"({self.basis})"])
 
 
 def overriding(column: Column) -> Advice:
@@ -120,7 +132,7 @@ def plan_columns(
 ) -> ColumnPlan:
     """Decide for each column of a table what it is.
 
-    What the user says comes first; :func:`~mbauc.readers.table.column_guess.guess` has the rules for the rest.
+    What the user says comes first; :func:`~mbauc.readers.table.columns.guess.guess` has the rules for the rest.
     ``O(n log n)`` time for each column.
 
     Parameters
@@ -141,7 +153,7 @@ def plan_columns(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from mbauc.readers.table.columns import plan_columns
+    >>> from mbauc.readers.table.columns.plan import plan_columns
     >>> table = pa.table({"click": [0, 1], "site": ["a", "b"], "bid": [0.3, 0.1], "page": [3, 1]})
     >>> print(plan_columns(table, label="click", types={"page": "category"}).describe())
     column  seen as   why                     becomes  override
@@ -184,6 +196,24 @@ def plan_columns(
             + plan.describe()
         )
     return plan
+
+
+def plan_known_columns(
+    names: Sequence[str], known: Iterable[Column], label: str | None, weight: str | None, where: str
+) -> ColumnPlan:
+    """The plan of a table with these names, whose features are known from other data."""
+    present = set(names)
+    for what, name in (("the label", label), ("the weight", weight)):
+        if name is not None and name not in present:
+            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
+    features = {column.name: column for column in known}
+    kinds = {label: "label", weight: "weight"}
+    columns = [
+        features.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
+        for name in names
+    ]
+    columns += [column for name, column in features.items() if name not in present]
+    return ColumnPlan(tuple(columns), 0)
 
 
 def _guessed(name: str, values: Any, where: str) -> Guess:
@@ -241,7 +271,7 @@ def _as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Col
         form = form_of_type(column.type) or ""
         if not form:
             example = next((value for value in column.to_pylist() if value not in (None, "")), None)
-            if not is_text(flat(column).type) or example is not None:
+            if not is_text(flatten(column).type) or example is not None:
                 raise ValueError(
                     f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
                     "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH)."

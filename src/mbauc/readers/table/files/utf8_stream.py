@@ -52,10 +52,10 @@ class Utf8Stream(io.RawIOBase):
     Examples
     --------
     >>> import io
-    >>> from mbauc.readers.table.utf8_stream import Seen, Utf8Stream, shown_bytes
+    >>> from mbauc.readers.table.files.utf8_stream import Seen, Utf8Stream, show_bytes
     >>> seen = Seen()
     >>> text = Utf8Stream(io.BytesIO(b"caf\xe9"), seen).read().decode()
-    >>> seen.marked, shown_bytes(text)
+    >>> seen.marked, show_bytes(text)
     (True, 'caf\\xe9')
     """
 
@@ -100,6 +100,6 @@ class Utf8Stream(io.RawIOBase):
         return whole[: len(whole) - len(self._rest)]
 
 
-def shown_bytes(text: str) -> str:
+def show_bytes(text: str) -> str:
     """A text with its bytes that are not UTF-8, for people."""
     return _MARKED.sub(lambda found: f"\\x{ord(found[0]) - _MARKS:02x}", text)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.column_values import Texts
+from mbauc.readers.table.columns.values import Texts
 
 #: What stands for a missing value and for values without a column of their own in names of features.
 MISSING, OTHER = "(missing)", "(other)"
@@ -83,23 +83,20 @@ class CategoryFeature:
         if self.has_other:
             yield f"{self.name}={OTHER}"
 
-    def places(self, texts: Texts) -> NDArray[np.int64]:
-        """For each row which of the features is 1; -1 for none."""
-        used, places = self.places_of_values(texts)
-        return places[used.codes]
-
     def places_of_values(self, texts: Texts) -> tuple[Texts, NDArray[np.int64]]:
         """Which of the features is 1, for each text that occurs and, at last, a missing one; -1 for none."""
         known = {value: place for place, value in enumerate(self.categories or ())}
         missing = len(known) if self.has_missing else -1
         other = len(known) + self.has_missing if self.has_other else -1
-        used = texts.used()
+        used = texts.drop_unused()
         table = [known.get(value, other) for value in used.values.to_pylist()]
         return used, np.array([*table, missing], dtype=np.int64)
 
 
-def scaled(feature: NumericFeature, values: NDArray[np.float64], out: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Write the feature's values; which are missing comes back."""
+def scale_numbers(
+    feature: NumericFeature, values: NDArray[np.float64], out: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Write the feature's values; returns which are missing."""
     missing = np.isnan(values)
     np.subtract(values, feature.center, out=out)
     np.divide(out, feature.scale, out=out)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import IO, NamedTuple
 
 from mbauc.errors import Advice
-from mbauc.readers.table.files import TableFile
+from mbauc.readers.table.files.paths import TableFile
 
 _SEPARATORS = ",\t;|"
 #: Bytes that are looked at, and lines of them.
@@ -49,7 +49,7 @@ def records(text: str, delimiter: str) -> Iterator[Record]:
 
     Examples
     --------
-    >>> from mbauc.readers.table.csv_head import records
+    >>> from mbauc.readers.table.files.csv_head import records
     >>> [record.fields for record in records('a,b\n\n"x, y",2\n', ",")]
     [['a', 'b'], ['x, y', '2']]
     """
@@ -92,7 +92,7 @@ def quote_is_open(text: str, delimiter: str) -> bool:
     return False
 
 
-def first_lines(stream: IO[bytes], file: TableFile) -> str:
+def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
     """The first lines, whole, as text.
 
     Raises
@@ -134,7 +134,7 @@ def _start(stream: IO[bytes]) -> bytes:
     return data
 
 
-def told_separator(head: str, file: TableFile) -> str:
+def find_separator(head: str, file: TableFile) -> str:
     """The separator by which most lines have as many fields as the first, and that more than one."""
     best, share, fields = "", 0.0, 1
     for separator in _SEPARATORS:

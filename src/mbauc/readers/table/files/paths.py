@@ -14,7 +14,7 @@ from typing import IO
 from urllib.parse import unquote
 
 from mbauc.errors import Advice, DataWarning
-from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
+from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, strip_ending, unpack
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -24,7 +24,6 @@ _PARQUET = (".parquet", ".parq", ".pq")
 _KINDS = {"csv": (".csv", ".txt"), "tsv": (".tsv", ".tab"), "parquet": _PARQUET}
 #: Texts that are no tables, by their names.
 _PROSE = ("readme", "read_me", "license", "licence", "copying", "changelog", "notes")
-_COMPRESSED = (".gz", ".bz2", ".xz")
 #: How Hive and Spark write a missing value into the name of a folder.
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
@@ -51,7 +50,7 @@ class TableFile:
     def suffix(self) -> str:
         """Ending of its name that tells its format, without that of the compression."""
         name = PurePosixPath(self.member or self.path.name)
-        return (name.with_suffix("") if name.suffix.lower() in _COMPRESSED else name).suffix.lower()
+        return strip_ending(name).suffix.lower()
 
     @property
     def partitions(self) -> dict[str, str | None]:
@@ -75,7 +74,7 @@ class TableFile:
         status = os.stat(self.path)
         return status.st_size, status.st_mtime_ns
 
-    def told(self, stamp: tuple[int, int]) -> dict[str, object]:
+    def describe(self, stamp: tuple[int, int]) -> dict[str, object]:
         """Name and stamp, for fingerprints."""
         size, time = stamp
         partitions = [list(pair) for pair in self.partitions.items()]
@@ -92,14 +91,14 @@ class TableFile:
         )
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
+    def open(self) -> Iterator[IO[bytes]]:
         """Its bytes, decompressed; damage becomes an error that names the file."""
         with self._named_damage(), open(self.path, "rb") as stream:
             if self.member:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     yield inner
                 return
-            inside = unpacked(stream)
+            inside = unpack(stream)
             if inside is None:
                 yield stream
                 return
@@ -112,7 +111,7 @@ class TableFile:
             if self.member:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     return inner.read(most), archive.getinfo(self.member).file_size
-            inside = unpacked(stream)
+            inside = unpack(stream)
             if inside is None:
                 return stream.read(most), os.fstat(stream.fileno()).st_size
             with inside:
@@ -164,7 +163,7 @@ def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
     for each in given:
         if not isinstance(each, str | bytes | os.PathLike):
             raise TypeError(_no_paths(each))
-        files += _expanded(Path(os.fsdecode(each)), kind)
+        files += _expand(Path(os.fsdecode(each)), kind)
     return files
 
 
@@ -175,7 +174,7 @@ def _no_paths(given: object) -> str:
     )
 
 
-def _expanded(path: Path, kind: str | None) -> list[TableFile]:
+def _expand(path: Path, kind: str | None) -> list[TableFile]:
     if path.is_dir():
         return [TableFile(file) for file in _tables_in(path, kind)]
     if path.exists():
@@ -187,7 +186,7 @@ def _expanded(path: Path, kind: str | None) -> list[TableFile]:
         matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
         if not matches:
             raise FileNotFoundError(f"no file matches {path}.")
-        return [file for match in matches for file in _expanded(match, kind)]
+        return [file for match in matches for file in _expand(match, kind)]
     raise FileNotFoundError(f"there is no file {path}.")
 
 
@@ -206,7 +205,7 @@ def _tables_in(folder: Path, kind: str | None) -> list[Path]:
         taken = set(tables)
         others = [str(name) for file, name in zip(files, names, strict=True) if file not in taken]
         warnings.warn(
-            f"{folder}: {_told(others, 3)} left out; only its tables are read.", DataWarning, stacklevel=1
+            f"{folder}: {_list_names(others, 3)} left out; only its tables are read.", DataWarning, stacklevel=1
         )
     return tables
 
@@ -214,16 +213,15 @@ def _tables_in(folder: Path, kind: str | None) -> list[Path]:
 def _is_table(path: Path, endings: Sequence[str]) -> bool:
     if any(part.startswith((".", "_")) for part in path.parts):
         return False
-    name = path.with_suffix("") if path.suffix.lower() in _COMPRESSED else path
+    name = strip_ending(path)
     if name.suffix.lower() == ".txt" and name.stem.lower() in _PROSE:
         return False
     return name.suffix.lower() in endings
 
 
 def _is_zip(path: Path) -> bool:
-    """Whether the first bytes are those of an archive, with members or without."""
     with open(path, "rb") as stream:
-        return stream.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
+        return archive_kind(stream) == "zip"
 
 
 def _members(path: Path) -> list[str]:
@@ -239,19 +237,19 @@ def _only_member(path: Path) -> str:
     if len(rows) == 1:
         return rows[0]
     if not rows:
-        raise ValueError(f"{path} holds no table ({', '.join(_TEXT)}); it holds {_told(_members(path))}.")
+        raise ValueError(f"{path} holds no table ({', '.join(_TEXT)}); it holds {_list_names(_members(path))}.")
     raise ValueError(
-        f"{path} holds {len(rows)} tables ({_told(rows)}); name one, as in {str(path / rows[0])!r}."
+        f"{path} holds {len(rows)} tables ({_list_names(rows)}); name one, as in {str(path / rows[0])!r}."
     )
 
 
 def _member(path: Path, member: str) -> str:
     names = _members(path)
     if member not in names:
-        raise FileNotFoundError(f"{path} holds no file {member!r}; it holds {_told(names)}.")
+        raise FileNotFoundError(f"{path} holds no file {member!r}; it holds {_list_names(names)}.")
     return member
 
 
-def _told(names: list[str], most: int = 10) -> str:
+def _list_names(names: list[str], most: int = 10) -> str:
     shown = ", ".join(map(repr, names[:most])) or "nothing"
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.csv_head import (
+from mbauc.readers.table.faults import Report, stop
+from mbauc.readers.table.files.csv_head import (
     CONVERT,
     HEAD_BYTES,
     check_names,
-    first_lines,
+    find_separator,
     header_names,
     quote_is_open,
+    read_first_lines,
     records,
-    told_separator,
 )
-from mbauc.readers.table.faults import stop
-from mbauc.readers.table.files import TableFile
-from mbauc.readers.table.lent_stream import Loan
-from mbauc.readers.table.pieces import Piece, Report
-from mbauc.readers.table.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, shown_bytes
+from mbauc.readers.table.files.paths import TableFile
+from mbauc.readers.table.files.pieces import Piece
+from mbauc.readers.table.files.stream_loan import Loan
+from mbauc.readers.table.files.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, show_bytes
 
 #: Bytes that are parsed at a time, if the first lines are not long; no line may be longer.
 _CHUNK = 1 << 22
@@ -56,10 +56,10 @@ class CsvTable:
     ) -> None:
         self.file = file
         self._stamp = file.stamp()
-        with file.opened() as stream:
-            head = first_lines(stream, file)
+        with file.open() as stream:
+            head = read_first_lines(stream, file)
         if delimiter is None:
-            delimiter = "\t" if file.suffix in (".tsv", ".tab") else told_separator(head, file)
+            delimiter = "\t" if file.suffix in (".tsv", ".tab") else find_separator(head, file)
         elif not isinstance(delimiter, str) or len(delimiter) != 1:
             raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
         self.delimiter = delimiter
@@ -96,12 +96,12 @@ class CsvTable:
     def stamp(self) -> dict[str, object]:
         """Which file it was when it was first read, and how its fields are told apart, for fingerprints."""
         how = {"delimiter": self.delimiter, "names": self.names, "header_lines": self._header_lines}
-        return self.file.told(self._stamp) | how
+        return self.file.describe(self._stamp) | how
 
     def _check_unchanged(self) -> None:
         """Raise if it is no longer the file that it was."""
         if self.file.stamp() == self._stamp:
-            with self.file.opened() as stream:
+            with self.file.open() as stream:
                 start = stream.read(len(self._header.encode()) + 3).decode("utf-8-sig", errors="replace")
             if start.startswith(self._header):
                 return
@@ -128,7 +128,7 @@ class CsvTable:
         own = [name for name in columns if name in self._own]
         seen = Seen()
         with (
-            self.file.opened() as stream,
+            self.file.open() as stream,
             _Lines(self) as lines,
             closing(self._batches(stream, seen, own, handle)) as batches,
         ):
@@ -136,7 +136,7 @@ class CsvTable:
                 try:
                     batch = next(batches, None)
                 except arrow.ArrowInvalid as error:
-                    raise ValueError(self._unreadable(error, place)) from None
+                    raise ValueError(self._describe_error(error, place)) from None
                 if batch is None:
                     self._report(faulty, {}, report)
                     self._check_end(last or "", seen.end, place - 1)
@@ -160,7 +160,7 @@ class CsvTable:
                 try:
                     drop = lines.empty(batch)
                 except arrow.ArrowInvalid as error:
-                    raise ValueError(self._unreadable(error, int(places[0]))) from None
+                    raise ValueError(self._describe_error(error, int(places[0]))) from None
                 table = self._table(batch, own, columns)
                 if others:
                     drop = np.zeros(rows, dtype=bool) if drop is None else drop
@@ -179,8 +179,8 @@ class CsvTable:
                 continue
             row = fields[number]
             if quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
-                stop(where, "open quote", self._field_fault(row))
-            report(where, "wrong number of fields", self._field_fault(row))
+                stop(where, "open quote", self._describe_fields(row))
+            report(where, "wrong number of fields", self._describe_fields(row))
 
     def _batches(
         self, stream: IO[bytes], seen: Seen, columns: Sequence[str], handle: Any
@@ -246,12 +246,12 @@ class CsvTable:
                 table = table.append_column(name, values)
         return table
 
-    def _field_fault(self, row: Any) -> str:
-        text = shown_bytes(row.text if len(row.text) <= 60 else row.text[:60] + "…")
+    def _describe_fields(self, row: Any) -> str:
+        text = show_bytes(row.text if len(row.text) <= 60 else row.text[:60] + "…")
         quotes = " A quote that is never closed swallows the lines below it." if row.text.count('"') % 2 else ""
         return f"expected {row.expected_columns} fields, got {row.actual_columns}: {text!r}.{quotes}"
 
-    def _unreadable(self, error: Exception, place: int) -> str:
+    def _describe_error(self, error: Exception, place: int) -> str:
         said = str(error)
         if "straddl" in said:
             why = (
@@ -289,7 +289,7 @@ class _Lines:
         if maybe is None or batch.num_columns == len(self._table.names):
             return maybe
         if self._batches is None:
-            stream = self._open.enter_context(self._table.file.opened())
+            stream = self._open.enter_context(self._table.file.open())
             again = self._table._batches(stream, Seen(), self._table.names, lambda row: "skip")
             self._batches = self._open.enter_context(closing(again))
         whole = None
@@ -318,7 +318,7 @@ def _other_bytes(batch: Any, columns: Sequence[str]) -> dict[int, str]:
         marked = compute.fill_null(compute.match_substring_regex(values, OTHER_BYTES), False)
         for row in np.flatnonzero(marked.to_numpy(zero_copy_only=False)).tolist():
             text = values[row].as_py()
-            shown = shown_bytes(text if len(text) <= 60 else text[:60] + "…")
+            shown = show_bytes(text if len(text) <= 60 else text[:60] + "…")
             found.setdefault(
                 row,
                 f"expected UTF-8 in column {name!r}, got '{shown}'. {CONVERT}.",

@@ -39,7 +39,7 @@ class Texts(NamedTuple):
     codes: NDArray[np.int32]
     values: Any
 
-    def used(self, *, empty: bool = False) -> Texts:
+    def drop_unused(self, *, empty: bool = False) -> Texts:
         """Without texts that occur in no row and, unless ``empty``, without the empty one.
 
         ``O(rows + texts)`` time.
@@ -59,7 +59,7 @@ class WrongTypeError(ValueError):
     """A column's type can never hold what is needed, whatever its values."""
 
 
-def flat(column: Any) -> Any:
+def flatten(column: Any) -> Any:
     """A column as one Arrow array of a plain type: chunks joined, dictionaries undone, bytes read as UTF-8."""
     arrow = pyarrow()
     types = arrow.types
@@ -80,7 +80,7 @@ def flat(column: Any) -> Any:
     return column
 
 
-def from_dictionary(column: Any) -> Texts | None:
+def read_dictionary(column: Any) -> Texts | None:
     """A column of texts that comes with its dictionary, or with one for each chunk; None for other columns.
 
     ``O(n)`` time; texts are not looked at.
@@ -99,7 +99,7 @@ def from_dictionary(column: Any) -> Texts | None:
     for chunk in chunks:
         _fill_codes(chunk.indices, first, codes[row : row + len(chunk)])
         row, first = row + len(chunk), first + len(chunk.dictionary)
-    dictionaries = [flat(chunk.dictionary) for chunk in chunks]
+    dictionaries = [flatten(chunk.dictionary) for chunk in chunks]
     return Texts(codes, dictionaries[0] if len(chunks) == 1 else arrow.concat_arrays(dictionaries))
 
 
@@ -121,17 +121,17 @@ def _fill_codes(places: Any, first: int, codes: NDArray[np.int32]) -> None:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether an Arrow type holds texts, once :func:`flat` has been at it."""
+    """Whether an Arrow type holds texts, once :func:`flatten` has been at it."""
     return bool(pyarrow().types.is_string(kind))
 
 
-def number_of(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """The number that a text spells, NaN if it spells a missing one, None if it is no number.
 
     Examples
     --------
-    >>> from mbauc.readers.table.column_values import number_of
-    >>> number_of(" 2.5 "), number_of("NA"), number_of("12 kg"), number_of("1_000")
+    >>> from mbauc.readers.table.columns.values import parse_number
+    >>> parse_number(" 2.5 "), parse_number("NA"), parse_number("12 kg"), parse_number("1_000")
     (2.5, nan, None, None)
     """
     text = text.strip()
@@ -140,18 +140,18 @@ def number_of(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
-def numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+def read_numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
     """A column as float64 with NaN for missing values, and which values are no finite numbers.
 
     ``O(n)`` time; the second is None where all values are good.
     """
     arrow = pyarrow()
-    coded = from_dictionary(column)
+    coded = read_dictionary(column)
     if coded is not None:
-        codes, distinct = coded.used(empty=True)  # those in no row must not change how these are read
-        known, wrong = numbers(distinct)
+        codes, distinct = coded.drop_unused(empty=True)  # those in no row must not change how these are read
+        known, wrong = read_numbers(distinct)
         return np.append(known, np.nan)[codes], None if wrong is None else np.append(wrong, False)[codes]
-    column = flat(column)
+    column = flatten(column)
     kind = column.type
     if is_text(kind):
         try:
@@ -171,9 +171,9 @@ def numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]
 
 
 def _numbers_one_by_one(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-    """As :func:`numbers`, for texts among which are spaces, spellings of missing values, or no numbers."""
+    """As :func:`read_numbers`, for texts among which are spaces, spellings of missing values, or no numbers."""
     coded = column.dictionary_encode()
-    spelled = [number_of(text) for text in coded.dictionary.to_pylist()]
+    spelled = [parse_number(text) for text in coded.dictionary.to_pylist()]
     values = np.array([np.inf if value is None else value for value in spelled] + [np.nan])
     result = values[coded.indices.fill_null(len(spelled)).to_numpy(zero_copy_only=False)]
     bad = np.isinf(result)
@@ -185,14 +185,14 @@ def _with_nan(values: Any) -> NDArray[np.float64]:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def distinct_numbers(column: Any) -> NDArray[np.float64] | None:
+def as_distinct_numbers(column: Any) -> NDArray[np.float64] | None:
     """Texts as numbers, NaN for missing ones; None unless each distinct text is a number of its own.
 
     ``O(n)`` time.
     """
     compute = pyarrow("compute")
     coded = column.dictionary_encode()
-    values, bad = numbers(coded.dictionary)
+    values, bad = read_numbers(coded.dictionary)
     if bad is not None or np.isnan(values).any() or np.unique(values).size < values.size:
         return None
     if compute.any(compute.match_substring_regex(coded.dictionary, pattern=_CODE)).as_py():
@@ -201,7 +201,7 @@ def distinct_numbers(column: Any) -> NDArray[np.float64] | None:
     return np.asarray(np.append(values, np.nan)[codes])
 
 
-def of_one_type(parts: list[Any]) -> list[Any]:
+def unify_types(parts: list[Any]) -> list[Any]:
     """Flat columns of several files made one type: numbers if all are and stay exact, texts otherwise."""
     arrow = pyarrow()
     if len({part.type for part in parts}) == 1:
@@ -219,7 +219,7 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
-def texts(column: Any, spelling: str) -> Texts:
+def read_texts(column: Any, spelling: str) -> Texts:
     """A column as texts, each about once.
 
     Numbers are spelled in one way, whatever their type (5 for 5.00, 1.5 for 1.50, 100000 for 1e5), and truth
@@ -232,11 +232,11 @@ def texts(column: Any, spelling: str) -> Texts:
     spelling : {"text", "whole", "number", "truth"}
         What the values were when the column was first looked at.
     """
-    coded = from_dictionary(column)
+    coded = read_dictionary(column)
     if coded is None:
-        coded = _encoded(flat(column), spelling)
+        coded = _encoded(flatten(column), spelling)
     if is_text(coded.values.type):
-        return coded if spelling == "text" else _respelled_texts(coded.used(), spelling)
+        return coded if spelling == "text" else _respelled_texts(coded.drop_unused(), spelling)
     spelled = _spelled(coded.values, spelling)
     if pyarrow().types.is_integer(coded.values.type):
         return Texts(coded.codes, spelled)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.calendar_codes import form_of_numbers, form_of_texts, form_of_type
-from mbauc.readers.table.column_values import MISSING_NUMBERS, flat, is_text, number_of, numbers
-from mbauc.readers.table.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
+from mbauc.readers.table.columns.times import form_of_numbers, form_of_texts, form_of_type
+from mbauc.readers.table.columns.values import MISSING_NUMBERS, flatten, is_text, parse_number, read_numbers
+from mbauc.readers.table.columns.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
@@ -38,7 +38,7 @@ class Guess(NamedTuple):
     why : str
         Why, in words for the user.
     spelling : {"text", "whole", "number", "truth"}
-        What its values are, for :func:`~mbauc.readers.column_values.texts`.
+        What its values are, for :func:`~mbauc.readers.table.columns.values.read_texts`.
     form : str
         How its values spell a time, if they do.
     """
@@ -57,9 +57,9 @@ def guess(name: str, column: Any) -> Guess:
       begin again.
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
     - Numbers with a fraction are numeric. Whole numbers are judged by
-      :func:`~mbauc.readers.table.whole_numbers.judge_whole_numbers`; texts of digits with leading zeros are
-      codes. Whole floating-point numbers are judged like whole numbers if some are missing, because pandas
-      turns whole numbers with missing ones into floating point.
+      :func:`~mbauc.readers.table.columns.whole_numbers.judge_whole_numbers`; texts of digits with leading
+      zeros are codes. Whole floating-point numbers are judged like whole numbers if some are missing, because
+      pandas turns whole numbers with missing ones into floating point.
     - Timestamps, dates, ISO 8601 texts and whole numbers that spell a time (YYMMDDHH and the like) are
       times. Dates in another order are left out, because day and month cannot be told apart.
     - A column that is empty in the first rows is left out.
@@ -75,7 +75,7 @@ def guess(name: str, column: Any) -> Guess:
     """
     types = pyarrow().types
     dictionary = types.is_dictionary(column.type)
-    values = flat(column)
+    values = flatten(column)
     kind = values.type
     form = form_of_type(kind)
     if values.null_count == len(values):
@@ -112,7 +112,7 @@ def _is_row_index(values: Any) -> bool:
     if values.null_count or arrow.types.is_floating(values.type) or arrow.types.is_boolean(values.type):
         return False
     if is_text(values.type):
-        parsed, wrong = numbers(values)
+        parsed, wrong = read_numbers(values)
         if wrong is None and (parsed != np.floor(parsed)).any():
             return False
     if compute.count_distinct(values).as_py() == len(values):
@@ -190,7 +190,7 @@ def _guess_texts(name: str, values: Any) -> Guess:
             return Guess("category", f"digits with leading zeros, such as {code!r}")
         kept = set(spelled)
         return _guess_digits(name, [text for text in values.to_pylist() if text in kept])
-    parsed = [number_of(text) for text in spelled]
+    parsed = [parse_number(text) for text in spelled]
     if spelled and all(number is not None for number in parsed):
         whole = all(number == np.floor(number) for number in parsed if number is not None)
         if whole and any(_WHOLE.fullmatch(text.strip()) and abs(int(text)) > EXACT for text in spelled):

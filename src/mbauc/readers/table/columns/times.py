@@ -61,7 +61,7 @@ def form_of_texts(texts: list[str]) -> str | None:
 
     Examples
     --------
-    >>> from mbauc.readers.table.calendar_codes import form_of_texts
+    >>> from mbauc.readers.table.columns.times import form_of_texts
     >>> form_of_texts(["2014-10-21 05:00", "2014-10-22T17:31:02Z"]), form_of_texts(["2014-10-21"])
     ('timestamp', 'date')
     """
@@ -83,7 +83,7 @@ def form_of_numbers(name: str, distinct: NDArray[np.int64]) -> str | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.readers.table.calendar_codes import form_of_numbers
+    >>> from mbauc.readers.table.columns.times import form_of_numbers
     >>> form_of_numbers("hour", np.array([14102100, 14102123, 14103005]))
     'YYMMDDHH'
     >>> form_of_numbers("price", np.array([14102100, 14102199])) is None

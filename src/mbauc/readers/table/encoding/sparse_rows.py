@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,37 @@ def key_type(n_features: int) -> type[np.signedinteger]:
     return np.int32 if n_features < 2**30 else np.int64
 
 
-def keys_of_codes(
-    coded: Sequence[tuple[NDArray[np.int32], NDArray[Any]]], rows: int, kind: type[np.signedinteger]
-) -> NDArray[np.signedinteger]:
-    """The keys of all rows, one line for each feature, from codes and the keys that they stand for.
+class CodedEntries(NamedTuple):
+    """Entries ±1, at most one a row: a code for each row, and what each code stands for.
 
-    The code -1 stands for the last key. ``O(n)`` time for each feature.
+    Attributes
+    ----------
+    name : str
+        Name of the column of the table, or of a part of it.
+    codes : ndarray of int32
+        One for each row.
+    keys : ndarray
+        For each code twice the column of its entry, plus one for -1; negative where there is no entry. The last
+        one is that of the code -1.
+    values : Arrow array of strings, or empty
+        Texts of the codes.
     """
+
+    name: str
+    codes: NDArray[np.int32]
+    keys: NDArray[np.signedinteger]
+    values: Any = ()
+
+
+def gather_keys(
+    entries: Sequence[CodedEntries], rows: int, kind: type[np.signedinteger]
+) -> NDArray[np.signedinteger]:
+    """The keys of all rows, one line for each column. ``O(n)`` time for each."""
     from mbauc.readers.table import kernels
 
-    keys: NDArray[np.signedinteger] = np.empty((len(coded), rows), dtype=kind)
-    for line, (codes, table) in zip(keys, coded, strict=True):
-        kernels.gather(codes, table, line)
+    keys: NDArray[np.signedinteger] = np.empty((len(entries), rows), dtype=kind)
+    for line, one in zip(keys, entries, strict=True):
+        kernels.gather(one.codes, one.keys, line)
     return keys
 
 
@@ -66,7 +85,7 @@ def sparse_rows(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.readers.table.sparse_rows import sparse_rows
+    >>> from mbauc.readers.table.encoding.sparse_rows import sparse_rows
     >>> keys = np.array([[2 * 4, 2 * 3], [2 * 2 + 1, -1], [2 * 4, 2 * 3 + 1]], dtype=np.int32)
     >>> X = sparse_rows(keys, np.array([[0.5, 0.0]]), np.array([0]), 5, sort=True)
     >>> X.toarray().tolist(), X.nnz

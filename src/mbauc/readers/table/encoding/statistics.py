@@ -29,7 +29,7 @@ class ColumnStatistics:
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.readers.table.column_statistics import ColumnStatistics
+    >>> from mbauc.readers.table.encoding.statistics import ColumnStatistics
     >>> first, rest = ColumnStatistics(2), ColumnStatistics(2)
     >>> first.update(np.array([[1.0, -8.0], [3.0, np.nan]]))
     >>> rest.update(np.array([[5.0, 4.0]]))
