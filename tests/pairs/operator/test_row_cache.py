@@ -13,7 +13,7 @@ from mbauc.pairs.operator import cache_file, cache_writer
 from mbauc.pairs.operator.cache_file import open_cache
 from mbauc.pairs.operator.cache_writer import CacheWriter
 from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
-from mbauc.store.fingerprint import BlockMark
+from mbauc.rows.fingerprint import BlockMark
 
 HEADER = {"n_features": 9, "fingerprint": {"size": 5}}
 ARRAYS = ("starts", "columns", "values", "weight")
