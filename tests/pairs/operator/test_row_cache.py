@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mbauc.pairs.operator.cache_file import open_cache
+from mbauc.pairs.operator.cache_writer import CacheWriter
 
 from mbauc.errors import CheckpointError, DiskFullError
 from mbauc.pairs.operator import cache_file, cache_writer
-from mbauc.pairs.operator.cache_file import open_cache
-from mbauc.pairs.operator.cache_writer import CacheWriter
 from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
 from mbauc.rows.fingerprint import BlockMark
 
