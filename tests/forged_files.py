@@ -3,7 +3,9 @@
 What is put together has checksums that fit, whatever it says.
 """
 
+import errno
 import json
+import os
 import struct
 import zlib
 
@@ -113,3 +115,20 @@ def join_record(body):
 def join_journal(head, bodies):
     """A journal whose checksums fit."""
     return seal(head, mark=JOURNAL) + b"".join(map(join_record, bodies))
+
+
+class FullDisk:
+    """A file that takes so many bytes and no more."""
+
+    def __init__(self, stream, left):
+        self._stream, self.left = stream, left
+
+    def write(self, piece):
+        if not self.left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = self._stream.write(memoryview(piece)[: self.left])
+        self.left -= taken
+        return taken
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)

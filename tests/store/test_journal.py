@@ -185,30 +185,13 @@ def test_a_file_that_is_changed_while_it_is_in_use_is_an_error(path):
         journal.read(first)
 
 
-class FullDisk:
-    """A file that takes so many bytes and no more."""
-
-    def __init__(self, stream, left):
-        self._stream, self.left = stream, left
-
-    def write(self, piece):
-        if not self.left:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        taken = self._stream.write(memoryview(piece)[: self.left])
-        self.left -= taken
-        return taken
-
-    def __getattr__(self, name):
-        return getattr(self._stream, name)
-
-
 @given(left=st.integers(0, 5000))
 def test_on_a_full_disk_whole_records_stay(tmp_path_factory, content, left):
     path = tmp_path_factory.mktemp("full") / "log"
     append(path, RECORDS[:1])
     size = path.stat().st_size
     with open(path, "r+b", buffering=0) as stream:
-        full = FullDisk(stream, min(left, len(content) - size - 1))
+        full = forged.FullDisk(stream, min(left, len(content) - size - 1))
         writer = JournalWriter(full, str(path), KIND, {}, size, "Make room")
 
         def write():
