@@ -4,9 +4,9 @@ A body is::
 
     8 bytes   length of a JSON text, little endian
     text      {"kind": "…", "about": {…}, "arrays": [{"name", "dtype", "shape"}, …]}, ASCII
-    arrays    in the order of the text, C-ordered and little endian, each at the next multiple of 64 bytes
+    arrays    in the order of the text, C-ordered and little endian
 
-from where the body begins; gaps, and the rest up to a multiple of 64 at its end, are zeros.
+Each array begins at the next multiple of 64 bytes of the file, and there the body ends; gaps are zeros.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _lay_out(
 ) -> Body:
     """A body whose arrays stand one behind the other: together they take no more memory than the file."""
     fields = []
-    first = end = start + _align(_LENGTH.size + text_bytes)
+    first = end = _align(start + _LENGTH.size + text_bytes)
     for name, dtype, shape in declared:
         fields.append(Field(name, dtype, shape, end))
         end += _align(math.prod(shape) * _item_bytes(dtype))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.store.file_kind import FileKind
 
-#: Arrays begin at multiples of this many bytes, in the body that they belong to and in memory.
+#: Arrays begin at multiples of this many bytes, in the file and in memory: copying is slow where these differ.
 ALIGNMENT = 64
 _own = threading.local()
 _seeking = threading.Lock()

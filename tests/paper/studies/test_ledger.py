@@ -88,7 +88,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
 @pytest.mark.parametrize("result", [3, None, "{", "[" * 100_000, ""], ids=lambda r: str(r)[:5])
 def test_a_record_with_a_right_checksum_that_is_no_result_is_told(path, result):
     head, bodies = forged.split_journal(path.read_bytes())
-    bodies.append(forged.make_body({"kind": "task", "about": {"result": result}}, {}))
+    bodies.append(forged.make_body({"kind": "task", "about": {"result": result}}, {}, start=forged.RECORD))
     path.write_bytes(forged.join_journal(head, bodies))
     with pytest.raises(CheckpointError, match=r"no ledger that this mbauc understands.*start again") as caught:
         Ledger(path, SETTINGS)
