@@ -19,22 +19,7 @@ _seeking = threading.Lock()
 
 
 class StableFile:
-    """Reads pieces of one file, from any threads.
-
-    Parameters
-    ----------
-    stream : file
-        Open for reading; it may be closed afterwards.
-    path : str
-        Its name, for errors.
-    kind : FileKind
-        What it should be, for errors.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the file.
-    """
+    """Reads pieces of one file, from any threads; the stream may be closed once this is made."""
 
     def __init__(self, stream: IO[bytes], path: str, kind: FileKind) -> None:
         self.path, self._kind = path, kind

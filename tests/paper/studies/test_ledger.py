@@ -20,6 +20,14 @@ def test_records_come_back_to_the_last_bit(path):
     assert Ledger(path, SETTINGS).records == [{"set": n, "auc": 0.1 + 0.2 * n} for n in range(3)]
 
 
+def test_two_runs_of_one_ledger_keep_each_other_s_records(path):
+    one, two = Ledger(path, SETTINGS), Ledger(path, SETTINGS)
+    one.append({"set": 3})
+    two.append({"set": 4})
+    one.append({"set": 5})
+    assert [record["set"] for record in Ledger(path, SETTINGS).records] == [0, 1, 2, 3, 4, 5]
+
+
 def test_results_that_could_not_be_computed_come_back(tmp_path):
     Ledger(tmp_path / "run", {}).append({"auc": float("nan"), "gap": float("inf")})
     assert repr(Ledger(tmp_path / "run", {}).records) == "[{'auc': nan, 'gap': inf}]"
