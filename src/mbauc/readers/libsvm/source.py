@@ -135,7 +135,7 @@ class LibsvmSource:
         self.n_rows: int | None = None
         self.skipped = Skipped()
         self._warned = False
-        if n_features is None or rules.zero_based is None or not self._labels.given:
+        if n_features is None or rules.zero_based is None or not self._labels.is_given:
             rules = self._scan(rules, verbose)
         self._rules = rules
         self.zero_based = bool(rules.zero_based)

@@ -83,7 +83,7 @@ def _part_values(part: str) -> Any:
     return pyarrow().array(PARTS[part])
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else shown[:60] + "…"
 
@@ -91,7 +91,7 @@ def _shown(value: Any) -> str:
 def _no_number(name: str, values: Any) -> Callable[[int], str]:
     def message(row: int) -> str:
         return (
-            f"expected a finite number in column {name!r}, got {_shown(values[row].as_py())}. Pass "
+            f"expected a finite number in column {name!r}, got {_show(values[row].as_py())}. Pass "
             f"types={{{name!r}: 'category'}} if it is none, or on_error='skip' to leave such rows out."
         )
 
@@ -103,7 +103,7 @@ def _no_time(column: Column, values: Any) -> Callable[[int], str]:
 
     def message(row: int) -> str:
         return (
-            f"expected {wanted} in column {column.name!r}, got {_shown(values[row].as_py())}. Pass "
+            f"expected {wanted} in column {column.name!r}, got {_show(values[row].as_py())}. Pass "
             f"types={{{column.name!r}: 'category'}} if it is none, or on_error='skip' to leave such rows out."
         )
 
