@@ -6,7 +6,7 @@ from scipy import sparse
 
 from mbauc.readers.hashing import hash_keys
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
-from slow_hashes import slow_hash
+from reference import slow_hash
 
 
 def slow_rows(keys, numbers, number_columns, n_features):

@@ -16,8 +16,8 @@ from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import DataWarning
 from mbauc.metrics import roc_auc
 from mbauc.readers import TableSource
+from reference import slow_hash
 from shared_data import shared_file
-from slow_hashes import slow_hash
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
