@@ -16,20 +16,13 @@ from mbauc.readers.table.faults import Fault
 
 
 class Features(NamedTuple):
-    """Feature columns of some rows.
+    """Feature columns of some rows."""
 
-    Attributes
-    ----------
-    rows : int
-        Number of rows.
-    numbers : dict of float64 arrays
-        Numeric columns; NaN where a value is missing.
-    texts : dict of Texts
-        Category columns, and the parts of time columns under names such as ``hour.weekday``.
-    """
-
+    #: Number of rows.
     rows: int
+    #: Numeric columns; NaN where a value is missing.
     numbers: dict[str, NDArray[np.float64]]
+    #: Category columns, and the parts of time columns under names such as ``hour.weekday``.
     texts: dict[str, Texts]
 
     def select(self, keep: NDArray[np.bool_] | None) -> Features:

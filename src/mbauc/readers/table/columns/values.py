@@ -25,18 +25,12 @@ _TRUTH = {"true": "true", "false": "false"}
 
 
 class Texts(NamedTuple):
-    """Texts of a column, each about once.
+    """Texts of a column, each about once."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32
-        For each row the place of its text in ``values``; -1 where it is missing.
-    values : Arrow array of strings
-        The texts. Some may occur in no row, and some twice, since files bring dictionaries of their own; an
-        empty one means the same as -1.
-    """
-
+    #: For each row the place of its text in ``values``; -1 where it is missing.
     codes: NDArray[np.int32]
+    #: The texts. Some may occur in no row, and some twice, since files bring dictionaries of their own; an
+    #: empty one means the same as -1.
     values: Any
 
     def drop_unused(self, *, empty: bool = False) -> Texts:

@@ -59,11 +59,11 @@ def test_an_error_ahead_keeps_nothing_open():
 def test_a_damaged_file_is_let_go_of_at_once(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
     from mbauc.readers import TableSource
-    from mbauc.readers.table.files import stream_loan as lent_stream
+    from mbauc.readers.table.files import stream_loan
 
     waited = []
-    wait = lent_stream.Loan.wait
-    monkeypatch.setattr(lent_stream.Loan, "wait", lambda loan: (wait(loan, 5.0), waited.append(loan._watch())))
+    wait = stream_loan.Loan.wait
+    monkeypatch.setattr(stream_loan.Loan, "wait", lambda loan: (wait(loan, 5.0), waited.append(loan._watch())))
     path = tmp_path / "rows.csv.gz"
     values = np.random.default_rng(0).random(100_000)
     packed = gzip.compress(("y,x\n" + "".join(f"{k % 2},{x}\n" for k, x in enumerate(values))).encode(), 1)
