@@ -73,25 +73,24 @@ def roc_curve(
 ) -> RocCurve:
     """Rows above thresholds; above every distinct score unless some thresholds are given.
 
-    With ``max_fpr`` only as far as the first point with as large a false-alarm rate; ``O(n log n)`` at most.
+    With ``max_fpr`` only as far as the first point with a larger false-alarm rate; ``O(n log n)`` at most.
     """
     plus, minus = ranked.classes
-    if thresholds is not None:
-        at = np.asarray(thresholds, dtype=np.float64)
-        return RocCurve(at, plus.above(at), minus.above(at), plus.total, minus.total)
     least = -np.inf if max_fpr is None else _score_at(ranked, max_fpr)
-    at = ranked.distinct(least)[::-1]
-    # the last point has all rows, also those with a score of minus infinity
-    ends = (-np.inf, plus.total, minus.total) if np.isneginf(least) else ([], [], [])
-    points = (np.append(*part) for part in zip((at, plus.above(at), minus.above(at)), ends, strict=True))
-    return RocCurve(*points, plus.total, minus.total)
+    at = np.asarray(ranked.distinct(least)[::-1] if thresholds is None else thresholds, dtype=np.float64)
+    found, false_alarms = plus.above(at), minus.above(at)
+    if thresholds is None and np.isneginf(least):
+        # the last point has all rows, also those with a score of minus infinity
+        at = np.append(at, -np.inf)
+        found, false_alarms = np.append(found, plus.total), np.append(false_alarms, minus.total)
+    return RocCurve(at, found, false_alarms, plus.total, minus.total)
 
 
 def _score_at(ranked: RankedScores, max_fpr: float) -> float:
-    """The highest score above which at least a share of the negatives lies; minus infinity if there is none."""
-    enough = max_fpr * ranked.minus.total
-    first_with_fewer = ranked.lowest(lambda score: bool(ranked.minus.above(score) < enough))
-    return float(ranked.preceding(np.array([first_with_fewer]))[0])
+    """The highest score above which more than a share of the negatives lies; minus infinity if there is none."""
+    minus = ranked.minus
+    last_within = ranked.lowest(lambda score: bool(minus.above(score) / minus.total <= max_fpr))
+    return float(ranked.preceding(np.array([last_within]))[0])
 
 
 def average_precision(ranked: RankedScores) -> float:
@@ -110,7 +109,7 @@ def tied_pairs(ranked: RankedScores) -> float:
 
 
 class Lift(NamedTuple):
-    """Of a share of the rows, highest first: share of the positives found, and how many times as much that is."""
+    """Share of the rows, highest scores first; share of the positives among them; the ratio of both."""
 
     share: float
     found: float

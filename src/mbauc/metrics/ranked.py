@@ -136,14 +136,14 @@ class RankedScores:
         positive = positive_rows(y, known)
         check_lengths(positive.size, values.size, y_name, s_name)
         check_values(values, s_name, finite=finite)
-        label = pos_label
         if known is not None:
-            place = label_place(pos_label, np.asarray(known))
-            positive, label = positive if place == 1 else ~positive, np.asarray(known).tolist()[place]
+            labels = np.asarray(known).tolist()
+            place = label_place(pos_label, labels)
+            positive, pos_label = positive if place == 1 else ~positive, labels[place]
         weight = check_weights(sample_weight, values.size)
         if both_classes and weight is not None and not (weight[positive].any() and weight[~positive].any()):
             raise ValueError("sample_weight is zero for all rows of a class; rows of both are needed.")
-        return cls(positive, values, weight, label)
+        return cls(positive, values, weight, pos_label)
 
     @classmethod
     def concatenate(cls, parts: Iterable[RankedScores]) -> RankedScores:
@@ -283,14 +283,13 @@ def check_values(values: Array, name: str | None = None, *, finite: bool = False
         raise ValueError(f"{where}; {advice}")
 
 
-def label_place(pos_label: Any, classes: NDArray[Any]) -> int:
-    """Which of two classes is the positive one; the second unless another is named."""
+def label_place(pos_label: Any, labels: list[Any]) -> int:
+    """Which of two labels is the positive one; the second unless another is named."""
     if pos_label is None:
         return 1
-    known = classes.tolist()
-    if pos_label not in known:
-        raise ValueError(f"pos_label must be one of the labels {known!r}, got {pos_label!r}.")
-    return int(known.index(pos_label))
+    if pos_label not in labels:
+        raise ValueError(f"pos_label must be one of the labels {labels!r}, got {pos_label!r}.")
+    return labels.index(pos_label)
 
 
 def _sort_classes(positive: NDArray[np.bool_], values: Array, *, many: bool) -> tuple[Array, Array]:

@@ -192,10 +192,10 @@ def _score_rows(estimator: Any, X: Any, response_method: str, pos_label: Any) ->
     if method is None:
         lacks = f"neither {tried[0]} nor {tried[1]}" if len(tried) > 1 else f"no {tried[0]}"
         raise ValueError(f"estimator {kind} has {lacks}; score the rows yourself and use from_predictions.")
-    classes = np.asarray(getattr(estimator, "classes_", [0, 1]))
-    if classes.size != 2:
-        raise ValueError(f"estimator {kind} has {classes.size:,} classes; a display needs a classifier of two.")
-    place = label_place(pos_label, classes)
+    labels = np.asarray(getattr(estimator, "classes_", [0, 1])).tolist()
+    if len(labels) != 2:
+        raise ValueError(f"estimator {kind} has {len(labels):,} classes; a display needs a classifier of two.")
+    place = label_place(pos_label, labels)
     values = np.asarray(getattr(estimator, method)(X))
     if method == "predict_proba":
         if values.ndim != 2 or values.shape[1] != 2:
@@ -203,7 +203,7 @@ def _score_rows(estimator: Any, X: Any, response_method: str, pos_label: Any) ->
         values = values[:, place]
     elif place == 0:
         values = -values
-    return values, classes.tolist()[place] if hasattr(estimator, "classes_") else pos_label
+    return values, labels[place] if hasattr(estimator, "classes_") else pos_label
 
 
 # -- pieces ---------------------------------------------------------------------------------------------------

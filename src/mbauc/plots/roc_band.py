@@ -77,7 +77,7 @@ class RocBandDisplay(ScoreDisplay):
     >>> display.line_.get_label()
     'signal: AUC 0.7122 (95% interval 0.6579 to 0.7609)'
     >>> print(display.detections[0])
-    P_D 0.2400 at P_F 0.1 (95% interval 0.1345 to 0.3776)
+    P_D 0.3100 at P_F 0.1 (95% interval 0.1506 to 0.4349)
     """
 
     line_: Any
