@@ -31,7 +31,7 @@ class Display:
         Where the last drawing is.
     """
 
-    name: str | None = None
+    name: str | None
     ax_: Any
     figure_: Any
 
@@ -67,7 +67,7 @@ class Display:
 class ScoreDisplay(Display):
     """A display of labels and scores. A subclass says in ``measure`` what it takes from them."""
 
-    pos_label: Any = None
+    pos_label: Any
 
     @classmethod
     def measure(cls, ranked: RankedScores, *, name: str | None = None) -> Self:
