@@ -81,16 +81,10 @@ class EnoughPairsDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         **kwargs
             For matplotlib's ``plot`` of the AUCs.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax, 7.0, 4.6)
         x, auc = self._pairs(), np.array([step.auc for step in self.path])

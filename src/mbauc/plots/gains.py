@@ -82,18 +82,12 @@ class GainsDisplay(ScoreDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         plot_chance_level : bool
             Whether to draw the line of rows drawn blindly.
         **kwargs
             For matplotlib's ``plot`` of the curve.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax)
         self.line_ = self._draw_line(ax, [0.0, *self.share], [0.0, *self.found], self._label(name), kwargs)

@@ -120,16 +120,10 @@ class PenaltyPathDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         **kwargs
             For matplotlib's ``plot`` of the path.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax, 6.4, 4.0)
         order = np.argsort(self.penalty)

@@ -108,18 +108,12 @@ class PrecisionBandDisplay(ScoreDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         plot_chance_level : bool
             Whether to draw the prevalence.
         **kwargs
             For matplotlib's ``plot`` of the curve.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax)
         average = "" if self.average_precision is None else f"average precision {self.average_precision:.4f}"

@@ -119,10 +119,6 @@ class ReliabilityDisplay(ScoreDisplay):
             Whether to draw where the points of true probabilities lie.
         **kwargs
             For matplotlib's ``errorbar``.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax)
         fresh, bins = not ax.has_data(), self.bins

@@ -67,16 +67,10 @@ class ScoreDistributionDisplay(ScoreDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         **kwargs
             For matplotlib's ``stairs`` of both classes.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax, 6.4, 4.0)
         positives = "positives" if self.pos_label is None else f"positives (label {self.pos_label})"

@@ -115,10 +115,6 @@ class WeightsDisplay(Display):
             How many, at most; zeros are left out.
         **kwargs
             For matplotlib's ``barh``.
-
-        Returns
-        -------
-        self
         """
         check_whole("top", top)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:top]
