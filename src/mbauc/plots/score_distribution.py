@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from numpy.typing import ArrayLike
-
 from mbauc.metrics.curves import Histogram, histogram
-from mbauc.plots.displays.display import ScoreDisplay, options_of, with_name
-from mbauc.plots.displays.scored_rows import scored_rows
+from mbauc.metrics.ranked import RankedScores
+from mbauc.plots.display import ScoreDisplay, options_of
 from mbauc.plots.figure import axes_or_new
 
 
@@ -60,58 +58,29 @@ class ScoreDistributionDisplay(ScoreDisplay):
         self.scores, self.threshold, self.name, self.pos_label = scores, threshold, name, pos_label
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        threshold: float | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw labels and scores.
-
-        Parameters
-        ----------
-        y_true, y_score, sample_weight, pos_label, name
-            As for :meth:`RocBandDisplay.from_predictions`.
-        threshold : float, optional
-            A cut to mark.
-        ax, **kwargs
-            As for :meth:`plot`.
-        """
-        rows = scored_rows("y_score", y_true, y_score, sample_weight, pos_label)
-        name = "Classifier" if name is None else name
-        display = cls(histogram(rows.tally()), threshold, name=name, pos_label=rows.pos_label)
-        return display.plot(ax, **kwargs)
+    def measure(cls, ranked: RankedScores, *, threshold: float | None = None, name: str | None = None) -> Self:
+        """The numbers of the display, not drawn yet; ``threshold`` is a cut to mark."""
+        return cls(histogram(ranked), threshold, name=name)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         **kwargs
             For matplotlib's ``stairs`` of both classes.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax, 6.4, 4.0)
-        name = self.name if name is None else name
         positives = "positives" if self.pos_label is None else f"positives (label {self.pos_label})"
         self.negatives_, self.positives_ = (
             ax.stairs(
                 shares,
                 self.scores.edges,
-                **options_of("patch", kwargs, fill=True, alpha=0.45, hatch=hatch, label=with_name(name, text)),
+                **options_of(
+                    "patch", kwargs, fill=True, alpha=0.45, hatch=hatch, label=self._label(name, text)
+                ),
             )
             for shares, text, hatch in (
                 (self.scores.minus, "negatives", ""),
@@ -125,4 +94,4 @@ class ScoreDistributionDisplay(ScoreDisplay):
             )
         ax.set(xlabel="score", ylabel="share of the class")
         ax.margins(y=0.25)  # room for the legend
-        return self._done(ax)
+        return self._finish(ax)

@@ -1,21 +1,22 @@
-"""DeLong's variance: error bars of an AUC, and tests of two or more scorers on the same rows."""
+"""Whether scorers on the same rows differ in AUC: DeLong's paired test."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
-from mbauc.metrics.design import Weights, check_confidence, checked_design, warn_of_few_rows
-from mbauc.metrics.holm import holm
-from mbauc.metrics.placements import Scores, checked_scores, mean_of_positives, placements, spread
-from mbauc.metrics.variance import check_scale, covariance_of_means, interval_ends
+from mbauc.metrics.comparisons.holm import holm
+from mbauc.metrics.intervals.delong import covariance_of_means
+from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.roc_auc import mean_of_positives, placements
 
 Array = NDArray[np.float64]
 
@@ -23,106 +24,6 @@ Array = NDArray[np.float64]
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 #: Eigenvalues of a correlation matrix up to this are zero but for rounding.
 _DEPENDENT = 1e-12
-
-
-@dataclass(frozen=True)
-class AucInterval:
-    """An AUC and the interval that holds the true one with the stated confidence.
-
-    Attributes
-    ----------
-    auc, low, high : float
-        Estimate and ends of the interval.
-    stderr : float
-        Standard error of the estimate.
-    confidence : float
-        Coverage aimed at.
-    """
-
-    auc: float
-    low: float
-    high: float
-    stderr: float
-    confidence: float
-
-    def __str__(self) -> str:
-        return f"{self.auc:.4f} ({100 * self.confidence:g}% interval {self.low:.4f} to {self.high:.4f})"
-
-
-def roc_auc_interval(
-    y: ArrayLike,
-    s: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    weights: Weights | None = None,
-    clusters: ArrayLike | None = None,
-    confidence: float = 0.95,
-    scale: Literal["logit", "linear"] = "logit",
-) -> AucInterval:
-    """AUC with DeLong's confidence interval.
-
-    The variance is that of the placements: for a positive row the share of negatives below it, for a
-    negative row the share of positives above it. ``O(n log n)``.
-
-    Two cases have no variance. Where the classes do not overlap, the AUC is 1 and the interval
-    [(α/2)^(1/m), 1], with α = 1 - confidence and m the rows of the smaller class: the smallest AUC at which m
-    independent pairs would all come out right with a probability of α/2. (The mirror image for 0.) It is wide
-    on purpose, and a single overlapping pair makes it narrower. Scores that are all equal have
-    the interval [½, ½].
-
-    Parameters
-    ----------
-    y, s, sample_weight
-        As for :func:`roc_auc`.
-    weights : {"frequency", "sampling"}
-        What ``sample_weight`` means, to be said whenever it is given: a row that stands for that many equal
-        rows (the interval gets narrower with the sum of the weights), or one row drawn with a probability
-        that is inverse to it (the interval gets wider with their spread, not with their unit).
-    clusters : array-like of shape (n,), optional
-        What belongs together: users, patients, days. Rows of a cluster may depend on each other in any way;
-        the variance is that of sums over clusters. With each row its own cluster it is DeLong's.
-    confidence : float
-        Coverage, between 0 and 1.
-    scale : {"logit", "linear"}
-        Where the interval is symmetric. On the logit scale it never leaves [0, 1].
-
-    Returns
-    -------
-    AucInterval
-
-    Warns
-    -----
-    FewRowsWarning
-        If the interval tends to be too narrow: a class has fewer than 100 rows or clusters (with sampling
-        weights, or clusters of different sizes, as many equal ones as say as much), or fewer than
-        2 / (1 - AUC), which is 200 for an AUC of 0.99 and 2,000 for 0.999.
-
-    References
-    ----------
-    DeLong, DeLong, Clarke-Pearson 1988; Obuchowski 1997 for clusters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [900, 100])
-    >>> print(roc_auc_interval(y, rng.standard_normal(1000) + y))
-    0.7122 (95% interval 0.6579 to 0.7609)
-    """
-    check_confidence(confidence)
-    check_scale(scale)
-    scores = checked_scores(y, s, sample_weight)
-    design = checked_design(scores, weights, clusters)
-    if scores.weight is None and design.groups is None:
-        auc, plus, minus = spread(scores.positive, scores.values)
-        variance = plus / design.sizes[0] + minus / design.sizes[1]
-    else:
-        auc, shares = placements(scores)
-        variance = float(covariance_of_means(scores, design, shares[:, None])[0, 0])
-    stderr = float(np.sqrt(variance))
-    warn_of_few_rows(design.effective_sizes, auc, design.kinds)
-    low, high = interval_ends(auc, stderr, min(design.effective_sizes), confidence, scale)
-    return AucInterval(auc, low, high, stderr, confidence)
 
 
 @dataclass(frozen=True, repr=False)
@@ -232,18 +133,18 @@ def compare_roc_auc(
         names = [str(k) for k in range(len(table))]
     if len(table) < 2:
         raise ValueError("scores must hold at least two scorers to compare; use roc_auc_interval for one.")
-    checked = [_named(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
-    first = checked[0]
-    design = checked_design(first, weights, clusters)
-    found = [placements(one) for one in checked]
-    auc, shares = np.array([value for value, _ in found]), np.column_stack([share for _, share in found])
+    scorers = [_validate(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
+    first = scorers[0]
+    design = validate_design(first, weights, clusters)
+    shares = np.column_stack([placements(ranked) for ranked in scorers])
+    auc = np.array([mean_of_positives(first, share[first.positive]) for share in shares.T])
     warn_of_few_rows(design.effective_sizes, float(max(auc, key=lambda value: abs(value - 0.5))), design.kinds)
 
     # differences of placements, not of variances: nearly equal scorers differ in few rows, by little
     difference, stderr = np.zeros((len(auc), len(auc))), np.zeros((len(auc), len(auc)))
     for i, j in combinations(range(len(auc)), 2):
         gap = _gap(shares[:, i], shares[:, j], first.weight)
-        difference[i, j] = mean_of_positives(first, gap)
+        difference[i, j] = mean_of_positives(first, gap[first.positive])
         stderr[i, j] = np.sqrt(covariance_of_means(first, design, gap[:, None])[0, 0])
     difference, stderr = difference - difference.T, stderr + stderr.T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -290,8 +191,8 @@ def _all_equal(gaps: Array, covariance: Array) -> tuple[float, float]:
     return statistic, float(chi2.sf(statistic, int(free.sum())))
 
 
-def _named(name: str, y: Any, s: Any, sample_weight: Any) -> Scores:
+def _validate(name: str, y: Any, s: Any, sample_weight: Any) -> RankedScores:
     try:
-        return checked_scores(y, s, sample_weight)
+        return RankedScores.validate(y, s, sample_weight)
     except ValueError as error:
         raise ValueError(f"scorer {name!r}: {error}") from None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.metrics.placements import Scores
+from mbauc.metrics.ranked import RankedScores
 
 Weights = Literal["frequency", "sampling"]
 
@@ -43,17 +43,17 @@ class Design(NamedTuple):
     kinds: tuple[str, str]
 
 
-def checked_design(scores: Scores, weights: Any, clusters: Any) -> Design:
+def validate_design(ranked: RankedScores, weights: Any, clusters: Any) -> Design:
     """The design that a caller described, or an error that names what is wrong with it."""
-    meaning = _check_meaning(weights, scores)
-    groups = _check_clusters(clusters, scores)
+    meaning = _check_meaning(weights, ranked)
+    groups = _check_clusters(clusters, ranked)
     sizes, effective_sizes, kinds = [], [], []
-    for name, mask in (("positive rows", scores.positive), ("negative rows", ~scores.positive)):
+    for name, mask in (("positive rows", ranked.positive), ("negative rows", ~ranked.positive)):
         if groups is None and meaning != "sampling":
-            count = np.count_nonzero(mask) if scores.weight is None else scores.weight[mask].sum()
+            count = np.count_nonzero(mask) if ranked.weight is None else ranked.weight[mask].sum()
             size = effective = float(count)
         else:
-            mass = np.ones(np.count_nonzero(mask)) if scores.weight is None else scores.weight[mask]
+            mass = np.ones(np.count_nonzero(mask)) if ranked.weight is None else ranked.weight[mask]
             if groups is not None:
                 mass, name = np.bincount(groups[mask], mass).astype(np.float64), f"clusters with {name}"
             size, effective = float(np.count_nonzero(mass)), _effective_size(mass)
@@ -65,6 +65,11 @@ def checked_design(scores: Scores, weights: Any, clusters: Any) -> Design:
     return Design(
         meaning, groups, (sizes[0], sizes[1]), (effective_sizes[0], effective_sizes[1]), (kinds[0], kinds[1])
     )
+
+
+def frequency_design(ranked: RankedScores) -> Design:
+    """Independent rows, each of which stands for as many equal ones as its weight says."""
+    return validate_design(ranked, None if ranked.weight is None else "frequency", None)
 
 
 def _effective_size(mass: NDArray[np.float64]) -> float:
@@ -114,8 +119,8 @@ def check_confidence(confidence: Any) -> None:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
 
 
-def _check_meaning(weights: Any, scores: Scores) -> Weights | None:
-    if scores.weight is None:
+def _check_meaning(weights: Any, ranked: RankedScores) -> Weights | None:
+    if ranked.weight is None:
         if weights is not None:
             raise ValueError(f"weights={weights!r} says what sample_weight means; pass sample_weight as well.")
         return None
@@ -127,12 +132,12 @@ def _check_meaning(weights: Any, scores: Scores) -> Weights | None:
     return weights  # type: ignore[no-any-return]
 
 
-def _check_clusters(clusters: Any, scores: Scores) -> NDArray[np.intp] | None:
+def _check_clusters(clusters: Any, ranked: RankedScores) -> NDArray[np.intp] | None:
     if clusters is None:
         return None
     labels = np.asarray(clusters)
-    if labels.shape != scores.values.shape:
+    if labels.shape != ranked.values.shape:
         raise ValueError(
-            f"clusters must have a label for each of the {scores.values.size:,} rows, got shape {labels.shape}."
+            f"clusters must have a label for each of the {ranked.values.size:,} rows, got shape {labels.shape}."
         )
     return np.unique(labels, return_inverse=True)[1]

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.metrics.thresholds import threshold_table
-from mbauc.plots.displays.display import PLAIN_LINE, ScoreDisplay, curve, options_of, with_label
-from mbauc.plots.displays.scored_rows import scored_rows
+from mbauc.metrics.curves import roc_curve
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import spread_thresholds
+from mbauc.plots.display import PLAIN_LINE, ScoreDisplay, curve_points, with_label
 from mbauc.plots.figure import axes_or_new
 
 Array = NDArray[np.float64]
@@ -60,42 +61,14 @@ class GainsDisplay(ScoreDisplay):
         name: str | None = None,
         pos_label: Any = None,
     ) -> None:
-        self.share, self.found = curve(share=share, found=found)
+        self.share, self.found = curve_points(share=share, found=found)
         self.prevalence, self.name, self.pos_label = prevalence, name, pos_label
 
     @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw labels and scores.
-
-        Parameters
-        ----------
-        y_true, y_score, sample_weight, pos_label, name
-            As for :meth:`RocBandDisplay.from_predictions`.
-        ax, **kwargs
-            As for :meth:`plot`.
-        """
-        rows = scored_rows("y_score", y_true, y_score, sample_weight, pos_label)
-        table = threshold_table(rows.tally())
-        everyone, looked_at = table.positives + table.negatives, table.found + table.false_alarms
-        some = looked_at > 0
-        display = cls(
-            looked_at[some] / everyone,
-            table.found[some] / table.positives,
-            prevalence=table.positives / everyone,
-            name="Classifier" if name is None else name,
-            pos_label=rows.pos_label,
-        )
-        return display.plot(ax, **kwargs)
+    def measure(cls, ranked: RankedScores, *, name: str | None = None) -> Self:
+        """The numbers of the display, not drawn yet."""
+        curve = roc_curve(ranked, spread_thresholds(ranked)).with_alarms()
+        return cls(curve.alarms / curve.rows, curve.detection, prevalence=curve.prevalence, name=name)
 
     @property
     def lift(self) -> Array:
@@ -109,22 +82,15 @@ class GainsDisplay(ScoreDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         plot_chance_level : bool
             Whether to draw the line of rows drawn blindly.
         **kwargs
             For matplotlib's ``plot`` of the curve.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax)
-        style = options_of("line", kwargs, label=self.name if name is None else name)
-        (self.line_,) = ax.plot([0.0, *self.share], [0.0, *self.found], **style)
+        self.line_ = self._draw_line(ax, [0.0, *self.share], [0.0, *self.found], self._label(name), kwargs)
         self.ideal_ = self.chance_level_ = None
         if self.prevalence is not None:
             best = {**PLAIN_LINE, "linestyle": "--", "label": "at best"}
@@ -133,4 +99,4 @@ class GainsDisplay(ScoreDisplay):
             (self.chance_level_,) = ax.plot([0, 1], [0, 1], label="drawn blindly", **PLAIN_LINE)
         ax.set(xlabel="share of the rows, highest scores first", xlim=(0, 1), ylim=(0, 1.005))
         ax.set(ylabel=with_label("share of the positives found", self.pos_label))
-        return self._done(ax, "lower right")
+        return self._finish(ax, "lower right")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import check_whole
-from mbauc.plots.displays.display import Display, options_of
+from mbauc.plots.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
 
 #: Letters kept of the start and of the end of a long name.
@@ -115,10 +115,6 @@ class WeightsDisplay(Display):
             How many, at most; zeros are left out.
         **kwargs
             For matplotlib's ``barh``.
-
-        Returns
-        -------
-        self
         """
         check_whole("top", top)
         order = np.argsort(-np.abs(self.weights), kind="stable")[:top]
@@ -134,7 +130,7 @@ class WeightsDisplay(Display):
         self.zero_ = ax.axvline(0, color="0.3", linewidth=0.8)
         ax.locator_params(axis="x", nbins=6)
         ax.set(xlabel=f"weight in {name}" if name else "weight")
-        return self._done(ax, legend=None)
+        return self._finish(ax, legend=None)
 
 
 def _short(name: str) -> str:

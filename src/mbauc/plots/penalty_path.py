@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from mbauc.metrics.penalty_path import penalty_path
-from mbauc.plots.displays.display import Display, curve, options_of
+from mbauc.metrics.curves import penalty_path
+from mbauc.plots.display import Display, curve_points
 from mbauc.plots.figure import axes_or_new
 
 _SCORES = {
@@ -67,8 +67,8 @@ class PenaltyPathDisplay(Display):
         best_other: str | None = None,
         name: str | None = None,
     ) -> None:
-        self.penalty, self.score = curve(penalty=penalty, score=score)
-        self.error = None if error is None else curve(penalty=penalty, error=error)[1]
+        self.penalty, self.score = curve_points(penalty=penalty, score=score)
+        self.error = None if error is None else curve_points(penalty=penalty, error=error)[1]
         self.chosen, self.penalty_name, self.score_name = chosen, penalty_name, score_name
         self.best_other, self.name = best_other, name
 
@@ -120,29 +120,20 @@ class PenaltyPathDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        name : str, optional
-            For the legend, in place of that of the display.
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
         **kwargs
             For matplotlib's ``plot`` of the path.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax, 6.4, 4.0)
         order = np.argsort(self.penalty)
         penalty, score = self.penalty[order], self.score[order]
-        style = options_of("line", kwargs, marker="o", markersize=3, label=self.name if name is None else name)
-        (self.line_,) = ax.plot(penalty, score, **style)
+        self.line_ = self._draw_line(ax, penalty, score, self._label(name), kwargs, marker="o", markersize=3)
         self.fill_ = self.chosen_ = None
         if self.error is not None:
             error = self.error[order]
-            self.fill_ = ax.fill_between(
-                penalty, score - error, score + error, color=self.line_.get_color(), alpha=0.2, linewidth=0,
-                label="± one standard error",
-            )  # fmt: skip
+            ends = score - error, score + error
+            self.fill_ = self._draw_band(ax, penalty, *ends, "± one standard error", self.line_)
         if self.chosen is not None:
             self.chosen_ = ax.axvline(
                 self.chosen, color="black", linestyle="--", linewidth=1,
@@ -151,7 +142,7 @@ class PenaltyPathDisplay(Display):
         self._scale(ax)
         more = f", the best {self.best_other} for each" if self.best_other else ""
         ax.set(xlabel=self.penalty_name + more, ylabel=self.score_name)
-        return self._done(ax)
+        return self._finish(ax)
 
     def _scale(self, ax: Any) -> None:
         """Logarithmic; a penalty of zero stands at the left end, one decade below the others."""

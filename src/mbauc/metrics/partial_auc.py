@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_flag, check_number
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import Weights, check_confidence, checked_design, warn_of_few_rows
-from mbauc.metrics.placements import Scores, checked_scores, placements
-from mbauc.metrics.variance import check_scale, covariance_of_means, interval_ends
+from mbauc.metrics.curves import roc_curve
+from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, covariance_of_means, interval_ends
+from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.roc_auc import placements
 
 Array = NDArray[np.float64]
 
@@ -62,9 +63,13 @@ def partial_roc_auc(
     >>> round(partial_roc_auc(y, s, max_fpr=0.5, min_tpr=0.5), 4)
     0.5957
     """
-    region = _checked_region(max_fpr, min_tpr, standardized)
-    area = _area(*roc_points(checked_scores(y, s, sample_weight)), max_fpr, min_tpr)
-    return region.value(area)
+    region = _validate_region(max_fpr, min_tpr, standardized)
+    return region.value(partial_area(RankedScores.validate(y, s, sample_weight), max_fpr, min_tpr))
+
+
+def standardized_partial_auc(ranked: RankedScores, max_fpr: float) -> float:
+    """One-way partial AUC up to a false-alarm rate: ½ is what a coin reaches, 1 the whole region."""
+    return _validate_region(max_fpr, 0.0, True).value(partial_area(ranked, max_fpr))
 
 
 def partial_roc_auc_interval(
@@ -78,7 +83,7 @@ def partial_roc_auc_interval(
     weights: Weights | None = None,
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
-    scale: Literal["logit", "linear"] = "logit",
+    scale: Scale = "logit",
 ) -> AucInterval:
     """Partial AUC with a confidence interval like DeLong's.
 
@@ -117,20 +122,20 @@ def partial_roc_auc_interval(
     >>> print(partial_roc_auc_interval(y, rng.standard_normal(10_000) + y, max_fpr=0.1))
     0.6021 (95% interval 0.5895 to 0.6156)
     """
-    region = _checked_region(max_fpr, min_tpr, standardized)
+    region = _validate_region(max_fpr, min_tpr, standardized)
     check_confidence(confidence)
     check_scale(scale)
-    scores = checked_scores(y, s, sample_weight)
-    design = checked_design(scores, weights, clusters)
-    false_alarms, detections = roc_points(scores)
-    area = _area(false_alarms, detections, max_fpr, min_tpr)
-    from_fpr = min(max_fpr, float(np.interp(min_tpr, detections, false_alarms)))
-    to_tpr = max(min_tpr, float(np.interp(max_fpr, false_alarms, detections)))
-    shares = placements(scores)[1]
+    ranked = RankedScores.validate(y, s, sample_weight)
+    design = validate_design(ranked, weights, clusters)
+    curve = roc_curve(ranked, max_fpr=max_fpr)
+    area = _area(curve.false_alarm, curve.detection, max_fpr, min_tpr)
+    from_fpr = min(max_fpr, float(np.interp(min_tpr, curve.detection, curve.false_alarm)))
+    to_tpr = max(min_tpr, float(np.interp(max_fpr, curve.false_alarm, curve.detection)))
+    shares = placements(ranked)
     clipped = np.where(
-        scores.positive, np.clip(shares, 1.0 - max_fpr, 1.0 - from_fpr), np.clip(shares, min_tpr, to_tpr)
+        ranked.positive, np.clip(shares, 1.0 - max_fpr, 1.0 - from_fpr), np.clip(shares, min_tpr, to_tpr)
     )
-    stderr = float(np.sqrt(covariance_of_means(scores, design, clipped[:, None])[0, 0]))
+    stderr = float(np.sqrt(covariance_of_means(ranked, design, clipped[:, None])[0, 0]))
     share = area / region.largest
     if stderr == 0.0:  # all of the region or nothing of it, but for rounding
         share = round(share, 12)
@@ -161,25 +166,17 @@ class _Region(NamedTuple):
         return 0.5 + self.slope * (area - self.chance) if self.standardized else area
 
 
-def _checked_region(max_fpr: Any, min_tpr: Any, standardized: Any) -> _Region:
+def _validate_region(max_fpr: Any, min_tpr: Any, standardized: Any) -> _Region:
     check_number("max_fpr", max_fpr, low=0.0, high=1.0, open_low=True)
     check_number("min_tpr", min_tpr, low=0.0, high=1.0, open_high=True)
     check_flag("standardized", standardized)
     return _Region(max_fpr * (1.0 - min_tpr), max(0.0, max_fpr - min_tpr) ** 2 / 2, bool(standardized))
 
 
-def roc_points(scores: Scores) -> tuple[Array, Array]:
-    """False-alarm and detection rates from (0, 0) to (1, 1), one point for each distinct score."""
-    positive, values, weight = scores
-    order = np.argsort(-values, kind="stable")
-    falling = values[order]
-    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True))
-    rates = []
-    for mask in (~positive, positive):
-        counted = mask[order].astype(np.float64) if weight is None else np.where(mask, weight, 0.0)[order]
-        total = np.cumsum(counted)
-        rates.append(np.concatenate([[0.0], total[ends] / total[-1]]))
-    return rates[0], rates[1]
+def partial_area(ranked: RankedScores, max_fpr: float, min_tpr: float = 0.0) -> float:
+    """Area between the ROC curve and ``min_tpr``, up to ``max_fpr``."""
+    curve = roc_curve(ranked, max_fpr=max_fpr)
+    return _area(curve.false_alarm, curve.detection, max_fpr, min_tpr)
 
 
 def _area(x: Array, t: Array, max_fpr: float, min_tpr: float) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mbauc.metrics.design import check_confidence
-from mbauc.metrics.holm import holm
-from mbauc.metrics.significance import finite_vector
+from mbauc.metrics.comparisons.holm import holm
+from mbauc.metrics.comparisons.splits import finite_vector
+from mbauc.metrics.intervals.sample_design import check_confidence
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mbauc.errors import FewRowsWarning
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import check_confidence
+from mbauc.metrics.intervals.delong import AucInterval
+from mbauc.metrics.intervals.sample_design import check_confidence
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.metrics.curves import Reliability, reliability
-from mbauc.metrics.thresholds import exact_limits
-from mbauc.plots.displays.display import (
-    PLAIN_LINE,
-    ScoreDisplay,
-    inner_share,
-    options_of,
-    percent,
-    with_label,
-    with_name,
-)
-from mbauc.plots.displays.scored_rows import scored_rows
+from mbauc.metrics.probabilities import Reliability, check_probabilities, reliability
+from mbauc.metrics.ranked import RankedScores
+from mbauc.plots.display import PLAIN_LINE, ScoreDisplay, inner_share, options_of, percent, with_label
 from mbauc.plots.figure import axes_or_new
 
 #: What zero is on a logarithmic axis: below all that is shown.
@@ -73,11 +64,17 @@ class ReliabilityDisplay(ScoreDisplay):
         self.bins, self.confidence, self.name, self.pos_label = bins, confidence, name, pos_label
 
     @classmethod
-    def from_estimator(
+    def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
+        """The numbers of the display, not drawn yet; ``confidence`` is that of the interval of each share."""
+        confidence = inner_share("confidence", confidence)
+        check_probabilities(ranked.values, "y_prob")
+        return cls(reliability(ranked, confidence), confidence=confidence, name=name)
+
+    @classmethod
+    def from_predictions(  # type: ignore[override]  # scikit-learn calls them y_prob, too
         cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -85,79 +82,29 @@ class ReliabilityDisplay(ScoreDisplay):
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Predict probabilities of rows with an estimator and draw.
-
-        Parameters
-        ----------
-        estimator : fitted classifier
-            With ``predict_proba``, of two classes.
-        X, y
-            Rows that it was not trained on, and their labels.
-        sample_weight : array-like of shape (n,), optional
-            For how many equal rows each row counts.
-        pos_label : label, optional
-            The positive one; ``estimator.classes_[1]`` if not given.
-        name : str, optional
-            For the legend; the estimator's class if not given.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if not given.
-        **options
-            As for :meth:`from_predictions`.
-        """
-        return super().from_estimator(
-            estimator,
-            X,
-            y,
-            sample_weight=sample_weight,
-            response_method="predict_proba",
-            pos_label=pos_label,
-            name=name,
-            ax=ax,
-            **options,
-        )
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_prob: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        confidence: float = 0.95,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw labels and probabilities.
+        """Measure labels and probabilities of the positive one, and draw.
 
         Parameters
         ----------
         y_true, y_prob : array-like of shape (n,)
             Two-valued labels, and probabilities of the positive one.
-        sample_weight, pos_label, name
+        sample_weight, pos_label, name, ax, **options
             As for :meth:`RocBandDisplay.from_predictions`.
-        confidence : float
-            Of the interval of each share (Clopper–Pearson).
-        ax, **kwargs
-            As for :meth:`plot`.
         """
-        confidence = inner_share("confidence", confidence)
-        rows = scored_rows("y_prob", y_true, y_prob, sample_weight, pos_label)
-        outside = (rows.values < 0) | (rows.values > 1)
-        if outside.any():
-            row = int(np.flatnonzero(outside)[0])
-            raise ValueError(
-                f"y_prob has {rows.values[row]} at row {row:,}; probabilities lie between 0 and 1. "
-                "Pass a column of predict_proba, not scores."
-            )
-        bins = reliability(rows.tally())
-        low, high = exact_limits(bins.seen * bins.size, bins.size, confidence)
-        name = "Classifier" if name is None else name
-        display = cls(
-            bins._replace(low=low, high=high), confidence=confidence, name=name, pos_label=rows.pos_label
-        )
-        return display.plot(ax, **kwargs)
+        return cls._from_rows("y_prob", y_true, y_prob, sample_weight, pos_label, name, ax, options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Predict probabilities of rows with an estimator, measure and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With ``predict_proba``, of two classes.
+        X, y, **options
+            As for :meth:`RocBandDisplay.from_estimator`, but for ``response_method``.
+        """
+        return super().from_estimator(estimator, X, y, response_method="predict_proba", **options)
 
     def plot(self, ax: Any = None, *, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
         """Draw.
@@ -172,10 +119,6 @@ class ReliabilityDisplay(ScoreDisplay):
             Whether to draw where the points of true probabilities lie.
         **kwargs
             For matplotlib's ``errorbar``.
-
-        Returns
-        -------
-        self
         """
         ax = axes_or_new(ax)
         fresh, bins = not ax.has_data(), self.bins
@@ -190,7 +133,7 @@ class ReliabilityDisplay(ScoreDisplay):
         ends = np.maximum(bins.low, _OUTSIDE if log else 0.0), bins.high
         text = f"calibration error {percent(float(f'{bins.error:.2g}'))} ({percent(self.confidence)} intervals)"
         style = options_of(
-            "line", kwargs, label=with_name(self.name if name is None else name, text),
+            "line", kwargs, label=self._label(name, text),
             marker="o", markersize=4, linestyle="none", capsize=2,
         )  # fmt: skip
         around = np.maximum([seen - ends[0], ends[1] - seen], 0.0)
@@ -202,7 +145,7 @@ class ReliabilityDisplay(ScoreDisplay):
         margin = (low / 1.25, high * 1.25) if log else (-0.02 * high, 1.02 * high)
         ax.set(xlim=margin, ylim=margin)
         ax.set(xlabel="mean probability", ylabel=with_label("share of positives", self.pos_label))
-        return self._done(ax)
+        return self._finish(ax)
 
     def _spans_decades(self) -> bool:
         return bool(np.median(self.bins.predicted) < self.bins.predicted.max() / 10)

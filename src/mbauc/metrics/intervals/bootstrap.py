@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_flag, check_whole
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import Design, Weights, check_confidence, checked_design, warn_of_few_rows
-from mbauc.metrics.placements import Scores, checked_scores
+from mbauc.metrics.intervals.delong import AucInterval
+from mbauc.metrics.intervals.sample_design import (
+    Design,
+    Weights,
+    check_confidence,
+    validate_design,
+    warn_of_few_rows,
+)
+from mbauc.metrics.ranked import RankedScores
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
 
@@ -90,13 +96,12 @@ def roc_auc_bootstrap(
     check_whole("resamples", resamples, 2)
     check_flag("verbose", verbose)
     rng = generator(random_state)
-    scores = checked_scores(y, s, sample_weight)
-    design = checked_design(scores, weights, clusters)
-    ranks = _ranks(scores)
-    weight = np.ones(scores.values.size) if scores.weight is None else scores.weight
-    auc = _auc(ranks, weight[scores.positive], weight[~scores.positive])
+    ranked = RankedScores.validate(y, s, sample_weight)
+    design = validate_design(ranked, weights, clusters)
+    ranks = _ranks(ranked)
+    auc = _auc(ranks, ranked.weights[ranked.positive], ranked.weights[~ranked.positive])
     warn_of_few_rows(design.effective_sizes, auc, design.kinds)
-    draw = _resampler(scores, design)
+    draw = _resampler(ranked, design)
     found = np.empty(resamples)
     with progress(resamples, "bootstrap", unit="resample", show=verbose) as advance:
         for k in range(resamples):
@@ -114,9 +119,9 @@ class _Ranks(NamedTuple):
     size: int
 
 
-def _ranks(scores: Scores) -> _Ranks:
-    distinct, ranks = np.unique(scores.values, return_inverse=True)
-    return _Ranks(ranks[scores.positive], ranks[~scores.positive], distinct.size)
+def _ranks(ranked: RankedScores) -> _Ranks:
+    distinct, ranks = np.unique(ranked.values, return_inverse=True)
+    return _Ranks(ranks[ranked.positive], ranks[~ranked.positive], distinct.size)
 
 
 def _auc(ranks: _Ranks, plus: Array, minus: Array) -> float:
@@ -129,17 +134,13 @@ def _auc(ranks: _Ranks, plus: Array, minus: Array) -> float:
     return float(min(1.0, won / (above.sum() * below.sum())))
 
 
-def _resampler(scores: Scores, design: Design) -> Resample:
+def _resampler(ranked: RankedScores, design: Design) -> Resample:
     """How a resample is drawn."""
-    positive, weight = scores.positive, scores.weight
+    positive, weight = ranked.positive, ranked.weights
     if design.groups is not None:
-        return _clusters(positive, np.ones(positive.size) if weight is None else weight, design.groups)
-    if weight is None:
-        plus, minus = (_rows(np.ones(np.count_nonzero(mask))) for mask in (positive, ~positive))
-    elif design.weights == "sampling":
-        plus, minus = (_rows(weight[mask]) for mask in (positive, ~positive))
-    else:
-        plus, minus = (_repeated_rows(weight[mask]) for mask in (positive, ~positive))
+        return _clusters(positive, weight, design.groups)
+    kind = _repeated_rows if design.weights == "frequency" else _rows
+    plus, minus = (kind(weight[mask]) for mask in (positive, ~positive))
     return lambda rng: (plus(rng), minus(rng))
 
 
