@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse as sp
 
@@ -15,7 +14,6 @@ dask = pytest.importorskip("dask", reason="needs mbauc[dask]")
 da = pytest.importorskip("dask.array", reason="needs mbauc[dask]")
 dd = pytest.importorskip("dask.dataframe", reason="needs mbauc[dask]")
 
-import dask.bag as db  # noqa: E402
 from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
@@ -203,9 +201,9 @@ def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
         again = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(lazy[FEATURES], lazy["y"], id=lazy["id"])
         assert searched.best_score_ == pytest.approx(again.best_score_, abs=1e-12)
         # the order counts where rows are known by it, so that it is held on to
-        parts = given_rows(X, y, weight, shuffled["id"]).parts.steady()
-        first, second = parts.collected(Ids()), parts.collected(Ids())
-        bare = parts.without_features().collected(Ids())
+        parts = given_rows(X, y, weight, shuffled["id"]).parts.fix_order()
+        first, second = parts.collect(Ids()), parts.collect(Ids())
+        bare = parts.labels_only().collected(Ids())
         for one, other, third in zip(first, second, bare, strict=True):
             np.testing.assert_array_equal(one, other)
             np.testing.assert_array_equal(one, third)
@@ -234,47 +232,3 @@ def test_partitions_without_rows(lazy, frame):
                 found, getattr(ranker, name)(frame[FEATURES])[len(frame) - len(expected) :]
             )
             assert found.dtype == getattr(ranker, name)(frame[FEATURES]).dtype
-
-
-# -- blocks --------------------------------------------------
-
-
-def pieces(table, *more, step=100):
-    return [tuple(one[a : a + step] for one in (*table, *more)) for a in range(0, 600, step)]
-
-
-def test_bags(table, frame):
-    weight = frame["weight"].to_numpy()
-    assert_same(MBAClassifier().fit(db.from_sequence(pieces(table), npartitions=5)), table)
-    assert_same(MBAClassifier().fit(db.from_sequence(pieces(table, weight), npartitions=5)), table, weight)
-    # partitions without a block, and one that is read by an iterator
-    bag = db.from_sequence([*pieces(table), None, None], npartitions=8).filter(lambda block: block is not None)
-    assert_same(MBAClassifier().fit(bag), table)
-
-
-def test_delayed_blocks(table, frame):
-    forms = {
-        "arrays": lambda X, y: (X, y),
-        "sparse": lambda X, y: (sp.csr_array(X), y),
-        "lists": lambda X, y: [X.tolist(), y.tolist()],
-        "frames": lambda X, y: (pd.DataFrame(X), pd.Series(y)),
-    }
-    for form in forms.values():
-        blocks = [delayed(form(*piece)) for piece in pieces(table)]
-        assert_same(MBAClassifier().fit(blocks), table)
-    assert_same(MBAClassifier().fit(tuple(blocks)), table)
-    assert_same(MBAClassifier().fit(delayed(table)), table)
-    cross = MBAClassifierCV(random_state=0).fit([delayed(piece) for piece in pieces(table)])
-    assert cross.best_score_ == pytest.approx(
-        LocalClassifierCV(random_state=0).fit(*table).best_score_, abs=1e-12
-    )
-
-
-def test_weights_that_only_later_blocks_have(table):
-    weight = np.r_[np.ones(300), np.full(300, 3.0)]
-    blocks = [
-        delayed((table[0][:300], table[1][:300])),
-        delayed((table[0][300:], table[1][300:], weight[300:])),
-    ]
-    ours = MBAClassifier(pairs=200, random_state=0).fit(blocks)
-    assert_same(ours, table, weight, pairs=200, random_state=0)

@@ -69,7 +69,7 @@ def test_column_sums_by_definition(case):
 def test_folds_add_up_to_the_whole(case, n_folds):
     X, y, weight, parts = case
     parts = LocalParts(
-        [[b._replace(ids=np.arange(len(b.y)) + 100 * k) for b in part] for k, part in enumerate(parts._parts)]
+        [[(*b[:3], np.arange(len(b[1])) + 100 * k) for b in part] for k, part in enumerate(parts._parts)]
     )
     rows, rule = rows_of(parts, X, with_ids=True), FoldsById(n_folds, 7)
     folds, _ = cluster_moments(rows, 1, rule)
@@ -169,8 +169,8 @@ def test_what_was_kept_is_given_back(table):
     kept = []
 
     class Watched(LocalParts):
-        def kept(self, task):
-            kept.append(super().kept(task))
+        def persist(self, task):
+            kept.append(super().persist(task))
             return kept[-1]
 
     parts = Watched(cut([100, 300], X, y)._parts)

@@ -9,8 +9,8 @@ from local_parts import LocalParts, Ranker, RankerCV, cut, rows_of
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import PartError
 from mbauc.estimators.parts_classifier import cluster_moments, column_sums
-from mbauc.rows.label_counts import take_census
-from mbauc.rows.part_rows import Layout
+from mbauc.rows.label_counts import count_labels
+from mbauc.rows.schema import Schema
 
 #: Pairs of labels, negative first; some contradict the conventions of {0, 1} and {-1, 1}.
 LABELS = [
@@ -100,7 +100,7 @@ def test_sums_by_definition_for_any_labels(sides, pair):
     if 0 < sum(flat) < len(flat):
         [moments], classes = cluster_moments(rows_of(parts, X), 1)
         [sums], _ = column_sums(rows_of(parts, X))
-        census = take_census(parts, Layout(1))
+        census = count_labels(parts, Schema(1))
         counts = (sum(flat), len(flat) - sum(flat))
         assert moments.counts == counts
         assert tuple(sums.counts) == counts
@@ -112,7 +112,7 @@ def test_sums_by_definition_for_any_labels(sides, pair):
         with pytest.raises(ValueError, match=r"one class only|y is empty"):
             cluster_moments(rows_of(parts, X), 1)
         with pytest.raises(ValueError, match=r"one class only|no rows"):
-            take_census(parts, Layout(1))
+            count_labels(parts, Schema(1))
 
 
 # -- what is wrong with labels --------------------------------------------------

@@ -15,7 +15,9 @@ from mbauc.dask.blocks import given_rows, is_dask, pieces_of
 from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
 from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
 from mbauc.pairs.operator.of_parts import add
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
+from mbauc.rows.block import Columns
+from mbauc.rows.reading import visit_columns
+from mbauc.rows.schema import Schema
 from mbauc.rows.scores import scores
 
 
@@ -29,7 +31,7 @@ class _OnDask:
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, id: Any, classes: Any) -> ClusterRows:
         given = given_rows(X, y, sample_weight, id)
-        return ClusterRows(given.parts, given.layout, classes, given.weighted, given.with_ids)
+        return ClusterRows(given.parts, given.schema, classes, given.weighted, given.with_ids)
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row; a lazy dask array for a Dask collection."""
@@ -53,13 +55,13 @@ class _OnDask:
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         check_is_fitted(self)
         rows = self._rows(X, y, sample_weight, None, None)
-        if rows.layout.n_features != self.n_features_in_:
+        if rows.schema.n_features != self.n_features_in_:
             raise ValueError(
-                f"X has {rows.layout.n_features:,} columns, but {type(self).__name__} was fitted to "
+                f"X has {rows.schema.n_features:,} columns, but {type(self).__name__} was fitted to "
                 f"{self.n_features_in_:,}."
             )
-        task = CountRight(rows.layout, self.coef_, self.intercept_, self.classes_)
-        right, total = rows.parts.merged(task, add)
+        task = CountRight(rows.schema, self.coef_, self.intercept_, self.classes_)
+        right, total = rows.parts.reduce(task, add)
         return float(right / total) if total > 0 else float("nan")
 
     def _mapped(self, name: str, X: Any, dtype: Any, n_columns: int = 0) -> Any:
@@ -88,7 +90,7 @@ class _OnDask:
 class CountRight:
     """Task: weight of the rows that are predicted right, and of all rows."""
 
-    layout: Layout
+    schema: Schema
     coef: Any
     intercept: Any
     classes: Any
@@ -97,13 +99,14 @@ class CountRight:
         """Both sums."""
         sums = np.zeros(2)
 
-        def count(rows: PartRows) -> None:
-            positive = scores(rows.X, self.coef)[0] + self.intercept[0] > 0
-            weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-            right = self.classes[positive.astype(np.intp)] == rows.y
+        def count(first: int, columns: Columns) -> None:
+            X, y, weight, _ = columns
+            positive = scores(X, self.coef)[0] + self.intercept[0] > 0
+            weight = np.ones(y.size) if weight is None else weight
+            right = self.classes[positive.astype(np.intp)] == y
             sums[:] += weight[right].sum(), weight.sum()
 
-        visit_rows(number, blocks, self.layout, count)
+        visit_columns(number, blocks, self.schema, count)
         return sums
 
 
@@ -161,9 +164,8 @@ class MBAClassifier(_OnDask, ClusterClassifier):
 
         Parameters
         ----------
-        X : dask array or dataframe of shape (n, d), bag, or list of Delayed
-            Partitions of rows, dense or sparse. Of a bag the items, and of a list each element, are blocks
-            (X, y) or (X, y, weight).
+        X : dask array or dataframe of shape (n, d)
+            Partitions of rows, dense or sparse.
         y : dask array or series of shape (n,)
             Labels, in partitions of the same rows.
         sample_weight : dask array or series of shape (n,), optional

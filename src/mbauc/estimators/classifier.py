@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,10 +18,11 @@ from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
 from mbauc.estimators.source_fit import (
     SourceRun,
     check_source,
-    drawn_rows,
+    draw_from_source,
     first_block,
     is_source,
     rows_of,
+    show_auc,
     source_run,
 )
 from mbauc.estimators.validation import (
@@ -342,21 +344,26 @@ class MBAClassifier(MomentRanker):
             self.solver_ = SolverChoice(name, reason)
             if self.solver_.name == "gram":
                 moments = moments_from_source(
-                    source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
+                    source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show, observe=show_auc
                 )
                 self._solve(moments.as_frequencies() if self._has_frequencies else moments)
             elif isinstance(self.pairs, str):
                 folder = None if run.checkpoint is None else run.checkpoint.folder
                 rows = pair_rows_from_source(
-                    source, n_threads=run.n_threads, memory=limit, folder=folder, show=show
+                    source,
+                    n_threads=run.n_threads,
+                    memory=limit,
+                    folder=folder,
+                    show=show,
+                    observe=show_auc,
                 )
                 fit = ProductFit.of_rows(rows, factors, self._scaling(), self._has_frequencies)
                 self._solve_products(fit, run)
             else:
                 seed = run.seed(self.random_state)
-                found, drawn, everything = drawn_rows(source, int(self.pairs), seed, show)
-                everything = everything._replace(frequencies=self._has_frequencies)
-                fit = self._sampled_problem(found, drawn, everything, factors, n_threads=run.n_threads)
+                sample, everything = draw_from_source(source, int(self.pairs), seed, show)
+                everything = replace(everything, frequencies=self._has_frequencies)
+                fit = self._sampled_problem(sample, everything, factors, n_threads=run.n_threads)
                 self._solve_products(fit, run)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
         self.n_features_in_ = int(source.n_features)

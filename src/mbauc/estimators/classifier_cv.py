@@ -22,7 +22,7 @@ from mbauc.estimators.validation import (
 )
 from mbauc.metrics.design import Weights
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
@@ -226,15 +226,15 @@ class MBAClassifierCV(MomentRanker):
     def _penalties_are_chosen(self) -> bool:
         return self.l2_grid is None and (self.l1_grid is None or isinstance(self.l1_grid, int | np.integer))
 
-    def _rounds(self, rows: Rows, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
+    def _rounds(self, rows: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            used = np.concatenate([rows.of_class(True), rows.of_class(False)])
+            used = np.concatenate([rows.group(True), rows.group(False)])
             return stratified_splits(rows.positive, used, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
         return given_splits(self.cv, rows.X, rows.positive, groups)
 
-    def _chosen_solver(self, rows: Rows, rounds: list[list[Split]]) -> SolverChoice:
+    def _chosen_solver(self, rows: Block, rounds: list[list[Split]]) -> SolverChoice:
         n_l1 = (
             self.l1_grid
             if isinstance(self.l1_grid, int | np.integer)
@@ -251,7 +251,7 @@ class MBAClassifierCV(MomentRanker):
         )
 
     def _moment_search(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
+        self, rows: Block, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
     ) -> Search:
         total, parts = self._accumulate(rows, rounds, rng)
         return MomentSearch(
@@ -259,7 +259,7 @@ class MBAClassifierCV(MomentRanker):
         )
 
     def _product_search(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
+        self, rows: Block, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
     ) -> Search:
         splits = [split for splits in rounds for split in splits]
         return ProductSearch(
@@ -270,13 +270,13 @@ class MBAClassifierCV(MomentRanker):
         )
 
     def _accumulate(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
+        self, rows: Block, rounds: list[list[Split]], rng: np.random.Generator
     ) -> tuple[PairMoments, list[Part]]:
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
         parts: list[Part] = []
         exact = isinstance(self.pairs, str)
-        used = rows.of_class(True).size + rows.of_class(False).size
+        used = rows.group(True).size + rows.group(False).size
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import BinormalWarning
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
-#: Rows of a class in a split that are looked at for it, if scores come from moments otherwise.
+#: Block of a class in a split that are looked at for it, if scores come from moments otherwise.
 _CHECKED_ROWS = 10_000
 
 
@@ -39,7 +39,7 @@ class Truth(Protocol):
 class HeldOut:
     """AUC of held-out rows, by definition."""
 
-    def __init__(self, rows: Rows, n_threads: int) -> None:
+    def __init__(self, rows: Block, n_threads: int) -> None:
         self.X, self.positive, self.weight = rows.X, rows.positive, rows.weight
         if is_sparse(self.X):
             self.X = self.X.tocsr()

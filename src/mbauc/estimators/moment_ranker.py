@@ -15,12 +15,14 @@ from mbauc.errors import SingularWarning
 from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
+from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_pairs import sampled_pair_rows
 from mbauc.pairs.operator.from_rows import pair_rows
 from mbauc.pairs.operator.pair_sums import ColumnPairs
-from mbauc.pairs.sampling import check_sampling, draw_moments, draw_rows
-from mbauc.rows.block import Rows
+from mbauc.pairs.sampling import check_sampling, draw_moments
+from mbauc.rows.block import Block
+from mbauc.rows.draw import Sample, draw_rows
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
@@ -165,7 +167,7 @@ class MomentRanker(ProbabilisticRanker):
 
     def _moments_of(
         self,
-        rows: Rows,
+        block: Block,
         random_state: Any,
         subset: NDArray[np.intp] | None = None,
         advance: Advance = silent,
@@ -173,14 +175,14 @@ class MomentRanker(ProbabilisticRanker):
         """Exact or sampled moments, as the settings say, of all rows or some."""
         n_threads = thread_count(self.n_jobs)
         exact = isinstance(self.pairs, str)
-        sizes = [rows.of_class(positive, subset).size for positive in (True, False)]
+        sizes = [block.group(positive, subset).size for positive in (True, False)]
         if exact or 0 in sizes:
-            moments = PairMoments._of_rows(rows, n_threads, subset, advance)
+            moments = moments_of_block(block, n_threads, subset, advance)
             # a block of one class has no pair to sample; matched pairs stay a set of their own
             return moments if exact or self.pairing == "complete" else moments.closed()
         return draw_moments(
-            rows,
-            self._pairs_of(subset, rows),
+            block,
+            self._pairs_of(subset, block),
             self.batch_size,
             self.pairing,
             random_state,
@@ -189,14 +191,14 @@ class MomentRanker(ProbabilisticRanker):
             verbose=bool(self.verbose) and subset is None,
         )
 
-    def _pairs_of(self, subset: NDArray[np.intp] | None, rows: Rows) -> int:
+    def _pairs_of(self, subset: NDArray[np.intp] | None, block: Block) -> int:
         """How many pairs to draw, from all rows or from a share of them."""
         pairs = int(self.pairs)
-        return pairs if subset is None else max(1, round(pairs * subset.size / rows.positive.size))
+        return pairs if subset is None else max(1, round(pairs * subset.size / block.n_rows))
 
     def _product_problem(
         self,
-        rows: Rows,
+        block: Block,
         factors: Array,
         random_state: Any,
         subset: NDArray[np.intp] | None = None,
@@ -204,17 +206,16 @@ class MomentRanker(ProbabilisticRanker):
     ) -> ProductFit:
         """The problem of the rows as products, of all pairs or of sampled ones."""
         if isinstance(self.pairs, str):
-            by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
-            pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
+            groups = [block.group(True, subset), block.group(False, subset)]
+            pairs = pair_rows(block.X, groups, block.weight, thread_count(self.n_jobs))
             scaling = self._scaling() if scaling is None else scaling
             return ProductFit.of_rows(pairs, factors, scaling, self._has_frequencies)
-        drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
-        return self._sampled_problem(rows, drawn, rows, factors, subset, scaling=scaling)
+        drawn = draw_rows(block, self._pairs_of(subset, block), random_state, subset)
+        return self._sampled_problem(Sample(block, drawn), block, factors, subset, scaling=scaling)
 
     def _sampled_problem(
         self,
-        rows: Rows,
-        drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
+        sample: Sample,
         everything: ClassWeights,
         factors: Array,
         subset: NDArray[np.intp] | None = None,
@@ -223,9 +224,9 @@ class MomentRanker(ProbabilisticRanker):
     ) -> ProductFit:
         """The problem of pairs that were drawn from all rows, or from some of them."""
         n_threads = n_threads or thread_count(self.n_jobs)
-        pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
+        pairs, middle = sampled_pair_rows(sample, self.pairing == "matched", n_threads)
         plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
-        count = float(drawn[0].size)
+        count = float(sample.pairs[0].size)
         sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
         problem = ProductProblem(pairs, factors, scale=self._scaling() if scaling is None else scaling)
         return ProductFit(problem, (plus[0], minus[0]), sizes, middle)

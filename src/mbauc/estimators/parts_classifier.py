@@ -15,17 +15,18 @@ from mbauc.estimators.enough_pairs import forget_path
 from mbauc.estimators.moment_ranker import MomentRanker, ProductFit
 from mbauc.estimators.validation import check_factors, keeps_state_on_failure
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.moments_of_parts import SumMoments, merge_moments
-from mbauc.pairs.operator.column_sums import ColumnSums, SumColumns, merge_columns
-from mbauc.pairs.operator.lost_digits_of_parts import check_overflow, warn_of_lost_digits
+from mbauc.pairs.operator.column_sums import ColumnSums, SumColumns, add_up
+from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import ClusterPairRows, PackRows
-from mbauc.pairs.sampling import drawn_moments
-from mbauc.rows.draw import draw
+from mbauc.pairs.sampling import sample_moments
+from mbauc.pairs.tasks import SumMoments
+from mbauc.rows.accumulate import accumulate
+from mbauc.rows.draw import draw_sample
 from mbauc.rows.folds import FoldRule
-from mbauc.rows.label_counts import take_census
-from mbauc.rows.label_meaning import settle_classes
-from mbauc.rows.part_rows import Layout
+from mbauc.rows.label_counts import count_labels
 from mbauc.rows.parts import Parts
+from mbauc.rows.schema import Schema
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers.choice import Workload, choose_solver
@@ -39,14 +40,14 @@ class ClusterRows:
     Attributes
     ----------
     parts : Parts
-    layout : Layout
+    schema : Schema
     classes : sequence of two labels, or None
     weighted, with_ids : bool
         Whether blocks have weights and ids.
     """
 
     parts: Parts
-    layout: Layout
+    schema: Schema
     classes: Any = None
     weighted: bool = False
     with_ids: bool = False
@@ -57,7 +58,7 @@ class ClusterRows:
         if self.with_ids:
             yield self
             return
-        parts = self.parts.steady()
+        parts = self.parts.fix_order()
         try:
             yield replace(self, parts=parts)
         finally:
@@ -73,7 +74,7 @@ class ClusterClassifier(MBAClassifier):
         self._check_settings()
         self._check_for_cluster()
         forget_path(self)
-        n_features = rows.layout.n_features
+        n_features = rows.schema.n_features
         factors = check_factors(self.penalty_factors, n_features)
         if not isinstance(self.pairs, str):
             with rows.in_order() as ordered:
@@ -86,23 +87,24 @@ class ClusterClassifier(MBAClassifier):
                 self._solve(moments)
             else:
                 sums, self.classes_ = column_sums(rows)
-                kept = pack(rows, sums, self.classes_)
+                order = sums[0].order()
+                kept = pack(rows, order, self.classes_)
                 try:
-                    pairs = ClusterPairRows(kept, sums[0], sums[0])
-                    warn_of_lost_digits(pairs, kept)
+                    pairs = ClusterPairRows(kept, sums[0], order)
+                    warn_of_lost_digits(pairs, stacklevel=5)
                     fit = ProductFit.of_rows(pairs, factors, self._scaling(), self._has_frequencies)
                     self._solve_products(fit)
                 finally:
                     kept.release()
-        self._remember_columns(rows.layout)
+        self._remember_columns(rows.schema)
 
     def _fit_sample(self, rows: ClusterRows, factors: NDArray[np.float64]) -> NDArray[Any]:
-        census = take_census(rows.parts, rows.layout, rows.classes)
-        census = replace(census, frequencies=self._has_frequencies)
-        drawn = draw(
+        counts = count_labels(rows.parts, rows.schema, rows.classes)
+        counts = replace(counts, frequencies=self._has_frequencies)
+        sample = draw_sample(
             rows.parts,
-            rows.layout,
-            census,
+            rows.schema,
+            counts,
             int(self.pairs),
             self.random_state,
             weighted=rows.weighted,
@@ -110,24 +112,23 @@ class ClusterClassifier(MBAClassifier):
         )
         self.solver_ = choose_solver(
             self.solver,
-            Workload.of(drawn.rows.X, 2 * int(self.pairs)),
+            Workload.of(sample.block.X, 2 * int(self.pairs)),
             parse_memory(None),
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),
         )
         if self.solver_.name == "gram":
-            moments = drawn_moments(
-                drawn.rows,
-                drawn.pairs,
+            moments = sample_moments(
+                sample,
                 int(self.batch_size),
                 self.pairing,
                 thread_count(self.n_jobs),
-                (census.class_weight(True), census.class_weight(False)),
+                (counts.class_weight(True), counts.class_weight(False)),
             )
             self._solve(moments)
         else:
-            self._solve_products(self._sampled_problem(drawn.rows, drawn.pairs, census, factors))
-        return census.classes
+            self._solve_products(self._sampled_problem(sample, counts, factors))
+        return counts.classes
 
     def _check_for_cluster(self) -> None:
         if self.decay < 1 or self.within_block:
@@ -142,16 +143,16 @@ class ClusterClassifier(MBAClassifier):
     def _task_threads(self) -> int:
         return 1 if self.n_jobs is None else thread_count(self.n_jobs)
 
-    def _remember_columns(self, layout: Layout) -> None:
-        remember_columns(self, layout)
+    def _remember_columns(self, schema: Schema) -> None:
+        remember_columns(self, schema)
 
 
-def remember_columns(ranker: MomentRanker, layout: Layout) -> None:
+def remember_columns(ranker: MomentRanker, schema: Schema) -> None:
     """Store how many columns there are, and their names."""
-    ranker.n_features_in_ = layout.n_features
+    ranker.n_features_in_ = schema.n_features
     # as scikit-learn has it: names are texts, and numbers are no names
-    if layout.names is not None and all(isinstance(name, str) for name in layout.names):
-        ranker.feature_names_in_ = np.array(layout.names, dtype=object)
+    if schema.names is not None and all(isinstance(name, str) for name in schema.names):
+        ranker.feature_names_in_ = np.array(schema.names, dtype=object)
     elif hasattr(ranker, "feature_names_in_"):
         del ranker.feature_names_in_
 
@@ -160,39 +161,26 @@ def cluster_moments(
     rows: ClusterRows, n_threads: int, folds: FoldRule | None = None, *, frequencies: bool = False
 ) -> tuple[list[PairMoments], NDArray[Any]]:
     """Moments of all pairs, of each fold if there are folds, and the classes; one job."""
-
-    def run(classes: Any) -> Any:
-        return rows.parts.merged(SumMoments(rows.layout, classes, folds, n_threads), merge_moments)
-
-    found, classes = settle_classes(run, rows.classes)
-    return [moments.as_frequencies() for moments in found] if frequencies else found, classes
+    task = SumMoments(rows.schema, folds=folds, n_threads=n_threads)
+    found, classes = accumulate(rows.parts, task, rows.classes)
+    moments = [one.finish() for one in found]
+    return [one.as_frequencies() for one in moments] if frequencies else moments, classes
 
 
 def column_sums(rows: ClusterRows, folds: FoldRule | None = None) -> tuple[list[ColumnSums], NDArray[Any]]:
     """Column sums of all rows, of each fold if there are folds, and the classes; one job."""
-
-    def run(classes: Any) -> Any:
-        return rows.parts.merged(SumColumns(rows.layout, classes, folds), merge_columns)
-
-    sums, classes = settle_classes(run, rows.classes)
-    plus, minus = np.sum([one.counts for one in sums], axis=0)
+    sums, classes = accumulate(rows.parts, SumColumns(rows.schema, folds=folds), rows.classes)
+    plus, minus = add_up(sums).counts
     if not plus or not minus:
         raise ValueError(
             f"there are no pairs ({plus:,} positives, {minus:,} negatives of positive weight); pairs need rows "
             "of both classes."
         )
-    check_overflow(sums)
+    for one in sums:
+        check_overflow(one.squares.indices, one.squares.data)
     return sums, classes
 
 
-def pack(
-    rows: ClusterRows, sums: list[ColumnSums], classes: NDArray[Any], folds: FoldRule | None = None
-) -> Parts:
+def pack(rows: ClusterRows, order: ColumnOrder, classes: NDArray[Any], folds: FoldRule | None = None) -> Parts:
     """The rows in compact form, held by the workers."""
-    order = sums[0].collector(total(sums)).order
-    return rows.parts.kept(PackRows(rows.layout, classes, order.place_of, order.used, folds))
-
-
-def total(sums: list[ColumnSums]) -> ColumnSums:
-    """Column sums of all folds together."""
-    return sum(sums[1:], sums[0])
+    return rows.parts.persist(PackRows(rows.schema, classes, order, folds))

@@ -18,17 +18,17 @@ from mbauc.estimators.parts_classifier import (
     column_sums,
     pack,
     remember_columns,
-    total,
 )
-from mbauc.estimators.parts_held_out import FoldScores, ScoreBlocks, ScoreKept, add_fold_scores
+from mbauc.estimators.parts_held_out import FoldScores, ScoreBlocks, ScoreKept, merge_fold_scores
 from mbauc.estimators.search import MomentSearch, Part, binormal_and_risk, for_splits
 from mbauc.estimators.validation import check_factors, keeps_state_on_failure
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.column_sums import ColumnSums
-from mbauc.pairs.operator.lost_digits_of_parts import warn_of_lost_digits
+from mbauc.pairs.operator.column_sums import ColumnSums, add_up
+from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import ClusterPairRows
+from mbauc.rows.accumulate import accumulate
 from mbauc.rows.folds import FoldRule, fold_rules
-from mbauc.rows.label_counts import take_census
+from mbauc.rows.label_counts import count_labels
 from mbauc.rows.parts import Parts
 from mbauc.runtime.seeds import generator
 from mbauc.solvers.cluster_choice import choose_cluster_solver
@@ -60,16 +60,16 @@ class ClusterClassifierCV(MBAClassifierCV):
             )
         with rows.in_order() as ordered:
             self._fit_ordered(ordered)
-        remember_columns(self, rows.layout)
+        remember_columns(self, rows.schema)
 
     def _fit_ordered(self, rows: ClusterRows) -> None:
-        layout, n_folds = rows.layout, int(self.cv or 5)
-        factors = check_factors(self.penalty_factors, layout.n_features)
-        census = None if rows.with_ids else take_census(rows.parts, layout, rows.classes)
-        if census is not None:
-            rows = replace(rows, classes=census.classes)
-        rules = fold_rules(census, n_folds, int(self.repeats), generator(self.random_state))
-        self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds, len(rules))
+        schema, n_folds = rows.schema, int(self.cv or 5)
+        factors = check_factors(self.penalty_factors, schema.n_features)
+        counts = None if rows.with_ids else count_labels(rows.parts, schema, rows.classes)
+        if counts is not None:
+            rows = replace(rows, classes=counts.classes)
+        rules = fold_rules(counts, n_folds, int(self.repeats), generator(self.random_state))
+        self.solver_ = choose_cluster_solver(self.solver, schema.n_features, rows.parts, n_folds, len(rules))
         truth = ClusterTruth()
         if self.solver_.name == "gram":
             frequencies = self._has_frequencies
@@ -148,8 +148,8 @@ class BlockScores:
         found: list[FoldScores] = []
         for rule in self._rules:
             W = grids[len(found) : len(found) + rule.n_folds]
-            task = ScoreBlocks(self._rows.layout, self._classes, rule, W)
-            found += self._rows.parts.merged(task, add_fold_scores)
+            task = ScoreBlocks(self._rows.schema, folds=rule, W=W)
+            found += accumulate(self._rows.parts, task, self._classes)[0]
         return found
 
 
@@ -181,15 +181,16 @@ class PackedFolds:
     ) -> None:
         if any(not one.counts.all() for one in sums):
             raise ValueError("a fold is left with one class; AUC needs both. Use fewer folds.")
-        self.sums, self.total = sums, total(sums)
-        self.kept: Parts = pack(rows, sums, classes, rule)
+        self.sums, self.total = sums, add_up(sums)
+        self.order = self.total.order()
+        self.kept: Parts = pack(rows, self.order, classes, rule)
 
     def training(self, fold: int | None) -> ClusterPairRows:
         """Rows of all folds but one."""
         if fold is None:
-            return ClusterPairRows(self.kept, self.total, self.total)
-        others = total([one for k, one in enumerate(self.sums) if k != fold])
-        return ClusterPairRows(self.kept, others, self.total, fold)
+            return ClusterPairRows(self.kept, self.total, self.order)
+        others = add_up([one for k, one in enumerate(self.sums) if k != fold])
+        return ClusterPairRows(self.kept, others, self.order, fold)
 
 
 class PackedSearch:
@@ -199,7 +200,7 @@ class PackedSearch:
         self._repeats, self._factors = repeats, factors
         self.held_out = [(one, fold) for one in repeats for fold in range(len(one.sums))]
         pairs = repeats[0].training(None)
-        warn_of_lost_digits(pairs, repeats[0].kept)
+        warn_of_lost_digits(pairs, stacklevel=5)
         self._fit = ProductFit.of_rows(pairs, factors, scale, frequencies)
         self.problem = self._fit.problem
         self._scale = for_splits(scale, self.problem.scales)
@@ -217,7 +218,7 @@ class PackedSearch:
             W = [grid[:, columns] for grid in grids[len(found) : len(found) + len(one.sums)]]
             step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
             pieces = [
-                one.kept.merged(ScoreKept([w[k : k + step] for w in W], with_auc), add_fold_scores)
+                one.kept.reduce(ScoreKept([w[k : k + step] for w in W], with_auc), merge_fold_scores)
                 for k in range(0, len(W[0]), step)
             ]
             found += [_joined([piece[fold] for piece in pieces]) for fold in range(len(W))]

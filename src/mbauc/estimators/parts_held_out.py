@@ -13,9 +13,8 @@ from scipy import sparse as sp
 from mbauc.metrics.streaming import StreamingAUC
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.of_parts import KeptRows
-from mbauc.rows.folds import FoldRule
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.accumulate import Accumulated, AccumulateTask
+from mbauc.rows.block import Block, Columns
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import single_threaded_blas
 
@@ -60,7 +59,8 @@ class FoldScores:
         for counted, row in zip(self.counts, values, strict=False):
             counted.update(positive.astype(np.int8), row, weight)
 
-    def __add__(self, other: FoldScores) -> FoldScores:
+    def merge(self, other: FoldScores) -> FoldScores:
+        """Of the rows of both."""
         counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
         sums = [_joined(*both) for both in zip(self.sums, other.sums, strict=True)]
         return FoldScores(np.stack(sums), counts)
@@ -84,31 +84,35 @@ def _joined(first: Array, second: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class ScoreBlocks:
+class ScoreBlocks(AccumulateTask):
     """Task: scores of the rows of each fold under the weights ``W[fold]``, from the rows themselves."""
 
-    layout: Layout
-    classes: NDArray[Any]
-    folds: FoldRule
-    W: list[Array]
+    W: list[Array] = field(default_factory=list)
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> list[FoldScores]:
+    def start(self, fold: int) -> _Scorer:
+        """No rows yet."""
+        return _Scorer(self.W[fold], FoldScores.empty(len(self.W[fold]), True))
+
+    def finish(self, accumulator: _Scorer) -> FoldScores:
+        """The scores without the weights."""
+        return accumulator.found
+
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> Accumulated:
         """Of each fold."""
-        found = [FoldScores.empty(len(W), True) for W in self.W]
-        places = self.folds.of_part(number)
-
-        def see(rows: PartRows) -> None:
-            positive = rows.positive(self.classes)
-            fold = places.of(rows, positive)
-            for k, W in enumerate(self.W):
-                own = np.flatnonzero(fold == k)
-                if own.size:
-                    weight = None if rows.weight is None else rows.weight[own]
-                    found[k].see(scores(rows.X, W, own), positive[own], weight)
-
         with single_threaded_blas():
-            visit_rows(number, blocks, self.layout, see)
-        return found
+            return super().__call__(number, blocks)
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores rows under some weights."""
+
+    W: Array
+    found: FoldScores
+
+    def add(self, block: Block, subset: NDArray[np.intp]) -> None:
+        weight = None if block.weight is None else block.weight[subset]
+        self.found.see(scores(block.X, self.W, subset), block.positive[subset], weight)
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,6 @@ def _matrix(rows: CompactRows, n_columns: int) -> Any:
     return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
 
 
-def add_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
+def merge_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
     """Of the rows of both."""
-    return [mine + theirs for mine, theirs in zip(first, second, strict=True)]
+    return [mine.merge(theirs) for mine, theirs in zip(first, second, strict=True)]

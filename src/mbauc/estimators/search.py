@@ -14,7 +14,7 @@ from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.moment_ranker import ProductFit, Solved
 from mbauc.estimators.splits import Split
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.scores import scores
 from mbauc.solvers.column_scales import Scaling
 from mbauc.solvers.problem import Problem
@@ -109,7 +109,7 @@ class ProductSearch:
 
     Parameters
     ----------
-    rows : Rows
+    rows : Block
         The data.
     splits : list of Split
         Who is held out.
@@ -121,7 +121,7 @@ class ProductSearch:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Block,
         splits: list[Split],
         fit_of: Callable[[NDArray[np.intp] | None, Scaling], ProductFit],
         scale: Scaling,
@@ -131,7 +131,7 @@ class ProductSearch:
         if rows.weight is not None:
             for number in range(len(splits)):
                 for subset in (self.held_out[number], self._trained_on(number)):
-                    _require_both_classes(all(rows.of_class(side, subset).size for side in (True, False)))
+                    _require_both_classes(all(rows.group(side, subset).size for side in (True, False)))
         self._fit = fit_of(None, scale)
         self.problem = self._fit.problem
         self._scale = for_splits(scale, self.problem.scales)
@@ -150,7 +150,7 @@ class ProductSearch:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
         means, variances = [], []
         for positive in (True, False):
-            rows = self._rows.of_class(positive, self.held_out[number])
+            rows = self._rows.group(positive, self.held_out[number])
             weight = None if self._rows.weight is None else self._rows.weight[rows]
             found = scores(self._rows.X, W, rows)
             means.append(np.average(found, axis=1, weights=weight))

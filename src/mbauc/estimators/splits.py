@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from mbauc.rows.folds import shuffled_folds
+
 Rows = NDArray[np.intp]
 
 
@@ -51,11 +53,6 @@ def stratified_splits(
             fold[rows] = shuffled_folds(rows.size, n_splits, rng)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
-
-
-def shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Fold of each row of a class, in folds of equal size."""
-    return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
 
 def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from mbauc.estimators.source_fit import is_source
 from mbauc.estimators.validation import columns_named, validated_training_data
 from mbauc.metrics.design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.threads import thread_count
 
@@ -100,13 +101,13 @@ def _drawn_pairs(ranker: MomentRanker) -> int | None:
     return None if isinstance(pairs, str) else int(pairs)
 
 
-def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Rows]:
-    """Rows of a table, of a source, or of a list of blocks."""
+def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
+    """Block of a table, of a source, or of a list of blocks."""
     if y is not None:
         yield _checked_rows(ranker, X, y, sample_weight)
     elif is_source(X):
         for block in read_blocks(X):
-            yield Rows(block.X, block.positive, block.weight, ranker._has_frequencies)
+            yield replace(block, frequencies=ranker._has_frequencies)
     elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
         for block in X:
             yield _checked_rows(ranker, *block)
@@ -117,6 +118,6 @@ def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Ite
         )
 
 
-def _checked_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+def _checked_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
     with columns_named(X):
         return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]

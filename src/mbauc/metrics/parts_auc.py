@@ -14,11 +14,13 @@ from mbauc.metrics.delong import AucInterval
 from mbauc.metrics.design import check_confidence, warn_of_few_rows
 from mbauc.metrics.rank_sums import RankedScores, RankSums
 from mbauc.metrics.variance import check_scale, interval_ends
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.block import Block, Columns
+from mbauc.rows.labels import Labels
+from mbauc.rows.reading import visit_blocks
+from mbauc.rows.schema import Schema
 
 #: Scores come as the only column of X.
-_SCORE = Layout(1, ("score",))
+_SCORE = Schema(1, ("score",))
 
 
 @dataclass(frozen=True)
@@ -27,26 +29,26 @@ class ReadScores:
 
     classes: NDArray[Any]
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> RankedScores:
         """All of them."""
         positive: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
         values: list[NDArray[np.float64]] = [np.zeros(0)]
         weights: list[NDArray[np.float64]] = [np.zeros(0)]
         weighted = False
 
-        def read(rows: PartRows) -> None:
+        def read(block: Block) -> None:
             nonlocal weighted
-            found = np.asarray(rows.X, dtype=np.float64)[:, 0]
+            found = np.asarray(block.X, dtype=np.float64)[:, 0]
             if np.isnan(found).any():
-                row = rows.first + int(np.flatnonzero(np.isnan(found))[0])
+                row = block.first + int(np.flatnonzero(np.isnan(found))[0])
                 raise PartError(number, f"the score of row {row:,} is NaN; drop the row or give it a score.")
-            positive.append(rows.positive(self.classes))
+            positive.append(block.positive)
             # the two zeros are equal, but not to a sort by bits
             values.append(found + 0.0)
-            weights.append(np.ones(found.size) if rows.weight is None else rows.weight)
-            weighted = weighted or rows.weight is not None
+            weights.append(np.ones(found.size) if block.weight is None else block.weight)
+            weighted = weighted or block.weight is not None
 
-        visit_rows(number, blocks, _SCORE, read)
+        visit_blocks(number, blocks, _SCORE, Labels(self.classes), read)
         weight = np.concatenate(weights) if weighted else None
         return RankedScores(np.concatenate(positive), np.concatenate(values), weight)
 

@@ -20,10 +20,10 @@ from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks, named, seen_files
+from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
-from mbauc.rows.part_rows import Layout
 from mbauc.rows.reading import read_blocks
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
 from mbauc.rows.source_parts import SourceParts
 from mbauc.rows.split import SomeRows
@@ -233,7 +233,7 @@ def _fitted(rows: Source, training: Training) -> tuple[Any, list[dict[str, float
         parts = SourceParts(rows, training.show)
         # one more pass counts the classes, so that each fold has its share of both; many rows do without
         many = rows_of(rows) > _MANY
-        chosen._fit_rows(ClusterRows(parts, Layout(rows.n_features), (0, 1), with_ids=many))
+        chosen._fit_rows(ClusterRows(parts, Schema(rows.n_features), (0, 1), with_ids=many))
         found = chosen.cv_results_
         keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
         path = []
@@ -274,7 +274,6 @@ def _decayed(rows: Source, training: Training) -> PairMoments:
     frequencies = training.settings.get("weights") == "frequency"
     for block in read_blocks(rows):
         if block.X.shape[0]:
-            checked = Rows(block.X, block.positive, block.weight, frequencies)
-            part = PairMoments._of_rows(checked, n_threads)
+            part = moments_of_block(replace(block, frequencies=frequencies), n_threads)
             total = total.decayed(training.decay) + part
     return total

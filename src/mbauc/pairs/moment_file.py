@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mbauc.errors import MomentFileError
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.moment_sums import MomentSums
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.scatter import PackedScatters, WeightedMean
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
@@ -73,14 +74,14 @@ def arrays_of(moments: PairMoments) -> dict[str, Any]:
     arrays = {
         "format": np.str_(FORMAT),
         "version": np.int64(VERSION),
-        "sampled": np.bool_(moments._sampled),
-        "scatters": moments._classes.packed.buffer,
-        **_pack("positive", moments._classes.positive),
-        **_pack("negative", moments._classes.negative),
+        "sampled": np.bool_(moments.is_sampled),
+        "scatters": moments.sums.classes.packed.buffer,
+        **_pack("positive", moments.sums.classes.positive),
+        **_pack("negative", moments.sums.classes.negative),
     }
-    if moments._pairs is not None:
-        arrays |= _pack("pairs", moments._pairs.differences)
-        arrays["pairs_scatter"] = moments._pairs.scatter
+    if moments.sums.pairs is not None:
+        arrays |= _pack("pairs", moments.sums.pairs.differences)
+        arrays["pairs_scatter"] = moments.sums.pairs.scatter
     return arrays
 
 
@@ -133,4 +134,4 @@ def moments_of(arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
         pairs = ClosedPairs(_unpack("pairs", arrays), arrays["pairs_scatter"])
     plus, minus = (_unpack(name, arrays) for name in ("positive", "negative"))
     classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))
-    return PairMoments._make(classes, pairs, bool(arrays["sampled"]))
+    return PairMoments.from_sums(MomentSums(classes, pairs, bool(arrays["sampled"])))

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from sys import float_info
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import CheckpointError, NonFiniteError
-from mbauc.metrics.running_auc import RunningAuc
+from mbauc.errors import CheckpointError
+from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.class_moments import ClassMoments
+from mbauc.pairs.moment_sums import MomentSums
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.scatter import PackedScatters, WeightedMean
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
-from mbauc.rows.block import Rows
-from mbauc.rows.reading import read_blocks
+from mbauc.rows.reading import read_blocks, rows_of_source
+from mbauc.rows.source import Observe, Source, about_rows, ignore
+from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import thread_count
 from mbauc.store.array_schema import ArrayOf, Arrays
@@ -32,9 +34,6 @@ from mbauc.store.fingerprint import (
     fingerprint_as_json,
 )
 
-if TYPE_CHECKING:
-    from mbauc.rows.source import Source
-
 #: Name of the state in the checkpoint.
 STATE_NAME = "moments"
 
@@ -45,6 +44,7 @@ def moments_from_source(
     n_jobs: int | None = None,
     checkpoint: Checkpoint | None = None,
     show: bool = False,
+    observe: Observe = ignore,
 ) -> PairMoments:
     """Exact moments of all pairs of a source; with a checkpoint, a killed pass goes on where it was.
 
@@ -66,6 +66,8 @@ def moments_from_source(
         save.
     show : bool
         Show a progress bar on a terminal.
+    observe : callable
+        Looks on while blocks are read.
 
     Raises
     ------
@@ -76,48 +78,45 @@ def moments_from_source(
     --------
     >>> import tempfile
     >>> import numpy as np
-    >>> from mbauc.readers import Block
+    >>> from mbauc.readers import RawBlock
     >>> class Rows(list):
     ...     n_features, classes = 2, (0, 1)
-    >>> rows = Rows([Block(np.eye(2), np.array([0, 1])), Block(np.ones((1, 2)), np.array([0]))])
+    >>> rows = Rows([RawBlock(np.eye(2), np.array([0, 1])), RawBlock(np.ones((1, 2)), np.array([0]))])
     >>> with Checkpoint(tempfile.mkdtemp(), {"what": "moments"}) as checkpoint:
     ...     moments_from_source(rows, checkpoint=checkpoint)
     PairMoments(2 features, 1 positives × 2 negatives = 2 pairs)
     """
-    from mbauc.rows.source import about_rows
-    from mbauc.runtime.ahead import one_ahead
-
     now = fingerprint_as_json(source)
-    done = _loaded(checkpoint, source.n_features) if checkpoint is not None else _Done()
-    if done.complete and done.moments is not None and now is not None and done.fingerprint == now:
-        return done.moments
+    n_threads = thread_count(n_jobs)
+    done = _Done(MomentsAccumulator(source.n_features, n_threads))
+    if checkpoint is not None:
+        done = _load(checkpoint, source.n_features, n_threads)
+    if done.complete and now is not None and done.fingerprint == now:
+        return done.total.finish()
     path = "" if checkpoint is None else str(checkpoint.folder)
     before = EarlierBlocks(path, list(done.marks), differences(done.fingerprint, now) if done.marks else "")
     done.fingerprint = now
-    number, n_threads = 0, thread_count(n_jobs)
+    number = 0
     with progress(about_rows(source), "pair moments", show=show) as advance:
-        running = RunningAuc(advance)
+        look = observe(advance)
         for block in one_ahead(read_blocks(source)):
-            _, X, positive, weight = block
-            running.see(X, positive)
-            crc = 0 if checkpoint is None else content_crc(X, positive, weight)
-            mark = BlockMark(X.shape[0], crc)
+            look(block.X, block.positive)
+            crc = 0 if checkpoint is None else content_crc(block.X, block.positive, block.weight)
+            mark = BlockMark(block.n_rows, crc)
             if number < len(before.marks) or done.complete:
                 before.compare(number, mark)
-            elif X.shape[0]:
-                try:
-                    part = PairMoments._of_rows(Rows(X, positive, weight), n_threads)
-                except NonFiniteError as error:
-                    raise block.placed(error) from None
-                done.add(part, mark)
-                if checkpoint is not None:
-                    checkpoint.offer(STATE_NAME, done.state())
             else:
                 done.marks.append(mark)
+                if block.n_rows:
+                    with rows_of_source(block):
+                        done.total.add(block)
+                    done.is_empty = False
+                    if checkpoint is not None:
+                        checkpoint.offer(STATE_NAME, done.state())
             number += 1
-            advance(X.shape[0])
+            advance(block.n_rows)
     before.compare_length(number)
-    if done.moments is None:
+    if done.is_empty:
         raise ValueError("the source has no rows; at least one block of rows is needed.")
     if checkpoint is not None and now != fingerprint_as_json(source):
         raise CheckpointError(
@@ -127,30 +126,22 @@ def moments_from_source(
     if checkpoint is not None and (not done.complete or now is not None):
         done.complete = True
         checkpoint.save(STATE_NAME, done.state())
-    return done.moments
+    return done.total.finish()
 
 
 @dataclass
 class _Done:
     """How far a pass has come."""
 
-    moments: PairMoments | None = None
+    total: MomentsAccumulator
+    is_empty: bool = True
     marks: list[BlockMark] = field(default_factory=list)
     complete: bool = False
     #: of the source as it was when the latest block was read
     fingerprint: dict[str, Any] | None = None
 
-    def add(self, part: PairMoments, mark: BlockMark) -> None:
-        if self.moments is None:
-            self.moments = part
-        else:
-            self.moments._absorb(part)
-        self.marks.append(mark)
-
     def state(self) -> dict[str, Any]:
-        if self.moments is None:
-            raise ValueError("there are no moments yet")
-        classes = self.moments._classes
+        classes = self.total.peek().classes
         return {
             "scatters": classes.packed.buffer,
             **_packed("positive", classes.positive),
@@ -195,17 +186,19 @@ def _unpacked(name: str, state: dict[str, NDArray[Any]]) -> WeightedMean:
     return WeightedMean(int(state[f"{name}_count"]), weight, squared, state[f"{name}_mean"])
 
 
-def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
+def _load(checkpoint: Checkpoint, n_features: int, n_threads: int) -> _Done:
+    total = MomentsAccumulator(n_features, n_threads)
     state = checkpoint.load(STATE_NAME, _STATE)
     if state is None:
-        return _Done()
+        return _Done(total)
     if state["scatters"].shape[1] != n_features:
         raise CheckpointError(
             f"{checkpoint.folder} holds moments of {state['scatters'].shape[1]:,} columns, the data has "
             f"{n_features:,}. Delete {STATE_NAME}.state in it, or choose another folder."
         )
     plus, minus = _unpacked("positive", state), _unpacked("negative", state)
-    moments = PairMoments._make(ClassMoments(plus, minus, PackedScatters(state["scatters"])))
+    sums = MomentSums(ClassMoments(plus, minus, PackedScatters(state["scatters"])))
+    total.add_moments(PairMoments.from_sums(sums))
     marks = [BlockMark(int(rows), int(crc)) for rows, crc in state["marks"]]
     try:
         fingerprint = read_json(str(state["fingerprint"]).encode())
@@ -215,4 +208,4 @@ def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
             f"{STATE_NAME}.state in {checkpoint.folder} cannot be read ({shortened(str(error))}). Delete that "
             "file, or choose another folder."
         ) from error
-    return _Done(moments, marks, bool(state["complete"]), fingerprint)
+    return _Done(total, False, marks, bool(state["complete"]), fingerprint)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
 
-from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.parts import Merge, PartBlock, Task
-from mbauc.rows.source import Source
+from mbauc.rows.block import Columns
+from mbauc.rows.parts import Merge, Task
+from mbauc.rows.source import Source, about_rows, unpack_block
+from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 
 
@@ -29,49 +30,46 @@ class SourceParts:
     def __init__(self, source: Source, show: bool = False) -> None:
         self._source, self._show = source, show
 
-    def merged(self, task: Task, merge: Merge) -> Any:
+    def reduce(self, task: Task, merge: Merge) -> Any:
         """The result of the one part there is."""
         return task(0, self._blocks())
 
-    def collected(self, task: Task) -> list[Any]:
+    def collect(self, task: Task) -> list[Any]:
         """The result of the one part there is."""
         return [task(0, self._blocks())]
 
-    def kept(self, task: Task) -> HeldParts:
+    def persist(self, task: Task) -> HeldParts:
         """What a task makes of the rows, in memory."""
         return HeldParts(list(task(0, self._blocks())))
 
-    def steady(self) -> SourceParts:
+    def fix_order(self) -> SourceParts:
         """Itself: a source gives the same rows each time."""
         return self
 
-    def without_features(self) -> SourceParts:
+    def labels_only(self) -> SourceParts:
         """Itself: what reads labels reads rows."""
         return self
 
-    def ranked(self, task: Task) -> RankSums:
-        """Of the scores of the one part there is."""
-        return RankSums.of(task(0, self._blocks()))
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
+        """Sums of the scores of the one part there is."""
+        return summarise(task(0, self._blocks()))
 
     def release(self) -> None:
         """Nothing is held."""
 
-    def _blocks(self) -> Iterator[PartBlock]:
-        from mbauc.rows.source import about_rows
-        from mbauc.runtime.ahead import one_ahead
-
+    def _blocks(self) -> Iterator[Any]:
         first = 0
         with progress(about_rows(self._source), "cross-validation", show=self._show) as advance:
-            for block in one_ahead(_each(self._source)):
-                count = len(block.y)
-                yield block._replace(ids=np.arange(first, first + count))
+            for X, y, weight, _ in one_ahead(_each(self._source)):
+                count = len(y)
+                yield X, y, weight, np.arange(first, first + count)
                 first += count
                 advance(count)
 
 
-def _each(source: Source) -> Generator[PartBlock, None, None]:
-    for X, y, *rest in source:
-        yield PartBlock(X, y, rest[0] if rest else None)
+def _each(source: Source) -> Generator[Columns, None, None]:
+    for number, block in enumerate(source, start=1):
+        yield (*unpack_block(block, f"block {number:,} of the source"), None)
 
 
 class HeldParts(SourceParts):

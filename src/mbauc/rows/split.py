@@ -9,7 +9,7 @@ import numpy as np
 
 from mbauc.checks import check_number
 from mbauc.readers.hashing import hash_columns
-from mbauc.rows.source import Block, Source, about_rows, fingerprint_of
+from mbauc.rows.source import RawBlock, Source, about_rows, fingerprint_of
 
 
 class SomeRows:
@@ -56,7 +56,7 @@ class SomeRows:
         split = {"share": self._share, "held_out": self._held_out, "seed": self._seed}
         return {"source": "SomeRows", "version": 1, "split": split, "of": told}
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks, each without the rows of the other side."""
         first = 0
         for X, y, *rest in self._source:
@@ -67,4 +67,4 @@ class SomeRows:
             rows = np.flatnonzero(out if self._held_out else ~out)
             first += len(y)
             if rows.size:
-                yield Block(X[rows], y[rows], None if weight is None else weight[rows])
+                yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from mbauc.estimators.parts_classifier import ClusterRows
-from mbauc.rows.part_rows import Layout
+from mbauc.rows.schema import Schema
 from mbauc.spark.columns import Columns
 from mbauc.spark.parts import SparkParts, column_named
 
@@ -46,9 +46,9 @@ def cluster_rows(
         )
     columns = checked_columns(frame, features, label, weight, id)
     names = tuple(columns.features) if isinstance(features, list | tuple) else None
-    layout = Layout(columns.n_features, names)
+    schema = Schema(columns.n_features, names)
     return ClusterRows(
-        SparkParts.of(frame, columns), layout, classes, weighted=weight is not None, with_ids=id is not None
+        SparkParts.of(frame, columns), schema, classes, weighted=weight is not None, with_ids=id is not None
     )
 
 

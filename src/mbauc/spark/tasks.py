@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 
 from mbauc.errors import NonFiniteError, PartError
-from mbauc.metrics.rank_sums import RankedScores, RankSums
 from mbauc.rows.parts import Merge, Task
 from mbauc.rows.scores import scores
 from mbauc.spark.columns import Columns
@@ -23,6 +22,9 @@ RESULT = "part long, failed boolean, payload binary"
 _RESULT_SCHEMA = pa.schema([("part", pa.int64()), ("failed", pa.bool_()), ("payload", pa.binary())])
 #: Scores as rows to be sorted; ``failed`` is a pickled error.
 SCORES = "positive boolean, score double, weight double, failed binary"
+_SCORES_SCHEMA = pa.schema(
+    [("positive", pa.bool_()), ("score", pa.float64()), ("weight", pa.float64()), ("failed", pa.binary())]
+)
 
 #: Items of a part from its Arrow batches.
 Items = Callable[[Iterable[pa.RecordBatch]], Iterable[Any]]
@@ -83,14 +85,17 @@ class Scoring:
         )
 
 
-def ranking(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def ranking(
+    summarise: Callable[[Any], Any],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Sums up a range of scores."""
-    found, sums = list(batches), RankSums()
-    if found:
-        table = pa.Table.from_batches(found)
+
+    def rank(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(list(batches), _SCORES_SCHEMA)
         positive, score, weight = (table[name].to_numpy() for name in ("positive", "score", "weight"))
-        sums = RankSums.of(RankedScores(positive.astype(bool), score, weight))
-    yield _row(TaskContext.get().partitionId(), sums)
+        yield _row(TaskContext.get().partitionId(), summarise((positive.astype(bool), score, weight)))
+
+    return rank
 
 
 def scorer(

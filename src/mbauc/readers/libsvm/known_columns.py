@@ -15,7 +15,7 @@ from mbauc.readers.libsvm.files import Reading, Skipped
 from mbauc.readers.libsvm.lines import Text
 from mbauc.readers.libsvm.source import LibsvmSource, _matrix
 from mbauc.readers.libsvm.text import Fault, Rows
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 
 #: Columns that a file may have: more than that, and indices would not fit into 32 bits.
 _MOST = 2**31 - 1
@@ -99,7 +99,7 @@ class KnownColumns:
         """What the blocks depend on."""
         return {"source": "KnownColumns", "n_features": self.n_features, "of": self._source.fingerprint()}
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks without other columns."""
         for block in self._source:
             yield block._replace(X=block.X[:, : self.n_features])

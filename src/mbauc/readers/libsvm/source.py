@@ -16,7 +16,7 @@ from mbauc.errors import MbaucWarning
 from mbauc.readers.libsvm.files import Files, Reading, Skipped, stamped
 from mbauc.readers.libsvm.labels import Labels
 from mbauc.readers.libsvm.text import LARGEST, Rows, Rules
-from mbauc.rows.source import Block, file_stamps
+from mbauc.rows.source import RawBlock, file_stamps
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
 
@@ -145,12 +145,12 @@ class LibsvmSource:
         self._note_queries(reading)
         return settled._replace(known=self._labels.two)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             self._note_queries(reading)
-            yield Block(_matrix([rows], self.n_features), self._labels.binary(rows.labels))
+            yield RawBlock(_matrix([rows], self.n_features), self._labels.binary(rows.labels))
         self.skipped = reading.skipped
 
     def fingerprint(self) -> dict[str, object]:

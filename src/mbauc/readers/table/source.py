@@ -25,7 +25,7 @@ from mbauc.readers.table.learning import EncodingLearner, EncodingSettings
 from mbauc.readers.table.opening import open_tables
 from mbauc.readers.table.parquet_table import ParquetTable
 from mbauc.readers.table.pieces import Piece, Report, in_blocks
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 
@@ -274,10 +274,10 @@ class TableSource:
 
     # -- reading -------------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
         for rows in self._rows():
-            yield Block(self.encoding.matrix(rows.features), rows.y, rows.weight)
+            yield RawBlock(self.encoding.matrix(rows.features), rows.y, rows.weight)
 
     def scored(self, coef: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int8], NDArray[np.float64], Any]]:
         """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
