@@ -88,21 +88,22 @@ def clicks(number, n=400, d=3000):
 
 
 def read(number, folder, trap=None, width=None):
-    """A block of rows, which leaves a mark each time that it is made."""
+    """The features of a block of rows, which leaves a mark each time that it is made."""
     (folder / f"{number}-{uuid.uuid4().hex}").touch()
     if trap is not None and number == N_PARTS - 1:
         trap.sit()
-    X, y = clicks(number)
-    return X if width is None else X[:, :width].toarray(), y
+    X, _ = clicks(number)
+    return X if width is None else X[:, :width].toarray()
 
 
 def blocks(folder, **how):
     folder.mkdir()
-    made = [dask.delayed(read, pure=False, nout=2)(number, folder, **how) for number in range(N_PARTS)]
+    made = [dask.delayed(read, pure=False)(number, folder, **how) for number in range(N_PARTS)]
     n_rows, d = clicks(0)[0].shape
     shape = n_rows, how.get("width") or d
-    X = da.concatenate([da.from_delayed(X, shape, float, meta=sp.csr_array((0, shape[1]))) for X, _ in made])
-    return X, da.concatenate([da.from_delayed(y, (n_rows,), int) for _, y in made])
+    X = da.concatenate([da.from_delayed(X, shape, float, meta=sp.csr_array((0, shape[1]))) for X in made])
+    y = np.concatenate([clicks(number)[1] for number in range(N_PARTS)])
+    return X, da.from_array(y, chunks=n_rows)
 
 
 def test_a_fit_with_moments_survives_the_death_of_a_worker(client, trap, tmp_path):

@@ -100,13 +100,13 @@ def test_groups_stay_together(data):
 def test_each_row_is_read_once(data, cv, passes, monkeypatch):
     X, y = data
     read = []
-    original = mbauc.pairs.moments.class_scatters
+    original = mbauc.pairs.class_moments.class_scatters
 
     def counting(X, rows, *settings):
         read.extend(np.concatenate(rows))
         return original(X, rows, *settings)
 
-    monkeypatch.setattr(mbauc.pairs.moments, "class_scatters", counting)
+    monkeypatch.setattr(mbauc.pairs.class_moments, "class_scatters", counting)
     MBAClassifierCV(l2_grid=GRID, cv=cv, scoring="risk", random_state=0).fit(X, y)
     times = np.bincount(read, minlength=len(y))
     if passes:
