@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
 from mbauc.pairs.moment_sums import MomentSums
+from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.pairs.scatter import WeightedMean, class_scatters
 from mbauc.pairs.scorer_statistics import ScorerStatistics
 from mbauc.rows.block import Block
@@ -287,6 +288,48 @@ class PairMoments(ScorerStatistics):
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
         return self.sums.classes.column_variances()
+
+    # -- as a quadratic, see mbauc.pairs.quadratic -----------------------------------------------------
+
+    @property
+    def columns(self) -> None:
+        """None: μ and Σ are over all columns of the data."""
+
+    @property
+    def mu(self) -> Array:
+        """:attr:`mean_difference`, as solvers call it."""
+        return self.mean_difference
+
+    @property
+    def diagonal(self) -> Array:
+        """Diagonal of Σ. ``O(d²)``."""
+        return np.diagonal(self.second_moment).copy()
+
+    def matrix(self) -> Array:
+        """:attr:`second_moment`, as solvers call it."""
+        return self.second_moment
+
+    def product(self, v: Array) -> Array:
+        """Σ v. ``O(d²)``."""
+        return np.asarray(self.second_moment @ v)
+
+    def leading_block(self) -> Array:
+        """Empty: a formed Σ is factorised, not preconditioned."""
+        return np.empty((0, 0))
+
+    def summarise_columns(self) -> ColumnSummary:
+        """Variances and class means of the columns."""
+        return ColumnSummary(self.column_variances, self.class_means, self.weights, sum(self.counts))
+
+    def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
+        """Difference, middle and spread of the class means of the score x'w."""
+        plus, minus = self.score_means(w)
+        if self.sums.pairs is not None:
+            # what classes differ in across blocks is not what w was fitted to
+            gap, spread = self.score_difference(w)
+            return ScoreSummary(gap, (plus + minus) / 2, spread / 2)
+        variance = float(np.average(self.score_variances(w), weights=self.weights))
+        return ScoreSummary(plus - minus, (plus + minus) / 2, variance)
 
     # -- algebra -------------------------------------------------------------------------------------
 

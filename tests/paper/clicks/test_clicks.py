@@ -371,7 +371,9 @@ def test_no_rows():
 
 
 def test_a_log_that_is_not_read_loads_no_compiler():
-    code = "import sys; from mbauc.readers import ClickLog; ClickLog(10)[:5]; print('numba' in sys.modules)"
+    code = (
+        "import sys; from mbauc.paper.clicks import ClickLog; ClickLog(10)[:5]; print('numba' in sys.modules)"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
 

@@ -123,7 +123,7 @@ def pair_rows_from_source(
     for group in range(len(collector.counts)):
         check_overflow(collector.order.columns, collector.sums(group)[1])
     rows = PairRows(chunks, collector, n_threads)
-    warn_of_lost_digits(rows, stacklevel=4)
+    warn_of_lost_digits(rows)
     return rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
@@ -13,6 +12,7 @@ from mbauc.errors import CancellationWarning
 from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.compact_rows import Chunk
 from mbauc.pairs.operator.pair_sums import Group
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def check_overflow(columns: NDArray[np.integer], squares: Array) -> None:
         )
 
 
-def warn_of_lost_digits(rows: UncentredPairs, stacklevel: int) -> None:
+def warn_of_lost_digits(rows: UncentredPairs) -> None:
     """Warn of columns whose differences drown in the rounding errors of their means.
 
     Constant columns have no differences to lose. ``O(d)``, and a sweep over the rows if there is a suspicion.
@@ -72,12 +72,11 @@ def warn_of_lost_digits(rows: UncentredPairs, stacklevel: int) -> None:
     seen = rows.find_extremes(far)
     lost = far[(seen.counts < rows.n_rows) | (seen.lowest < seen.highest)]
     if lost.size:
-        warnings.warn(
+        warn(
             f"column {int(rows.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
             f"that its differences keep fewer than 6 digits ({lost.size:,} such "
             f"column{'s' if lost.size > 1 else ''}). Centre the column, or use solver='gram'.",
             CancellationWarning,
-            stacklevel=stacklevel,
         )
 
 
