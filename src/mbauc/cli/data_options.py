@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mbauc.cli.output import Usage, listed, whole
 from mbauc.store.atomic import naming
-from mbauc.store.leftovers import hold, remove_leftovers
+from mbauc.store.lock import hold, remove_leftovers
 
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.store.file_schema import Text, shown
+from mbauc.checks import abbreviate
+from mbauc.store.file_schema import Text
 
 _LARGEST = sys.float_info.max
 
@@ -35,8 +36,8 @@ class ArrayOf:
 
     Attributes
     ----------
-    dtype : str
-        As NumPy writes it, such as ``<f8``; ``U`` for text of any length.
+    dtype : str or tuple of str
+        As NumPy writes it, such as ``<f8``, or several of which it may be one; ``U`` for text of any length.
     shape : tuple of int or str
         Sizes. A name stands for the same size wherever it occurs; ``d+1`` is one more.
     low, high : float, or one for each entry
@@ -45,7 +46,7 @@ class ArrayOf:
         What a text must match.
     """
 
-    dtype: str
+    dtype: str | tuple[str, ...]
     shape: tuple[int | str, ...] = ()
     low: float | tuple[float, ...] = -_LARGEST
     high: float | tuple[float, ...] = _LARGEST
@@ -123,16 +124,20 @@ class Arrays:
         for name in order:
             kind, (dtype, shape) = self._kind(name), declared[name]
             if kind is None:
-                raise ValueError(f"it has the array {shown(name)}, which this mbauc does not know")
-            if dtype != kind.dtype and not (kind.dtype == "U" and re.fullmatch("<U[0-9]+", dtype)):
-                raise ValueError(f"the array {shown(name)} must be of type {kind.dtype}, got {shown(dtype)}")
+                raise ValueError(f"it has the array {abbreviate(name)}, which this mbauc does not know")
+            types = kind.dtype if isinstance(kind.dtype, tuple) else (kind.dtype,)
+            if dtype not in types and not (types == ("U",) and re.fullmatch("<U[0-9]+", dtype)):
+                told = " or ".join(types)
+                raise ValueError(
+                    f"the array {abbreviate(name)} must be of type {told}, got {abbreviate(dtype)}"
+                )
             fits = len(shape) == len(kind.shape) and all(
                 _bound(size, n, known, allowed) for size, n in zip(kind.shape, shape, strict=True)
             )
             if not fits:
                 told = ", ".join(str(_told(size, known, allowed)) for size in kind.shape)
                 raise ValueError(
-                    f"the array {shown(name)} must have the shape ({told}), got {shown(tuple(shape))}"
+                    f"the array {abbreviate(name)} must have the shape ({told}), got {abbreviate(tuple(shape))}"
                 )
         return known
 

@@ -1,7 +1,7 @@
-"""What a file should hold, told in one place, and whether it does: values of JSON (``array_schema``: arrays).
+"""Schemas of JSON values; those of arrays are in ``array_schema``.
 
-What does not fit its description is a ValueError that says where it stands, what was expected and what came,
-never longer than a few lines.
+A value that does not fit is a ValueError that says where it stands, what was expected and what came, never
+longer than a few lines.
 
 Examples
 --------
@@ -13,76 +13,19 @@ ValueError: path[1]['l2'] must be a number of at least 0, got -1.0
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import reprlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
+from mbauc.checks import abbreviate, truncate
 
-#: Longest value that an error shows, and longest reason that it gives.
-_SHOWN, _REASON = 80, 400
+#: Longest place that an error names.
+_PLACE = 160
 #: Lists and objects within each other, at most: what comes after must be able to walk through them.
 _DEPTH = 32
 _LARGEST = sys.float_info.max
-
-
-def shown(value: Any) -> str:
-    """A value for an error: short, in one line, and nothing in it moves a terminal's cursor."""
-    if type(value) is str and len(value) <= _SHOWN // 4:  # names, as often as not thousands of them
-        return repr(value)
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} with shape {value.shape}"
-    told = reprlib.Repr()
-    told.maxstring = told.maxother = told.maxlong = _SHOWN
-    told.maxlevel = 2
-    return shortened(told.repr(value).replace("...", "…"), _SHOWN)
-
-
-def shortened(text: str, most: int = _REASON) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def read_json(text: bytes) -> Any:
-    """What a JSON text in ASCII says.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, has numbers that are not finite, tells a name twice or is nested too deeply.
-    """
-    try:
-        return json.loads(
-            text.decode("ascii"), object_pairs_hook=_once, parse_constant=_not_finite, parse_float=_finite
-        )
-    except RecursionError:
-        raise ValueError("its text is nested too deeply") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name that is told twice")
-    return found
-
-
-def _not_finite(text: str) -> float:
-    raise ValueError(f"the number {text}, which JSON does not have")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:20]}, which is too large")
-    return number
-
-
-# -- values of JSON ----------------------------------------------------------------------------------------
 
 
 class Description(Protocol):
@@ -98,7 +41,7 @@ class Description(Protocol):
 
 def _require(fits: bool, what: Description, value: Any, where: str) -> None:
     if not fits:
-        raise ValueError(f"{where} must be {what.expected}, got {shown(value)}")
+        raise ValueError(f"{where} must be {what.expected}, got {abbreviate(value)}")
 
 
 @dataclass(frozen=True)
@@ -253,8 +196,8 @@ class Record:
         for name, one in value.items():
             kind = self.fields.get(name) or self.optional.get(name) or self.others
             if kind is None:
-                raise ValueError(f"{where} has the entry {shown(name)}, which this mbauc does not know")
-            kind.check(one, f"{where}[{shown(name)}]")
+                raise ValueError(f"{where} has the entry {abbreviate(name)}, which this mbauc does not know")
+            kind.check(one, f"{where}[{abbreviate(name)}]")
 
 
 @dataclass(frozen=True)
@@ -286,11 +229,11 @@ class Json:
         """Raise a ValueError for anything else."""
         if isinstance(value, dict | list):
             if not self.depth:
-                raise ValueError(f"{shortened(where, 2 * _SHOWN)} is nested too deeply")
+                raise ValueError(f"{truncate(where, _PLACE)} is nested too deeply")
             inner = Json(self.depth - 1)
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for name, one in items:
-                inner.check(one, f"{where}[{shown(name)}]")
+                inner.check(one, f"{where}[{abbreviate(name)}]")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             Number().check(value, where)
 

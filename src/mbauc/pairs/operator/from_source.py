@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError
-from mbauc.pairs.operator.cache_file import open_cache
-from mbauc.pairs.operator.cache_writer import CacheWriter, wrong_columns
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import Chunk, CompactRows
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
+from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache, wrong_columns
 from mbauc.pairs.operator.sparse import PairRows
 from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
 from mbauc.rows.reading import read_blocks, rows_of_source
 from mbauc.rows.source import Observe, Source, about_rows, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.memory import own_memory
 from mbauc.runtime.progress import Progress, progress
-from mbauc.store.fingerprint import BlockMark, EarlierBlocks, content_crc, differences, fingerprint_as_json
+from mbauc.store.json_values import describe_differences
 from mbauc.store.lock import FolderLock
 
 #: Name of the cache in its folder.
@@ -177,7 +177,7 @@ class _Reading:
         """Rows in memory, or in a temporary file as soon as they do not fit."""
         held: deque[tuple[list[CompactRows], BlockMark]] = deque()
         size = 0
-        writer: CacheWriter | None = None
+        writer: RowCacheWriter | None = None
         try:
             for _, block in self._blocks(checksums=False):
                 chunks = self._compacted(block)
@@ -186,13 +186,13 @@ class _Reading:
                 self._look(size)
                 self._require_room()
                 if writer is None and size > self._room:
-                    writer = CacheWriter(None, self._header(None))
+                    writer = RowCacheWriter(None, self._header(None))
                 while held and writer is not None:
                     writer.add_block(*held.popleft())
             self._require_pairs()
             if writer is None:
                 return [chunk for chunks, _ in held for chunk in chunks]
-            return writer.finish(self.collector.state(), self._n_threads).chunks(self._room)
+            return writer.finish(self.collector.state()).chunks(self._room)
         finally:
             if writer is not None:
                 writer.close()
@@ -202,9 +202,11 @@ class _Reading:
     def write(self, path: Path) -> list[Chunk]:
         """Rows in a file that is written now, or gone on with."""
         now = fingerprint_as_json(self._source)
-        writer = CacheWriter(path, self._header(now), self._n_threads)
+        writer = RowCacheWriter(path, self._header(now), self._n_threads)
         try:
-            before = EarlierBlocks(writer.name, writer.marks, differences(writer.begun, now))
+            before = EarlierBlocks(
+                writer.name, writer.marks, describe_differences(writer.first_fingerprint, now)
+            )
             for number, block in self._blocks(checksums=True):
                 self._require_room()
                 if number < len(before.marks):
@@ -215,7 +217,7 @@ class _Reading:
             before.compare_length(self._n_blocks)
             self._require_pairs()
             self._require_unchanged(now, writer.name)
-            return writer.finish(self.collector.state(), self._n_threads).chunks(self._room)
+            return writer.finish(self.collector.state()).chunks(self._room)
         finally:
             writer.close()
 
@@ -226,7 +228,7 @@ class _Reading:
             raise wrong_columns(str(path), cache.n_features, self._source.n_features)
         now = fingerprint_as_json(self._source)
         if now is None or cache.fingerprint != now:
-            before = EarlierBlocks(str(path), cache.marks, differences(cache.fingerprint, now))
+            before = EarlierBlocks(str(path), cache.marks, describe_differences(cache.fingerprint, now))
             for number, block in self._blocks(checksums=True):
                 before.compare(number, block.mark)
             before.compare_length(self._n_blocks)
@@ -264,6 +266,6 @@ class _Reading:
         now = fingerprint_as_json(self._source)
         if now != fingerprint:
             raise CheckpointError(
-                f"the data was changed while it was read ({differences(fingerprint, now)}). Delete {path} and "
-                "start again once the data stays as it is."
+                f"the data was changed while it was read ({describe_differences(fingerprint, now)}). Delete "
+                f"{path} and start again once the data stays as it is."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mbauc.checks import abbreviate
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.feature_kinds import NumericFeature
 from mbauc.readers.table.learning import text_names
@@ -18,7 +19,6 @@ from mbauc.store.file_schema import (
     Record,
     Tagged,
     Text,
-    shown,
 )
 
 #: A label as it stands in the data.
@@ -90,7 +90,7 @@ def check_encoding(encoding: TableEncoding) -> None:
     numeric = {c.name for c in encoding.columns if c.kind == "numeric"}
     hashed = encoding.hash_dim is not None
     for feature in encoding.features:
-        name = shown(feature.name)
+        name = abbreviate(feature.name)
         if isinstance(feature, NumericFeature) != (feature.name in numeric):
             raise ValueError(f"the feature {name} does not fit its column")
         if isinstance(feature, NumericFeature):
@@ -105,4 +105,4 @@ def check_encoding(encoding: TableEncoding) -> None:
 def check_names(names: Any) -> None:
     """Raise a ValueError for names of columns that are not all different; None is fine."""
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"names must be different, got {shown(names)}")
+        raise ValueError(f"names must be different, got {abbreviate(names)}")

@@ -1,4 +1,4 @@
-"""Whether data or settings are still those that a checkpoint or a cache was made from."""
+"""Whether the blocks of a source are still those that a checkpoint or a cache was made from."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError
 from mbauc.rows.matrix import is_sparse
+from mbauc.rows.source import fingerprint_of
 from mbauc.store.arrays import array_bytes
-from mbauc.store.file_schema import Json, Nullable, Record, shown
+from mbauc.store.file_schema import Json, Nullable, Record
 
 #: What a source has told of itself; null if it tells nothing.
 FINGERPRINT = Nullable(Record({}, others=Json()))
@@ -108,43 +109,5 @@ class EarlierBlocks:
 
 def fingerprint_as_json(source: Any) -> dict[str, Any] | None:
     """A source's fingerprint as JSON would give it back; None if it has none."""
-    from mbauc.rows.source import fingerprint_of
-
     told = fingerprint_of(source)
     return None if told is None else dict(json.loads(json.dumps(told)))
-
-
-def differences(was: Any, now: Any) -> str:
-    """What differs between two JSON values, in words.
-
-    Examples
-    --------
-    >>> differences({"l2": 1.0, "files": [{"size": 5}]}, {"l2": 2.0, "files": [{"size": 6}]})
-    'files.0.size was 5, now 6; l2 was 1.0, now 2.0'
-    """
-    before, after = _flat(was), _flat(now)
-    missing = object()
-    apart = []
-    for key in sorted({*before, *after}):
-        old, new = before.get(key, missing), after.get(key, missing)
-        if old is missing or new is missing or old != new or type(old) is not type(new):
-            said, says = ("absent" if value is missing else shown(value) for value in (old, new))
-            # a key from a file is shown as it would be written, without its quotation marks
-            apart.append(f"{shown(key)[1:-1] or 'it'} was {said}, now {says}")
-    first = "; ".join(apart[:5])
-    return first if len(apart) <= 5 else f"{first}; and {len(apart) - 5} more"
-
-
-def _flat(value: Any, name: str = "") -> dict[str, Any]:
-    """Nested lists and dicts as one, with dotted names."""
-    items: list[tuple[Any, Any]]
-    if isinstance(value, dict) and value:
-        items = list(value.items())
-    elif isinstance(value, list) and value:
-        items = list(enumerate(value))
-    else:
-        return {name: value}
-    flat: dict[str, Any] = {}
-    for key, inner in items:
-        flat |= _flat(inner, f"{name}.{key}" if name else str(key))
-    return flat

@@ -1,19 +1,16 @@
-import errno
 import os
-import struct
-import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import forged_files as forged
+from forged_files import FullDisk
 from mbauc.errors import CheckpointError, DiskFullError
-from mbauc.pairs.operator import cache_file, cache_writer
-from mbauc.pairs.operator.cache_file import open_cache
-from mbauc.pairs.operator.cache_writer import CacheWriter
 from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
-from mbauc.store.fingerprint import BlockMark
+from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache
+from mbauc.rows.fingerprint import BlockMark
 
 HEADER = {"n_features": 9, "fingerprint": {"size": 5}}
 ARRAYS = ("starts", "columns", "values", "weight")
@@ -57,11 +54,11 @@ STATE = state_of()
 
 
 def write(path, blocks=3, finish=True):
-    writer = CacheWriter(path, HEADER)
+    writer = RowCacheWriter(path, HEADER)
     for number in range(len(writer.marks), blocks):
         writer.add_block(chunks_of(number), BlockMark(10 + number, number))
     if finish:
-        writer.finish(STATE, 1)
+        writer.finish(STATE)
     else:
         writer.close()
     return path if finish else path.with_name(path.name + ".partial")
@@ -116,42 +113,33 @@ def test_arrays_are_aligned_for_any_reader(tmp_path):
 
 def test_a_temporary_file_has_no_name_and_outlives_its_writer(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    writer = CacheWriter(None, HEADER)
+    writer = RowCacheWriter(None, HEADER)
     writer.add_block(chunks_of(0), BlockMark(10, 0))
     assert list(tmp_path.iterdir()) == []
-    chunks = writer.finish(STATE, 1).chunks(0)
+    chunks = writer.finish(STATE).chunks(0)
     del writer
     same(chunks, chunks_of(0))
 
 
 def test_the_file_can_be_read_from_its_description_alone(whole):
     """As docs/scale.md says, with struct and numpy."""
-    magic, version, crc, length = struct.unpack_from("<8sIIQ", whole)
-    assert (magic, version) == (b"MBAUCROW", 1)
-    assert crc == zlib.crc32(whole[16 : 24 + length])
-    place, found = 24 + length, []
-    assert place % 64 == 0
-    while place < len(whole):
-        kind, crc, size = struct.unpack_from("<4sIQ", whole, place)
-        assert crc == zlib.crc32(whole[place + 8 : place + 64 + size])
-        assert size % 64 == 0
-        if kind == b"ROWS":
-            group, rows, entries, wide, deep, weighted = struct.unpack_from("<IIQBBB", whole, place + 16)
-            at, arrays = place + 64, []
-            for dtype, count in [
-                ("<u4", rows + 1),
-                (f"<u{wide}", entries),
-                (f"<f{deep}", entries if deep else None),
-                ("<f8", rows if weighted else None),
-            ]:
-                arrays.append(None if count is None else np.frombuffer(whole, dtype, count, at))
-                at += 0 if count is None else -(-arrays[-1].nbytes // 64) * 64
-            assert at == place + 64 + size
-            found.append(CompactRows(group, *arrays))
-        place += 64 + size
-    assert place == len(whole)
-    assert kind == b"DONE"
+    head, bodies = forged.split_journal(whole)
+    assert forged.parse_body(head)[0] == {"kind": "row cache", "about": HEADER, "arrays": []}
+    records = [forged.parse_body(body) for body in bodies]
+    assert [text["kind"] for text, _ in records] == [*(["rows"] * 4 + ["block"]) * 3, "end"]
+    found = [
+        CompactRows(text["about"]["group"], *(arrays.get(name) for name in ARRAYS))
+        for text, arrays in records
+        if text["kind"] == "rows"
+    ]
     same(found, [chunk for number in range(3) for chunk in chunks_of(number)])
+    assert [text["about"] for text, _ in records if text["kind"] == "block"] == [
+        {"rows": 10 + number, "crc": number} for number in range(3)
+    ]
+    text, state = records[-1]
+    before = len(whole) - 16 - len(bodies[-1])
+    assert text["about"] == {"records": len(bodies) - 1, "bytes": before, "fingerprint": {"size": 5}}
+    np.testing.assert_array_equal(state["columns"], STATE["columns"])
 
 
 @given(data=st.data())
@@ -171,13 +159,14 @@ def test_a_file_cut_at_any_length_is_an_error(tmp_path_factory, whole, share):
         open_cache(path, 1)
 
 
-def test_the_error_names_the_chunk_and_what_to_do(tmp_path):
-    path = write(tmp_path / "rows.cache")
-    content = bytearray(path.read_bytes())
-    records = [record for record in cache_file.Records(path.open("rb"), "").records if record.kind == b"ROWS"]
-    content[records[5].payload] ^= 1
+def test_the_error_names_the_record_and_what_to_do(tmp_path, whole):
+    head, bodies = forged.split_journal(whole)
+    start = len(forged.join_journal(head, bodies[:6]))
+    content = bytearray(whole)
+    content[start + 16 + len(bodies[6]) // 2] ^= 1
+    path = tmp_path / "rows.cache"
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"rows\.cache: chunk 5 \(bytes .*Delete it"):
+    with pytest.raises(CheckpointError, match=rf"rows\.cache is damaged: record 6 \(bytes {start:,} .*Delete"):
         open_cache(path, 1)
 
 
@@ -186,11 +175,44 @@ def test_bytes_beyond_the_end_and_missing_records_are_errors(tmp_path, whole):
     path.write_bytes(whole + bytes(64))
     with pytest.raises(CheckpointError, match="cut short or damaged"):
         open_cache(path, 1)
-    path.write_bytes(whole)
-    first = cache_file.Records(path.open("rb"), "").records[0]
-    path.write_bytes(whole[: first.start] + whole[first.end :])
-    with pytest.raises(CheckpointError, match="number of its records"):
+    head, bodies = forged.split_journal(whole)
+    path.write_bytes(forged.join_journal(head, bodies[1:]))
+    with pytest.raises(CheckpointError, match="the number of its records is not what its end says"):
         open_cache(path, 1)
+    path.write_bytes(forged.join_journal(head, bodies[:-1]))
+    with pytest.raises(CheckpointError, match="without the one that closes the file"):
+        open_cache(path, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "more"}, "a record of the kind 'more', which is not known"),
+        ({"about": {}}, "rows lacks 'group'"),
+        ({"arrays": []}, "lacks the array 'starts'|arrays that end at byte"),
+    ],
+    ids=str,
+)
+def test_records_that_mbauc_does_not_write_are_refused(tmp_path, whole, change, message):
+    head, bodies = forged.split_journal(whole)
+    text, content = forged.split_body(bodies[0])
+    bodies[0] = forged.join_body(text | change, content)
+    path = tmp_path / "rows.cache"
+    path.write_bytes(forged.join_journal(head, bodies))
+    with pytest.raises(CheckpointError, match=rf"in bytes .* to .*, ({message})"):
+        open_cache(path, 1)
+
+
+@pytest.mark.parametrize(
+    "arrays", [{"starts": np.arange(2)}, {"values": np.ones(3, dtype=np.float16)}], ids=str
+)
+def test_arrays_of_other_types_are_refused(tmp_path, whole, arrays):
+    head, bodies = forged.split_journal(whole)
+    text, held = forged.parse_body(bodies[0])
+    bodies[0] = forged.make_body(text, held | arrays)
+    (tmp_path / "rows.cache").write_bytes(forged.join_journal(head, bodies))
+    with pytest.raises(CheckpointError, match=r"must be of type (<u4|<f4 or <f8), got '<"):
+        open_cache(tmp_path / "rows.cache", 1)
 
 
 def rows_of(starts=(0, 2, 3), columns=(0, 8, 3), values=None, weight=None, group=0):
@@ -203,17 +225,17 @@ def rows_of(starts=(0, 2, 3), columns=(0, 8, 3), values=None, weight=None, group
     )
 
 
-def forged(path, rows, **state):
+def forge(path, rows, **state):
     """A finished file with right checksums, as nobody but a forger writes it."""
-    writer = CacheWriter(path, HEADER)
+    writer = RowCacheWriter(path, HEADER)
     writer.add_block([rows], BlockMark(2, 0))
     told = state_of(0) | {"counts": np.array([2, 0])}
-    writer.finish(told | state, 1)
+    writer.finish(told | state)
     return path
 
 
 def test_rows_that_can_be_are_opened(tmp_path):
-    open_cache(forged(tmp_path / "rows.cache", rows_of()), 1)
+    open_cache(forge(tmp_path / "rows.cache", rows_of()), 1)
 
 
 @pytest.mark.parametrize(
@@ -228,15 +250,15 @@ def test_rows_that_can_be_are_opened(tmp_path):
         ({"values": (1.0, np.nan, 1.0)}, "the numbers of 'values' must be finite"),
         ({"values": (np.inf, 1.0, 1.0)}, "the numbers of 'values' must be finite"),
         ({"values": np.array([1, np.inf, 1], dtype=np.float32)}, "the numbers of 'values' must be finite"),
-        ({"weight": (1.0, -1.0)}, "the numbers of 'weights' must be within their bounds"),
+        ({"weight": (1.0, -1.0)}, "the numbers of 'weight' must be within their bounds"),
         ({"group": 1}, r"\[0, 2\] rows of the classes, \[2, 0\] counted"),
-        ({"group": 7}, "rows of a kind that is not known"),
+        ({"group": 7}, r"rows\['group'\] must be a whole number of at least 0 and of at most 1, got 7"),
     ],
     ids=str,
 )
 def test_rows_that_compiled_loops_would_run_astray_on_are_refused(tmp_path, rows, message):
-    path = forged(tmp_path / "rows.cache", rows_of(**rows))
-    with pytest.raises(CheckpointError, match=rf"rows\.cache fits its checksums, but.*{message}.*Delete it"):
+    path = forge(tmp_path / "rows.cache", rows_of(**rows))
+    with pytest.raises(CheckpointError, match=rf"rows\.cache is whole, but.*{message}.*Delete it"):
         open_cache(path, 1)
 
 
@@ -255,43 +277,56 @@ def test_rows_that_compiled_loops_would_run_astray_on_are_refused(tmp_path, rows
 )
 def test_sums_that_are_not_of_the_rows_are_refused(tmp_path, state, message):
     def write_and_open():
-        open_cache(forged(tmp_path / "rows.cache", rows_of(), **state), 1)
+        open_cache(forge(tmp_path / "rows.cache", rows_of(), **state), 1)
 
     with pytest.raises(CheckpointError, match=message):
         write_and_open()
 
 
 def test_columns_that_an_unfinished_file_made_up_are_refused_at_the_end(tmp_path):
-    writer = CacheWriter(tmp_path / "rows.cache", HEADER)
+    writer = RowCacheWriter(tmp_path / "rows.cache", HEADER)
     writer.add_block([rows_of(columns=(0, 65_535, 3))], BlockMark(2, 0))
     writer.close()
-    again = CacheWriter(tmp_path / "rows.cache", HEADER)
+    again = RowCacheWriter(tmp_path / "rows.cache", HEADER)
     with pytest.raises(CheckpointError, match="column 65,535 of the 9"):
-        again.finish(state_of(0), 1)
+        again.finish(state_of(0))
     assert not (tmp_path / "rows.cache").exists()
 
 
 @pytest.mark.parametrize("finished", [True, False])
-def test_a_newer_version_and_other_files_are_refused_and_left_alone(tmp_path, monkeypatch, finished):
-    monkeypatch.setattr(cache_writer, "VERSION", 2)
-    monkeypatch.setattr(cache_file, "VERSION", 2)
-    path = write(tmp_path / "rows.cache", finish=finished)
-    monkeypatch.undo()
-    for message in ("format version 2, this mbauc reads version 1", "is not a row cache of mbauc"):
-        before = path.read_bytes()
-        with pytest.raises(CheckpointError, match=message):
-            open_cache(path, 1) if finished else CacheWriter(tmp_path / "rows.cache", HEADER)
-        assert path.read_bytes() == before
-        path.write_text("a,b\n1,2\n")
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda head: forged.seal(head, mark=forged.JOURNAL, version=3),
+            "format version 3, this mbauc reads",
+        ),
+        (
+            lambda head: b"MBAUCROW\x01\0\0\0" + head,
+            r"cache written by a version before 0\.1\.0\. Delete it",
+        ),
+        (lambda head: b"a,b\n1,2\n", "is not an mbauc row cache"),
+        (
+            lambda head: forged.join_journal(forged.join_body({"kind": "row cache"}), []),
+            "holds no row cache",
+        ),
+    ],
+    ids=["newer", "older", "text", "header"],
+)
+def test_other_versions_and_other_files_are_refused_and_left_alone(tmp_path, whole, finished, spoil, message):
+    path = tmp_path / ("rows.cache" if finished else "rows.cache.partial")
+    content = spoil(forged.split_journal(whole)[0])
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=message):
+        open_cache(path, 1) if finished else RowCacheWriter(tmp_path / "rows.cache", HEADER)
+    assert path.read_bytes() == content
 
 
 # -- going on ------------------------------------------------------------------------------------------------
 
 
 @given(share=st.floats(0, 1))
-def test_a_file_torn_at_any_length_is_gone_on_with_to_the_same_bytes(
-    tmp_path_factory, whole, unfinished, share
-):
+def test_a_file_torn_at_any_length_is_resumed_to_the_same_bytes(tmp_path_factory, whole, unfinished, share):
     folder = tmp_path_factory.mktemp("torn")
     (folder / "rows.cache.partial").write_bytes(unfinished[: int(share * len(unfinished))])
     assert write(folder / "rows.cache").read_bytes() == whole
@@ -306,69 +341,51 @@ def test_a_damaged_unfinished_file_never_changes_the_result(tmp_path_factory, wh
     try:
         path = write(folder / "rows.cache")
     except CheckpointError:
-        assert place < 192  # the header
+        assert place < 24 + len(forged.split_journal(unfinished)[0])  # the header
     else:
         assert path.read_bytes() == whole
 
 
-def test_a_file_that_only_lacks_its_name_is_gone_on_with(tmp_path, whole):
+def test_a_file_that_only_lacks_its_name_is_resumed(tmp_path, whole):
     (tmp_path / "rows.cache.partial").write_bytes(whole)
     assert write(tmp_path / "rows.cache").read_bytes() == whole
 
 
 def test_blocks_that_are_in_are_told(tmp_path):
     write(tmp_path / "rows.cache", blocks=2, finish=False)
-    writer = CacheWriter(tmp_path / "rows.cache", HEADER | {"fingerprint": None})
+    writer = RowCacheWriter(tmp_path / "rows.cache", HEADER | {"fingerprint": None})
     assert writer.marks == [(10, 0), (11, 1)]
-    assert writer.begun == {"size": 5}
+    assert writer.first_fingerprint == {"size": 5}
     writer.close()
 
 
 def test_another_number_of_columns_is_refused(tmp_path):
     write(tmp_path / "rows.cache", finish=False)
     with pytest.raises(CheckpointError, match="made from rows of 9 columns, the data has 10"):
-        CacheWriter(tmp_path / "rows.cache", HEADER | {"n_features": 10})
+        RowCacheWriter(tmp_path / "rows.cache", HEADER | {"n_features": 10})
 
 
 # -- a full disk ---------------------------------------------------------------------------------------------
 
 
-class FullDisk:
-    """A file that takes so many bytes and no more."""
-
-    def __init__(self, stream, left):
-        self._stream, self.left = stream, left
-
-    def write(self, piece):
-        if not self.left:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        taken = self._stream.write(memoryview(piece)[: self.left])
-        self.left -= taken
-        return taken
-
-    def __getattr__(self, name):
-        return getattr(self._stream, name)
-
-
 @given(left=st.integers(0, 3000))
-def test_on_a_full_disk_whole_blocks_stay_and_can_be_gone_on_from(tmp_path_factory, whole, left):
+def test_on_a_full_disk_whole_blocks_stay_and_can_be_resumed(tmp_path_factory, whole, left):
     path = tmp_path_factory.mktemp("full") / "rows.cache"
-    writer = CacheWriter(path, HEADER)
+    writer = RowCacheWriter(path, HEADER)
     writer.add_block(chunks_of(0), BlockMark(10, 0))
     size = os.path.getsize(writer.name)
-    writer._stream = FullDisk(writer._stream, min(left, len(whole) - size - 1))
+    writer._writer.stream = FullDisk(writer._stream, min(left, len(whole) - size - 1))
 
     def go_on():
         for number in (1, 2):
             writer.add_block(chunks_of(number), BlockMark(10 + number, number))
-        writer.finish(STATE, 1)
+        writer.finish(STATE)
 
-    with pytest.raises(DiskFullError, match=r"No space left.*same call goes on from there.*partial") as caught:
+    with pytest.raises(DiskFullError, match=r"No space left.*same call resumes from there.*partial"):
         go_on()
-    assert caught.value.errno == errno.ENOSPC
     writer.close()
     assert not path.exists()
-    again = CacheWriter(path, HEADER)
+    again = RowCacheWriter(path, HEADER)
     assert os.path.getsize(again.name) >= size
     assert again.marks
     again.close()
@@ -376,8 +393,8 @@ def test_on_a_full_disk_whole_blocks_stay_and_can_be_gone_on_from(tmp_path_facto
 
 
 def test_a_temporary_file_on_a_full_disk_says_what_to_do():
-    writer = CacheWriter(None, HEADER)
-    writer._stream = FullDisk(writer._stream, 100)
+    writer = RowCacheWriter(None, HEADER)
+    writer._writer.stream = FullDisk(writer._stream, 100)
     with pytest.raises(DiskFullError, match="TMPDIR"):
         writer.add_block(chunks_of(0), BlockMark(10, 0))
     writer.close()
