@@ -25,10 +25,12 @@ class MomentsAccumulator:
         Number of columns.
     n_threads : int
         Threads to use.
+    advance : callable
+        Called with the number of rows just done.
     """
 
-    def __init__(self, n_features: int, n_threads: int = 1) -> None:
-        self._n_features, self._n_threads = n_features, n_threads
+    def __init__(self, n_features: int, n_threads: int = 1, advance: Advance = silent) -> None:
+        self._n_features, self._n_threads, self._advance = n_features, n_threads, advance
         self._sums: MomentSums | None = None
 
     @classmethod
@@ -42,11 +44,9 @@ class MomentsAccumulator:
         """Number of rows so far, (positives, negatives)."""
         return (0, 0) if self._sums is None else self._sums.counts
 
-    def add(
-        self, block: Block, subset: NDArray[np.intp] | None = None, advance: Advance = silent
-    ) -> MomentsAccumulator:
+    def add(self, block: Block, subset: NDArray[np.intp] | None = None) -> MomentsAccumulator:
         """Add the rows of a block, all or some of them."""
-        return self._add(MomentSums(ClassMoments.of_block(block, self._n_threads, subset, advance)))
+        return self._add(MomentSums(ClassMoments.of_block(block, self._n_threads, subset, self._advance)))
 
     def add_moments(self, moments: PairMoments) -> MomentsAccumulator:
         """Add the rows behind moments."""
@@ -85,4 +85,4 @@ def moments_of_block(
     block: Block, n_threads: int, subset: NDArray[np.intp] | None = None, advance: Advance = silent
 ) -> PairMoments:
     """Moments of all pairs of the rows of a block, or of some of them."""
-    return MomentsAccumulator(block.n_features, n_threads).add(block, subset, advance).finish()
+    return MomentsAccumulator(block.n_features, n_threads, advance).add(block, subset).finish()

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.block import Block, Columns
+from mbauc.rows.block import Block
 from mbauc.rows.finite import require_finite
 from mbauc.rows.keys import next_keys, row_keys, uniform
-from mbauc.rows.label_counts import LabelCounts
-from mbauc.rows.labels import Labels
+from mbauc.rows.label_counts import LabelCounts, count_labels
+from mbauc.rows.labels import Labels, check_classes
 from mbauc.rows.matrix import stack_rows
-from mbauc.rows.parts import Parts
-from mbauc.rows.reading import visit_blocks
+from mbauc.rows.parts import PartedRows, Parts
+from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.seeds import generator
@@ -94,30 +94,33 @@ def _require_rows(sizes: tuple[int, int]) -> None:
 # -- from parts -----------------------------------------------------------------------------------------------
 
 
-def draw_sample(
-    parts: Parts,
-    schema: Schema,
-    counts: LabelCounts,
-    pairs: int,
-    random_state: Any,
-    *,
-    weighted: bool,
-    with_ids: bool,
-) -> Sample:
-    """Rows for so many pairs, brought here; memory must hold them.
+def draw_sample(rows: PartedRows, pairs: int, random_state: Any) -> tuple[Sample, LabelCounts]:
+    """Rows for so many pairs, brought here, and counts of all rows; memory must hold the rows drawn.
 
-    One job without weights, or with ids; two with weights and without ids, which takes 9 bytes a row more.
+    Two jobs: one for the labels, one for the rows. With weights and without ids the first brings the label and
+    weight of each row here, 1 to 9 bytes a row, and where the classes are not known one job more finds these.
     """
-    if with_ids:
-        return _draw_by_id(parts, schema, counts, pairs, random_state)
-    if weighted or counts.weighted:
-        ranks = _ranks_by_weight(parts, schema, counts, pairs, random_state)
+    parts, schema = rows.parts, rows.schema
+    if rows.with_ids:
+        counts = count_labels(parts, schema, rows.classes)
+        return _draw_by_id(parts, schema, counts, pairs, random_state), counts
+    if rows.weighted and rows.classes is not None:
+        counts, ranks = _draw_from_list(parts, schema, check_classes(rows.classes), pairs, random_state)
     else:
-        ranks = draw_ranks(counts.sizes, pairs, random_state)
-    return fetch_ranks(parts, schema, counts, ranks)
+        counts = count_labels(parts, schema, rows.classes)
+        if rows.weighted or counts.weighted:
+            if 18 * sum(counts.sizes) > parse_memory(None):
+                raise ValueError(
+                    f"weights of {sum(counts.sizes):,} rows do not fit into the driver's memory; name an id "
+                    "column (id=…), with which weighted pairs are drawn where the rows are."
+                )
+            _, ranks = _draw_from_list(parts, schema, counts.classes, pairs, random_state)
+        else:
+            ranks = draw_ranks(counts.sizes, pairs, random_state)
+    return _fetch_ranks(parts, schema, counts, ranks), counts
 
 
-def fetch_ranks(parts: Parts, schema: Schema, counts: LabelCounts, ranks: tuple[Index, Index]) -> Sample:
+def _fetch_ranks(parts: Parts, schema: Schema, counts: LabelCounts, ranks: tuple[Index, Index]) -> Sample:
     """The rows of these ranks within their class, each once."""
     (plus, i), (minus, j) = (np.unique(side, return_inverse=True) for side in ranks)
     fetched = parts.collect(FetchRanks(schema, counts.classes, (plus, minus), counts.offsets))
@@ -141,7 +144,7 @@ class FetchRanks:
     wanted: tuple[Index, Index]
     offsets: NDArray[np.int64]
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> tuple[Any, Any]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> tuple[Any, Any]:
         """Rows of each class, or None."""
         seen = [int(count) for count in self.offsets[number]]
         picked: tuple[list[Any], list[Any]] = ([], [])
@@ -165,38 +168,52 @@ class FetchRanks:
 
 @dataclass(frozen=True)
 class ListWeights:
-    """Task: label and weight of each row of positive weight."""
+    """Task: label and weight of each row of positive weight; None for weights that are all one."""
 
     schema: Schema
     classes: NDArray[Any]
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> tuple[NDArray[np.bool_], Array]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> tuple[NDArray[np.bool_], Array | None]:
         """Which rows are positive, and their weights."""
         labels: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
-        weights: list[Array] = [np.zeros(0)]
+        weights: list[Array | None] = [None]
 
         def note(block: Block) -> None:
             labels.append(block.positive[block.used])
-            weights.append(np.ones(block.n_rows) if block.weight is None else block.weight[block.used])
+            weights.append(None if block.weight is None else block.weight[block.used])
 
         visit_blocks(number, blocks, self.schema, Labels(self.classes), note)
-        return np.concatenate(labels), np.concatenate(weights)
+        return np.concatenate(labels), _join_weights(weights, [part.size for part in labels])
 
 
-def _ranks_by_weight(
-    parts: Parts, schema: Schema, counts: LabelCounts, pairs: int, random_state: Any
-) -> tuple[Index, Index]:
-    if 18 * sum(counts.sizes) > parse_memory(None):
-        raise ValueError(
-            f"weights of {sum(counts.sizes):,} rows do not fit into the driver's memory; name an id column "
-            "(id=…), with which weighted pairs are drawn where the rows are."
-        )
-    listed = parts.labels_only().collect(ListWeights(schema, counts.classes))
-    positive = np.concatenate([labels for labels, _ in listed])
-    block = Block(None, positive, np.concatenate([weight for _, weight in listed]))
-    plus, minus = draw_rows(block, pairs, random_state)
+def _join_weights(weights: list[Array | None], sizes: list[int]) -> Array | None:
+    if all(weight is None for weight in weights):
+        return None
+    return np.concatenate(
+        [np.ones(size) if weight is None else weight for weight, size in zip(weights, sizes, strict=True)]
+    )
+
+
+def _draw_from_list(
+    parts: Parts, schema: Schema, classes: NDArray[Any], pairs: int, random_state: Any
+) -> tuple[LabelCounts, tuple[Index, Index]]:
+    """Counts of the rows of each part, and ranks that are drawn from the labels and weights of all rows."""
+    listed = parts.labels_only().collect(ListWeights(schema, classes))
+    blocks = [Block(None, positive, weight) for positive, weight in listed]
+    table = [[_counts_of(block, side) for side in (True, False)] for block in blocks]
+    positive = np.concatenate([block.positive for block in blocks])
+    weight = _join_weights([block.weight for block in blocks], [block.n_rows for block in blocks])
+    plus, minus = draw_rows(Block(None, positive, weight), pairs, random_state)
     ranks = np.where(positive, np.cumsum(positive), np.cumsum(~positive)) - 1
-    return ranks[plus], ranks[minus]
+    return LabelCounts(classes, np.array(table)), (ranks[plus], ranks[minus])
+
+
+def _counts_of(block: Block, positive: bool) -> tuple[float, float, float]:
+    own = block.group(positive)
+    if block.weight is None:
+        return own.size, own.size, own.size
+    weight = block.weight[own]
+    return own.size, float(weight.sum()), float(weight @ weight)
 
 
 # -- by id ----------------------------------------------------------------------------------------------------
@@ -219,7 +236,7 @@ class RingClocks:
     seeds: tuple[int, int]
     until: tuple[float, float]
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> tuple[Rings | None, Rings | None]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> tuple[Rings | None, Rings | None]:
         """Rows and times of each class."""
         part = _Ringing(self)
         visit_blocks(number, blocks, self.schema, Labels(self.classes), part.add)

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+from mbauc.rows.schema import Schema
 
 #: What runs where a part is: given the number of the part and its items, a result that can be sent.
 Task = Callable[[int, Iterable[Any]], Any]
 #: Makes one result of two, the first of which stood before the second; may use up the first.
 Merge = Callable[[Any, Any], Any]
+
+#: Who holds the rows: this process, files that it reads anew for each job, or workers.
+Kind = Literal["memory", "source", "cluster"]
 
 #: Results that one merge takes in at a time.
 FAN_IN = 8
@@ -18,16 +25,19 @@ FAN_IN = 8
 class Parts(Protocol):
     """A data set in parts, numbered in the order of the rows.
 
-    Its items are blocks as an engine hands them over, tuples (X, y, weight, ids) of which X is None where a
-    task needs none, or what :meth:`persist` holds. Each method is one job. A part that is lost with its worker
+    Its items are blocks: checked ones, or as an engine hands them over, tuples (X, y, weight, ids) of which X is
+    None where a task needs none. Those of :meth:`persist` are what a task made. Each method is one job. A part that is lost with its worker
     is made again by the engine.
 
     Attributes
     ----------
+    kind : {"memory", "source", "cluster"}
+        Who holds the rows.
     largest_result : float
         Bytes that a result may have.
     """
 
+    kind: Kind
     largest_result: float
 
     def reduce(self, task: Task, merge: Merge) -> Any:
@@ -54,6 +64,41 @@ class Parts(Protocol):
 
     def release(self) -> None:
         """Give back what the workers hold."""
+
+
+@dataclass(frozen=True)
+class PartedRows:
+    """Rows in parts and what is known of them beforehand.
+
+    Attributes
+    ----------
+    parts : Parts
+    schema : Schema
+    classes : sequence of two labels, or None
+        Both labels, negative first, where they are known.
+    weighted : bool
+        Whether rows have weights, or may have some.
+    with_ids : bool
+        Whether rows are known by ids instead of by their order.
+    """
+
+    parts: Parts
+    schema: Schema
+    classes: Any = None
+    weighted: bool = False
+    with_ids: bool = False
+
+    @contextmanager
+    def in_order(self) -> Iterator[PartedRows]:
+        """The same rows in an order that can be counted on, unless they have ids."""
+        if self.with_ids:
+            yield self
+            return
+        parts = self.parts.fix_order()
+        try:
+            yield replace(self, parts=parts)
+        finally:
+            parts.release()
 
 
 def merge_in_order(merge: Merge, results: Sequence[Any]) -> Any:

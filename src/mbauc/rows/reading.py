@@ -12,35 +12,64 @@ from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source, unpack_block
 
 
-def visit_columns(
-    number: int, raw: Iterable[Columns], schema: Schema, visit: Callable[[int, Columns], None]
-) -> None:
-    """Call ``visit`` with the rows before each block of a part, and its columns, if it has rows.
+#: A block of a part: checked, or as an engine hands it over.
+Item = Block | Columns
 
-    Whatever is wrong with a block, here or in what ``visit`` finds, is raised as a
-    :class:`~mbauc.errors.PartError`.
+
+class PartReader:
+    """Checks the blocks of a part one after the other.
+
+    Whatever is wrong with a block, or what a visitor finds in it, is raised as a
+    :class:`~mbauc.errors.PartError` whose cause is the error about the rows of all blocks.
     """
-    first = 0
-    for block in raw:
-        with _placed(number, first, schema):
-            columns = check_columns((*block, None, None)[:4], schema, first)
+
+    def __init__(self, number: int, schema: Schema) -> None:
+        self._number, self._schema, self._first = number, schema, 0
+
+    def visit_columns(self, item: Item, visit: Callable[[int, Columns], None]) -> None:
+        """Call ``visit`` with the rows before a block, and its columns, if it has rows."""
+        if isinstance(item, Block):
+            with _placed(self._number, item.first, self._schema):
+                visit(item.first, (item.X, item.positive, item.weight, item.ids))
+            return
+        with _placed(self._number, self._first, self._schema):
+            columns = check_columns((*item, None, None)[:4], self._schema, self._first)
             if columns[1].size:
-                visit(first, columns)
-        first += columns[1].size
+                visit(self._first, columns)
+        self._first += columns[1].size
+
+    def visit_block(self, item: Item, labels: Labels, visit: Callable[[Block], None]) -> None:
+        """Call ``visit`` with a block if its labels tell which rows are positive."""
+        if isinstance(item, Block):
+            with _placed(self._number, item.first, self._schema):
+                visit(item)
+            return
+
+        def check(first: int, columns: Columns) -> None:
+            X, y, weight, ids = columns
+            positive = labels.mask(y)
+            if positive is not None:
+                visit(Block(X, positive, weight, ids, first))
+
+        self.visit_columns(item, check)
+
+
+def visit_columns(
+    number: int, items: Iterable[Item], schema: Schema, visit: Callable[[int, Columns], None]
+) -> None:
+    """Call ``visit`` with the rows before each block of a part, and its columns, if it has rows."""
+    reader = PartReader(number, schema)
+    for item in items:
+        reader.visit_columns(item, visit)
 
 
 def visit_blocks(
-    number: int, raw: Iterable[Columns], schema: Schema, labels: Labels, visit: Callable[[Block], None]
+    number: int, items: Iterable[Item], schema: Schema, labels: Labels, visit: Callable[[Block], None]
 ) -> None:
     """Call ``visit`` with each block of a part whose labels tell which rows are positive."""
-
-    def check(first: int, columns: Columns) -> None:
-        X, y, weight, ids = columns
-        positive = labels.mask(y)
-        if positive is not None:
-            visit(Block(X, positive, weight, ids, first))
-
-    visit_columns(number, raw, schema, check)
+    reader = PartReader(number, schema)
+    for item in items:
+        reader.visit_block(item, labels, visit)
 
 
 @contextmanager
@@ -51,10 +80,10 @@ def _placed(number: int, first: int, schema: Schema) -> Iterator[None]:
         raise
     except NonFiniteError as error:
         found = NonFiniteError(first + error.row, error.column, error.value, schema.name_of(error.column))
-        raise PartError(number, str(found)) from None
+        raise PartError(number, str(found)) from found
     except ValueError as error:
         where = f" (rows of the block that begins at row {first:,})" if first else ""
-        raise PartError(number, f"{error}{where}") from None
+        raise PartError(number, f"{error}{where}") from error
 
 
 def read_blocks(source: Source) -> Generator[Block, None, None]:

@@ -1,4 +1,4 @@
-"""Products with Σ on a cluster: one job each, over compact rows that the workers hold."""
+"""Products with Σ of rows in parts: one job each, over compact rows that the workers hold."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.column_sums import ColumnSums
+from mbauc.pairs.operator.column_sums import ColumnSums, SumColumns, add_up
 from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
-from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
+from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
 from mbauc.pairs.operator.pair_sums import ColumnPairs
 from mbauc.pairs.operator.sparse import groups_of, sweep
 from mbauc.pairs.operator.sparse_block import SparseBlock
-from mbauc.rows.block import Block, Columns
+from mbauc.rows.accumulate import accumulate
+from mbauc.rows.block import Block
 from mbauc.rows.folds import FoldRule
 from mbauc.rows.labels import Labels
-from mbauc.rows.parts import Parts
-from mbauc.rows.reading import visit_blocks
+from mbauc.rows.parts import PartedRows, Parts
+from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 
 Array = NDArray[np.float64]
@@ -44,7 +45,7 @@ class PackRows:
     order: ColumnOrder
     folds: FoldRule | None = None
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> list[KeptRows]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> list[KeptRows]:
         """The rows, in chunks."""
         places = None if self.folds is None else self.folds.of_part(number)
         collector = Collector(self.schema.n_features, order=self.order)
@@ -117,8 +118,8 @@ def add(first: Any, second: Any) -> Any:
     return first + second
 
 
-class ClusterPairRows(ColumnPairs):
-    """The pairs of rows on a cluster as something that multiplies vectors; a product is one job.
+class PartedPairRows(ColumnPairs):
+    """The pairs of packed rows in parts as a linear operator; a product is one job.
 
     A vector goes to every worker and one comes back from each part, merged in a tree. Memory of a task: two
     vectors over the columns in use; of the driver, those of the solver.
@@ -159,3 +160,55 @@ class ClusterPairRows(ColumnPairs):
         found = self._kept.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]
+
+
+class PackedRows:
+    """Compact rows that the workers hold, each with its fold: what operators of all rows and of splits share.
+
+    Parameters
+    ----------
+    rows : PartedRows
+        The rows.
+    folds : FoldRule, optional
+        Who is held out.
+
+    Attributes
+    ----------
+    classes : ndarray of two labels
+    sums : list of ColumnSums
+        Of each fold.
+    order : ColumnOrder
+        That of the columns of all rows.
+    packed : Parts of KeptRows
+    """
+
+    def __init__(self, rows: PartedRows, folds: FoldRule | None = None) -> None:
+        self.sums, self.classes = sum_columns(rows, folds)
+        self.total = add_up(self.sums)
+        self.order = self.total.order()
+        self.packed = rows.parts.persist(PackRows(rows.schema, self.classes, self.order, folds))
+
+    def operator(self, left_out: int | None = None) -> PartedPairRows:
+        """The pairs of all rows, or of those that are not in a fold."""
+        if left_out is None:
+            return PartedPairRows(self.packed, self.total, self.order)
+        others = add_up([one for fold, one in enumerate(self.sums) if fold != left_out])
+        return PartedPairRows(self.packed, others, self.order, left_out)
+
+    def release(self) -> None:
+        """Give back what the workers hold."""
+        self.packed.release()
+
+
+def sum_columns(rows: PartedRows, folds: FoldRule | None = None) -> tuple[list[ColumnSums], NDArray[Any]]:
+    """Column sums of all rows, of each fold if there are folds, and the classes; one job."""
+    sums, classes = accumulate(rows.parts, SumColumns(rows.schema, folds=folds), rows.classes)
+    plus, minus = add_up(sums).counts
+    if not plus or not minus:
+        raise ValueError(
+            f"there are no pairs ({plus:,} positives, {minus:,} negatives of positive weight); pairs need rows "
+            "of both classes."
+        )
+    for one in sums:
+        check_overflow(one.squares.indices, one.squares.data)
+    return sums, classes
