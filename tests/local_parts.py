@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.rows.matrix import is_sparse
+from mbauc.rows.parts import PartedRows
 from mbauc.rows.schema import Schema
+from mbauc.runtime.threads import single_threaded_blas
 
 
 class LocalParts:
@@ -23,6 +24,8 @@ class LocalParts:
     jobs : list of str
         The names of the tasks that were run.
     """
+
+    kind = "cluster"
 
     def __init__(self, parts, largest_result=float("inf"), jobs=None):
         self._parts = parts
@@ -40,7 +43,8 @@ class LocalParts:
     def collect(self, task):
         assert not self.released, "a part was asked for after it had been given back"
         self.jobs.append(type(task).__name__)
-        return [_sent(_sent(task)(number, iter(part))) for number, part in enumerate(self._parts)]
+        with single_threaded_blas():
+            return [_sent(_sent(task)(number, iter(part))) for number, part in enumerate(self._parts)]
 
     def persist(self, task):
         return LocalParts(self.collect(task), self.largest_result, self.jobs)
@@ -88,20 +92,18 @@ def _block(rows, X, y, weight, ids):
 def rows_of(parts, X, *, weighted=False, with_ids=False, classes=None, names=None):
     """What an estimator is given."""
     d = X.shape[1] if is_sparse(X) or hasattr(X, "shape") else len(X[0])
-    return ClusterRows(parts, Schema(d, names), classes, weighted, with_ids)
+    return PartedRows(parts, Schema(d, names), classes, weighted, with_ids)
 
 
-class Ranker(ClusterClassifier):
+class Ranker(MBAClassifier):
     """The classifier of any engine, on local parts."""
 
     def fit_parts(self, parts, X, **known):
-        self._fit_rows(rows_of(parts, X, **known))
-        return self
+        return super().fit_parts(rows_of(parts, X, **known))
 
 
-class RankerCV(ClusterClassifierCV):
+class RankerCV(MBAClassifierCV):
     """The same with cross-validation."""
 
     def fit_parts(self, parts, X, **known):
-        self._fit_rows(rows_of(parts, X, **known))
-        return self
+        return super().fit_parts(rows_of(parts, X, **known))

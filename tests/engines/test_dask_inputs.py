@@ -232,3 +232,35 @@ def test_partitions_without_rows(lazy, frame):
                 found, getattr(ranker, name)(frame[FEATURES])[len(frame) - len(expected) :]
             )
             assert found.dtype == getattr(ranker, name)(frame[FEATURES]).dtype
+
+
+# -- blocks of one's own --------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("known", [True, False], ids=["known sizes", "unknown sizes"])
+def test_blocks_that_functions_read(table, frame, form, known):
+    """Arrays of delayed blocks, as ``docs/clusters.md`` has it."""
+    meta = form(np.empty((0, 6)))
+
+    def column(values):
+        return da.concatenate(
+            [
+                da.from_delayed(delayed(values[k : k + 100]), (100 if known else np.nan,), values.dtype)
+                for k in range(0, 600, 100)
+            ]
+        )
+
+    X = da.concatenate(
+        [
+            da.from_delayed(
+                delayed(form(table[0][k : k + 100])), (100 if known else np.nan, 6), float, meta=meta
+            )
+            for k in range(0, 600, 100)
+        ]
+    )
+    weight = frame["weight"].to_numpy()
+    assert_same(MBAClassifier().fit(X, column(table[1]), column(weight)), table, weight)
+    settings = {"random_state": 0, "l2_grid": [0.1]}
+    cross = MBAClassifierCV(**settings).fit(X, column(table[1]))
+    assert cross.best_score_ == pytest.approx(LocalClassifierCV(**settings).fit(*table).best_score_, abs=1e-12)

@@ -19,7 +19,7 @@ from mbauc.estimators import source_fit
 from mbauc.paper.clicks import ClickLog
 from mbauc.readers import LibsvmSource, RawBlock
 from mbauc.runtime.threads import thread_count
-from mbauc.solvers.matrix_free.solver import face_descent
+from mbauc.solvers.matrix_free import face_descent
 from mbauc.store.checkpoint import Checkpoint
 
 

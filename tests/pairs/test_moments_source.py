@@ -5,8 +5,11 @@ from scipy import sparse as sp
 from mbauc import PairMoments
 from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.pairs.class_moments import ClassMoments
-from mbauc.pairs.moments_source import moments_from_source
+from mbauc.pairs.tasks import sum_moments
 from mbauc.readers import RawBlock
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
+from mbauc.rows.source_parts import SourceParts
 from mbauc.store.checkpoint import Checkpoint
 
 
@@ -49,9 +52,15 @@ def blocks(request, rng):
     return made
 
 
+def moments_of(source, checkpoint=None):
+    rows = PartedRows(SourceParts(source, checkpoint=checkpoint), Schema(source.n_features), (0, 1))
+    [moments], _ = sum_moments(rows)
+    return moments
+
+
 def run(source, folder, interval=0.0):
     with Checkpoint(folder, {"n_jobs": 1}, interval=interval) as checkpoint:
-        return moments_from_source(source, n_jobs=1, checkpoint=checkpoint)
+        return moments_of(source, checkpoint)
 
 
 def same_bits(found, wanted):
@@ -63,7 +72,7 @@ def same_bits(found, wanted):
 
 
 def test_they_are_the_moments_of_the_blocks(blocks):
-    same_bits(moments_from_source(Rows(blocks), n_jobs=1), PairMoments.from_blocks(blocks, n_jobs=1))
+    same_bits(moments_of(Rows(blocks)), PairMoments.from_blocks(blocks, n_jobs=1))
 
 
 @pytest.mark.parametrize("stamp", [None, 1])
@@ -142,7 +151,7 @@ def test_damage_and_other_columns_are_noticed(blocks, tmp_path):
 def test_no_rows_at_all():
     empty = RawBlock(np.empty((0, 3)), np.empty(0, dtype=np.int8))
     with pytest.raises(ValueError, match="the source has no rows"):
-        moments_from_source(Rows([empty]))
+        moments_of(Rows([empty]))
 
 
 GOOD = RawBlock(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
@@ -168,14 +177,14 @@ GOOD = RawBlock(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
 )
 def test_what_is_wrong_with_a_block_is_said(block, error, message):
     with pytest.raises(error, match=message):
-        moments_from_source(Rows([GOOD, block]), n_jobs=1)
+        moments_of(Rows([GOOD, block]))
 
 
 def test_columns_are_those_that_the_source_promises():
     source = Rows([GOOD, GOOD])
     source.n_features = 3
     with pytest.raises(ValueError, match=r"block 1 .*X has 2 columns, expected 3"):
-        moments_from_source(source, n_jobs=1)
+        moments_of(source)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -183,13 +192,13 @@ def test_a_block_of_weight_zero_adds_nothing(place):
     weighted = GOOD._replace(weight=np.array([1.0, 3.0]))
     blocks = [weighted, weighted]
     blocks.insert(place, RawBlock(np.full((2, 2), 7.0), np.array([1, 0]), np.zeros(2)))
-    same_bits(moments_from_source(Rows(blocks), n_jobs=1), PairMoments.from_blocks([weighted] * 2, n_jobs=1))
+    same_bits(moments_of(Rows(blocks)), PairMoments.from_blocks([weighted] * 2, n_jobs=1))
 
 
 def test_plain_tuples_are_blocks():
     source = Rows([GOOD, GOOD])
     source.blocks = [tuple(GOOD[:2]), (*GOOD[:2], None)]
-    same_bits(moments_from_source(source, n_jobs=1), PairMoments.from_blocks([GOOD, GOOD], n_jobs=1))
+    same_bits(moments_of(source), PairMoments.from_blocks([GOOD, GOOD], n_jobs=1))
     source.blocks = [GOOD, GOOD.X]
     with pytest.raises(ValueError, match=r"block 2 of the source must be a tuple \(X, y\) or .* got ndarray"):
-        moments_from_source(source, n_jobs=1)
+        moments_of(source)

@@ -17,16 +17,15 @@ from mbauc.rows import draw as drawing
 from mbauc.rows.block import Block
 from mbauc.rows.draw import draw_rows, draw_sample
 from mbauc.rows.keys import checked_ids, next_keys, row_keys, uniform
-from mbauc.rows.label_counts import LabelCounts, count_labels
+from mbauc.rows.label_counts import LabelCounts
+from mbauc.rows.parts import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.runtime.seeds import generator
 
 
 def drawn(parts, pairs, seed, **how):
     """The only column of the drawn pairs, in which each row has its number."""
-    schema = Schema(1)
-    settings = {"weighted": False, "with_ids": False} | how
-    found = draw_sample(parts, schema, count_labels(parts, schema), pairs, seed, **settings)
+    found, _ = draw_sample(PartedRows(parts, Schema(1), **how), pairs, seed)
     X = found.block.X.toarray() if sp.issparse(found.block.X) else found.block.X
     return X[found.pairs[0], 0].astype(int), X[found.pairs[1], 0].astype(int)
 

@@ -14,7 +14,8 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from mbauc.rows.block import Columns
-from mbauc.rows.parts import FAN_IN, Merge, Task, merge_in_order
+from mbauc.rows.parts import FAN_IN, Kind, Merge, Task, merge_in_order
+from mbauc.runtime.threads import single_threaded_blas
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
 _QUANTILES = 64
@@ -35,6 +36,7 @@ class DaskParts:
         Whether rows of a block stand in the same order each time that it is computed.
     """
 
+    kind: Kind = "cluster"
     #: Dask sends results of any size that workers can hold.
     largest_result = float("inf")
 
@@ -108,7 +110,9 @@ def _without_features(blocks: Iterable[Columns]) -> list[Columns]:
 
 
 def _run(task: Task, number: int, block: Any) -> Any:
-    return task(number, block)
+    # other tasks are at work on the other cores
+    with single_threaded_blas():
+        return task(number, block)
 
 
 def _compute(results: Sequence[Delayed]) -> list[Any]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
+from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows, sampled_operator
 from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.design import FEW_ROWS
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import pair_moments, with_canonical_rows
 from mbauc.rows.block import Block
 from mbauc.rows.draw import Sample, draw_rows
@@ -21,11 +25,7 @@ from mbauc.rows.scores import scores
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
-from mbauc.runtime.threads import thread_count
 from mbauc.solvers.choice import Workload, choose_solver
-
-if TYPE_CHECKING:
-    from mbauc.estimators.classifier import MBAClassifier
 
 Array = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
@@ -94,7 +94,7 @@ def forget_path(ranker: Any) -> None:
             delattr(ranker, name)
 
 
-def fit_enough(ranker: MBAClassifier, block: Block, factors: Array) -> None:
+def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) -> None:
     """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
 
     Reads the held-out rows and those of the pairs; no others, unless all pairs are needed.
@@ -105,14 +105,14 @@ def fit_enough(ranker: MBAClassifier, block: Block, factors: Array) -> None:
         Whose settings say how, and which has the last fit in the end.
     block : Block
         The data.
-    factors : ndarray of shape (d,)
-        Penalty factors.
+    solve : callable
+        Gives the ranker the weights for some pairs.
     """
     block = with_canonical_rows(block)
     rng = generator(ranker.random_state)
     held_out, train = hold_out(block, rng)
     numbers = numbers_of_pairs(train.size, block.n_features if _is_unregularised(ranker) else 1)
-    sample = _Sample(ranker, block, factors, train, numbers, rng)
+    sample = _Sample(ranker, block, solve, train, numbers, rng)
     test = _HeldOut(block, held_out, sample.n_threads)
     path: list[PairsStep] = []
     with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
@@ -173,7 +173,7 @@ def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
     return numbers
 
 
-def _is_unregularised(ranker: MBAClassifier) -> bool:
+def _is_unregularised(ranker: Any) -> bool:
     """Whether fewer pairs than columns would leave the weights undetermined."""
     return not isinstance(ranker.l2, str) and ranker.l2 == 0.0
 
@@ -210,15 +210,16 @@ class _Sample:
 
     def __init__(
         self,
-        ranker: MBAClassifier,
+        ranker: Any,
         block: Block,
-        factors: Array,
+        solve: Callable[[Quadratic], None],
         train: RowNumbers,
         numbers: list[int],
         rng: np.random.Generator,
     ) -> None:
-        self._ranker, self._block, self._factors, self._train = ranker, block, factors, train
-        self.n_threads = thread_count(ranker.n_jobs)
+        self._ranker, self._block, self._solve, self._train = ranker, block, solve, train
+        self._settings = replace(PairSettings.of(ranker), pairs="all")
+        self.n_threads = self._settings.n_threads
         if not numbers:
             return
         self._drawn = draw_rows(block, numbers[-1], rng, train)
@@ -234,21 +235,20 @@ class _Sample:
     def fit(self, pairs: int) -> None:
         """Fit to the first pairs."""
         if self._ranker.solver_.name == "gram":
-            self._ranker._solve(self._moments_of(pairs), self._factors)
+            self._solve(self._moments_of(pairs))
         else:
             sample = Sample(self._block, (self._drawn[0][:pairs], self._drawn[1][:pairs]))
-            operator = self._ranker._sampled_operator(sample, self._block, self._train)
-            self._ranker._solve(operator, self._factors)
+            self._solve(sampled_operator(sample, self._block, self._settings, self._train))
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
         ranker, block, train = self._ranker, self._block, self._train
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
-            moments = ranker._moments_of(block, None, train)
-            ranker._solve(moments.closed() if ranker.within_block else moments, self._factors)
+            moments = moments_of_rows(block, self._settings, None, train)
+            self._solve(moments.closed() if ranker.within_block else moments)
         else:
-            ranker._solve(ranker._operator_of(block, None, train), self._factors)
+            self._solve(operator_of_rows(block, self._settings, None, train))
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
         ranker = self._ranker

@@ -1,4 +1,4 @@
-"""From rows to the pairs that a solver is given: all or drawn, as moments or as an operator, whoever holds the rows."""
+"""From rows to the pairs that a solver is given: all or drawn, as moments or as an operator."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
 from mbauc.rows.draw import Sample, draw_rows
 from mbauc.rows.label_counts import LabelCounts
+from mbauc.rows.memory_parts import MemoryParts
 from mbauc.rows.parts import PartedRows
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.threads import thread_count
@@ -81,24 +82,17 @@ def open_all_pairs(
 ) -> Iterator[tuple[Quadratic, NDArray[Any]]]:
     """All pairs, as moments or as an operator, and the classes of the rows; what workers hold is given back."""
     if solver == "gram":
-        with progress(_n_rows(rows), "pair moments", show=settings.verbose) as advance:
-            threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
-            [moments], classes = sum_moments(
-                rows, threads, frequencies=settings.frequencies, advance=advance
-            )
+        total = rows.parts.items[0].n_rows if isinstance(rows.parts, MemoryParts) else None
+        threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
+        with progress(total, "pair moments", show=settings.verbose and total is not None) as advance:
+            [moments], classes = sum_moments(rows, threads, frequencies=settings.frequencies, advance=advance)
         yield moments, classes
         return
     with open_operator(rows, settings.n_threads, memory) as (pairs, classes):
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes
 
 
-def _n_rows(rows: PartedRows) -> int | None:
-    return None
-
-
-def pairs_of_sample(
-    sample: Sample, counts: LabelCounts, solver: str, settings: PairSettings
-) -> Quadratic:
+def pairs_of_sample(sample: Sample, counts: LabelCounts, solver: str, settings: PairSettings) -> Quadratic:
     """Pairs that were drawn from counted rows, as moments or as an operator."""
     counts = replace(counts, frequencies=settings.frequencies)
     if solver == "gram":

@@ -19,9 +19,6 @@ from mbauc.errors import CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_sums import ColumnPairs
 from mbauc.rows.block import Block
-from mbauc.rows.draw import Sample, draw_rows
-from mbauc.rows.finite import require_finite
-from mbauc.rows.matrix import stack_rows
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source, about_rows
 from mbauc.runtime.progress import Progress, progress, silent
@@ -239,51 +236,3 @@ def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
         "settings": {name: plain(value) for name, value in kept.items()},
         "n_features": int(source.n_features),
     }
-
-
-def draw_from_source(source: Source, pairs: int, random_state: Any, show: bool) -> tuple[Sample, Block]:
-    """Rows for sampled pairs: the same that would be drawn from the source's rows in memory.
-
-    Two passes: one for the labels and weights, which are kept (1 to 9 bytes a row), one for the rows drawn.
-
-    Returns
-    -------
-    sample : Sample
-        The rows that were drawn, each once, and their numbers for each pair.
-    all_rows : Block
-        Labels and weights of all rows; X is None.
-    """
-    labels: list[NDArray[np.bool_]] = []
-    weights: list[Array | None] = []
-    with progress(about_rows(source), "counting", show=show) as advance:
-        for block in read_blocks(source):
-            labels.append(block.positive)
-            weights.append(block.weight)
-            advance(block.n_rows)
-    sizes = [part.size for part in labels]
-    if not sum(sizes):
-        raise ValueError("the source has no rows; at least one block of rows is needed.")
-    weight = None
-    if any(part is not None for part in weights):
-        weight = np.concatenate(
-            [np.ones(size) if part is None else part for part, size in zip(weights, sizes, strict=True)]
-        )
-    everything = Block(None, np.concatenate(labels), weight)
-    drawn = draw_rows(everything, pairs, random_state)
-    wanted, places = np.unique(np.concatenate(drawn), return_inverse=True)
-    picked, start = [], 0
-    with progress(sum(sizes), "drawing rows", show=show) as advance:
-        for block in read_blocks(source):
-            low, high = np.searchsorted(wanted, [start, start + block.n_rows])
-            if high > low:
-                picked.append(block.X[wanted[low:high] - start])
-                require_finite(picked[-1], wanted[low:high])
-            start += block.n_rows
-            advance(block.n_rows)
-    if start != everything.n_rows:
-        raise ValueError(
-            f"the source had {everything.n_rows:,} rows in a first pass and {start:,} in a second; "
-            "it must stay as it is while it is read."
-        )
-    found = Block(stack_rows(picked), everything.positive[wanted])
-    return Sample(found, (places[: drawn[0].size], places[drawn[0].size :])), everything

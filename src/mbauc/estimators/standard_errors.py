@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,29 @@ from mbauc.rows.reading import read_blocks
 from mbauc.runtime.threads import thread_count
 from mbauc.runtime.warn import warn
 
-if TYPE_CHECKING:
-    from mbauc.estimators.moment_ranker import MomentRanker
-
 Array = NDArray[np.float64]
 
 #: With fewer rows of a class for each weight, errors from moments are a tenth too small and more.
 _ROWS_A_WEIGHT = 4
 
 
-def errors_from_moments(ranker: MomentRanker) -> Array:
+class FittedRanker(Protocol):
+    """What standard errors are taken of: fitted attributes and settings of a ranker."""
+
+    coef_: Array
+    scale_: Array
+    moments_: PairMoments
+    solver_: Any
+    classes_: NDArray[Any]
+    pairs: Any
+    pairing: str
+    weights: str
+    n_jobs: int | None
+
+
+def errors_from_moments(ranker: FittedRanker, ridge: Array | None) -> Array:
     """As if columns were normal; refused where moments do not tell, with a warning where they tell little."""
-    if not hasattr(ranker, "moments_"):
+    if ridge is None or not hasattr(ranker, "moments_"):
         raise ValueError(
             f"this fit kept no moments to take standard errors from (solver_ is {ranker.solver_.name!r}); pass "
             "its rows, coef_standard_errors(X, y), or fit with solver='gram'."
@@ -49,7 +60,7 @@ def errors_from_moments(ranker: MomentRanker) -> Array:
             "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
             FewRowsWarning,
         )
-    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ranker._ridge)[None, :]
+    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ridge)[None, :]
 
 
 def _holds_levels(moments: PairMoments) -> bool:
@@ -59,9 +70,9 @@ def _holds_levels(moments: PairMoments) -> bool:
     return moments.is_closed and not matched and moments.n_pairs != plus * minus
 
 
-def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Array:
+def errors_from_rows(ranker: FittedRanker, ridge: Array | None, X: Any, y: Any, sample_weight: Any) -> Array:
     """By leaving out each row of the fit."""
-    if not hasattr(ranker, "_ridge"):
+    if ridge is None:
         raise ValueError(
             "this estimator came from a model without moments and does not know its penalty in the columns' "
             "units; take standard errors of the estimator that was fitted."
@@ -71,7 +82,7 @@ def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -
     in_blocks = y is None
     fit = Fit(
         ranker.coef_[0],
-        ranker._ridge,
+        ridge,
         scaled=ranker.scale_ != 1.0,
         within_block=in_blocks and bool(getattr(ranker, "within_block", False)),
         decay=float(getattr(ranker, "decay", 1.0)) if in_blocks else 1.0,
@@ -92,7 +103,7 @@ def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -
     return found.errors[None, :]
 
 
-def _drawn_pairs(ranker: MomentRanker) -> int | None:
+def _drawn_pairs(ranker: FittedRanker) -> int | None:
     """How many pairs were drawn; None for all."""
     if hasattr(ranker, "moments_"):
         return ranker.moments_.counts[0] if ranker.moments_.is_sampled else None
@@ -100,13 +111,13 @@ def _drawn_pairs(ranker: MomentRanker) -> int | None:
     return None if isinstance(pairs, str) else int(pairs)
 
 
-def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
-    """Block of a table, of a source, or of a list of blocks."""
+def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
+    """Rows of a table, of a source, or of a list of blocks."""
     if y is not None:
         yield _checked_rows(ranker, X, y, sample_weight)
     elif is_source(X):
         for block in read_blocks(X):
-            yield replace(block, frequencies=ranker._has_frequencies)
+            yield replace(block, frequencies=ranker.weights == "frequency")
     elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
         for block in X:
             yield _checked_rows(ranker, *block)
@@ -117,6 +128,6 @@ def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Ite
         )
 
 
-def _checked_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
+def _checked_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
     with columns_named(X):
         return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]

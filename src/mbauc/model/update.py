@@ -15,8 +15,12 @@ from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.moments_source import moments_from_source
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
+from mbauc.runtime.threads import thread_count
 
 #: What a record says of the weights as they were; it is not true of the new ones.
 _OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "held_out")
@@ -81,7 +85,8 @@ def updated(
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
     classes = joined_classes(model, source.classes, "the new rows")
-    new = moments_from_source(source, n_jobs=n_jobs, show=show)
+    rows = PartedRows(SourceParts(source, title="pair moments", show=show), Schema(source.n_features), (0, 1))
+    [new], _ = sum_moments(rows, thread_count(n_jobs))
     if model.settings.get("weights") == "frequency":
         new = new.as_frequencies()
     total = MomentsAccumulator.resume(old.decayed(decay))

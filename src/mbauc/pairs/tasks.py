@@ -44,9 +44,7 @@ class SumMoments(AccumulateTask):
         """An accumulator with the sums of a state."""
         n_columns = state["scatters"].shape[1]
         if n_columns != self.schema.n_features:
-            raise ValueError(
-                f"holds moments of {n_columns:,} columns, the data has {self.schema.n_features:,}"
-            )
+            raise ValueError(f"holds moments of {n_columns:,} columns, the data has {self.schema.n_features:,}")
         return MomentsAccumulator.resume(PairMoments.decode(state), self.n_threads)
 
 

@@ -124,9 +124,7 @@ class PartRun:
         return Accumulated(self._labels, [self._task.finish(one) for one in self.folds])
 
 
-def accumulate(
-    parts: Parts, task: AccumulateTask, classes: Any
-) -> tuple[list[Any], NDArray[Any]]:
+def accumulate(parts: Parts, task: AccumulateTask, classes: Any) -> tuple[list[Any], NDArray[Any]]:
     """Accumulators of all rows, one for each fold, and both classes.
 
     One job, or two where the first could not tell which label is positive.

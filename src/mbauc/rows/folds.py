@@ -16,7 +16,7 @@ from mbauc.rows.label_counts import LabelCounts
 MOST_RANKED_ROWS = 1 << 28
 
 
-def shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def _shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Fold of each row of a class, in folds of equal size."""
     return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
@@ -61,11 +61,17 @@ class FoldsByRank:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def draw(cls, counts: LabelCounts, n_folds: int, rng: np.random.Generator) -> FoldsByRank:
-        """As scikit-learn's stratified folds, at random."""
+    def draw(
+        cls,
+        sizes: tuple[int, int],
+        n_folds: int,
+        rng: np.random.Generator,
+        offsets: NDArray[np.int64] | None = None,
+    ) -> FoldsByRank:
+        """As scikit-learn's stratified folds, at random; without offsets there is one part."""
         kind = np.uint8 if n_folds <= 1 << 8 else np.uint16 if n_folds <= 1 << 16 else np.int32
-        plus, minus = (shuffled_folds(size, n_folds, rng).astype(kind) for size in counts.sizes)
-        return cls(n_folds, (plus, minus), counts.offsets)
+        plus, minus = (_shuffled_folds(size, n_folds, rng).astype(kind) for size in sizes)
+        return cls(n_folds, (plus, minus), np.zeros((1, 2), dtype=np.int64) if offsets is None else offsets)
 
     def of_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
@@ -136,4 +142,4 @@ def fold_rules(
             f"folds of {sum(counts.sizes):,} rows would take that many bytes with every task; name an id "
             "column (id=…), whose hash tells the fold without a list."
         )
-    return [FoldsByRank.draw(counts, n_folds, rng) for _ in range(repeats)]
+    return [FoldsByRank.draw(counts.sizes, n_folds, rng, counts.offsets) for _ in range(repeats)]

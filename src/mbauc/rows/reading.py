@@ -11,7 +11,6 @@ from mbauc.rows.labels import Labels
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source, unpack_block
 
-
 #: A block of a part: checked, or as an engine hands it over.
 Item = Block | Columns
 

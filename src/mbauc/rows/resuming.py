@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError
 from mbauc.rows.accumulate import Accumulated, AccumulateTask
 from mbauc.rows.block import Block
 from mbauc.rows.fingerprint import FINGERPRINT, BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
 from mbauc.rows.source import Source
-from mbauc.store.array_schema import ArrayOf, Arrays
+from mbauc.store.array_schema import ArrayOf
 from mbauc.store.checkpoint import STATE, Checkpoint
 from mbauc.store.json_values import describe_differences, read_json
 
@@ -31,10 +30,10 @@ _PASS = {
 class ResumablePass:
     """A task that adds up the rows of a source, and its state in a checkpoint.
 
-    The sums so far are saved from time to time, together with the checksum of each block that is in them. The next
-    run reads these blocks without adding them up, compares them, and goes on: the result has the same bits as
-    without an interruption. A pass that had come to its end is not repeated if the source's ``fingerprint()`` is
-    still the same.
+    The sums so far are saved from time to time, together with the checksum of each block that is in them. The
+    next run reads these blocks without adding them up, compares them, and goes on: the result has the same bits
+    as without an interruption. A pass that had come to its end is not repeated if the source's
+    ``fingerprint()`` is still the same.
 
     Parameters
     ----------
@@ -89,8 +88,8 @@ class ResumablePass:
         later = fingerprint_as_json(self._source)
         if self._now != later:
             raise CheckpointError(
-                f"the data was changed while it was read ({describe_differences(self._now, later)}). Delete the "
-                f"folder {folder} and start again once the data stays as it is."
+                f"the data was changed while it was read ({describe_differences(self._now, later)}). Delete "
+                f"the folder {folder} and start again once the data stays as it is."
             )
         if not self._complete or self._now is not None:
             self._complete = True

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
-from mbauc.rows.parts import FAN_IN, Merge, Task
+from mbauc.rows.parts import FAN_IN, Kind, Merge, Task
 from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
 from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, merging, ranking, unpickled
@@ -43,6 +43,8 @@ class SparkParts:
     still : bool
         Whether the caller has cached the rows, which then keep their places.
     """
+
+    kind: Kind = "cluster"
 
     def __init__(
         self, frame: DataFrame, items: Items, labels: SparkParts | None = None, *, still: bool = False

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from mbauc.errors import NonFiniteError, PartError
+from mbauc.errors import PartError
 from mbauc.rows.parts import Merge, Task
-from mbauc.rows.scores import scores
-from mbauc.spark.columns import Columns
+from mbauc.runtime.threads import single_threaded_blas
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.
 RESULT = "part long, failed boolean, payload binary"
@@ -40,7 +38,9 @@ class Running:
         """For mapInArrow."""
         number = TaskContext.get().partitionId()
         try:
-            result = self._task(number, self._items(batches))
+            # other tasks are at work on the other cores
+            with single_threaded_blas():
+                result = self._task(number, self._items(batches))
         except ValueError as error:
             # an error in the data is a result: Spark would try again, and bury it in a trace
             yield _row(number, _as_part_error(number, error), failed=True)
@@ -96,39 +96,6 @@ def ranking(
         yield _row(TaskContext.get().partitionId(), summarise((positive.astype(bool), score, weight)))
 
     return rank
-
-
-def scorer(
-    columns: Columns, weights: NDArray[np.float64], intercept: float, apart: bool
-) -> Callable[[pa.Array], pa.Array]:
-    """Scores rows for an Arrow UDF; a plain function, because Spark looks at its signature.
-
-    Parameters
-    ----------
-    columns : Columns
-        What the features are called, and how many there are.
-    weights : ndarray of shape (1, d)
-        What they are multiplied by.
-    intercept : float
-        What is added.
-    apart : bool
-        Whether rows come as structs of numbers; otherwise as vectors or arrays.
-    """
-
-    def score(rows: pa.Array) -> pa.Array:
-        number = TaskContext.get().partitionId()
-        try:
-            X = columns.matrix(rows.flatten() if apart else [rows])
-            return pa.array(scores(X, weights)[0] + intercept)
-        except NonFiniteError as error:
-            name = columns.features[error.column] if apart else None
-            reason = str(NonFiniteError(error.row, error.column, error.value, name))
-        except ValueError as error:
-            reason = str(error)
-        raise PartError(number, f"{reason} Rows are counted within an Arrow batch.")
-
-    score.__annotations__ = {"rows": pa.Array, "return": pa.Array}
-    return score
 
 
 def unpickled(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:

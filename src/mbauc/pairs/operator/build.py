@@ -20,14 +20,12 @@ from mbauc.rows.source_parts import SourceParts
 
 
 @contextmanager
-def open_operator(
-    rows: PartedRows, n_threads: int, memory: int
-) -> Iterator[tuple[ColumnPairs, NDArray[Any]]]:
+def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tuple[ColumnPairs, NDArray[Any]]]:
     """An operator of all pairs, and the classes.
 
-    Rows in memory are taken as they are, or packed if sparse. A source is packed in one pass, in bounded memory,
-    into a file if need be; with a checkpoint that file is resumed. Workers pack their rows, in two jobs, and hold
-    them until the context ends.
+    Rows in memory are taken as they are, or packed if sparse. A source is packed in one pass, in bounded
+    memory, into a file if need be; with a checkpoint that file is resumed. Workers pack their rows, in two
+    jobs, and hold them until the context ends.
     """
     parts = rows.parts
     if isinstance(parts, MemoryParts):

@@ -1,4 +1,4 @@
-"""Scores of held-out rows on a cluster: their AUC, and what moments would tell."""
+"""Scores of held-out rows in parts: their AUC, and what moments would tell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from scipy import sparse as sp
 from mbauc.metrics.streaming import StreamingAUC
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.of_parts import KeptRows
-from mbauc.rows.accumulate import Accumulated, AccumulateTask
-from mbauc.rows.block import Block, Columns
+from mbauc.rows.accumulate import AccumulateTask
+from mbauc.rows.block import Block
 from mbauc.rows.scores import scores
-from mbauc.runtime.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
@@ -45,6 +44,12 @@ class FoldScores:
         return cls(
             np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(k if with_auc else 0)]
         )
+
+    @classmethod
+    def of_more_weights(cls, pieces: list[FoldScores]) -> FoldScores:
+        """Of the same rows under all weights."""
+        sums = np.concatenate([piece.sums for piece in pieces], axis=2)
+        return cls(sums, [counted for piece in pieces for counted in piece.counts])
 
     def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
         """Count rows with their scores, shape (k, n)."""
@@ -97,11 +102,6 @@ class ScoreBlocks(AccumulateTask):
         """The scores without the weights."""
         return accumulator.found
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> Accumulated:
-        """Of each fold."""
-        with single_threaded_blas():
-            return super().__call__(number, blocks)
-
 
 @dataclass(frozen=True)
 class _Scorer:
@@ -116,7 +116,7 @@ class _Scorer:
 
 
 @dataclass(frozen=True)
-class ScoreKept:
+class ScorePacked:
     """Task: the same from compact rows; W over the columns in use."""
 
     W: list[Array]
