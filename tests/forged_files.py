@@ -13,6 +13,9 @@ import numpy as np
 
 CONTAINER, JOURNAL = b"\x89MBAUC\r\n", b"\x89MBAUJ\r\n"
 VERSION = 2
+#: Bytes from the last multiple of 64 to where a body begins: behind the head of a file, and behind that of a
+#: record, which begins at such a multiple.
+HEAD, RECORD = 24, 16
 
 
 def align(size):
@@ -22,16 +25,16 @@ def align(size):
 # -- bodies --------------------------------------------------------------------------------------------------
 
 
-def split_body(body):
+def split_body(body, start=HEAD):
     """The text of a body as JSON, and the bytes of its arrays."""
     (size,) = struct.unpack_from("<Q", body)
-    return json.loads(body[8 : 8 + size]), body[align(8 + size) :]
+    return json.loads(body[8 : 8 + size]), body[align(start + 8 + size) - start :]
 
 
-def join_body(text, arrays=b""):
+def join_body(text, arrays=b"", start=HEAD):
     """A body with a text, which may be anything, and bytes for its arrays."""
     text = text if isinstance(text, bytes) else json.dumps(text).encode()
-    return (struct.pack("<Q", len(text)) + text).ljust(align(8 + len(text)), b"\0") + arrays
+    return (struct.pack("<Q", len(text)) + text).ljust(align(start + 8 + len(text)) - start, b"\0") + arrays
 
 
 def places(text):
@@ -43,9 +46,9 @@ def places(text):
     return found
 
 
-def parse_body(body):
+def parse_body(body, start=HEAD):
     """The text of a body and its arrays by name."""
-    text, content = split_body(body)
+    text, content = split_body(body, start)
     at = places(text)
     arrays = {}
     for entry in text["arrays"]:
@@ -57,14 +60,14 @@ def parse_body(body):
     return text, arrays
 
 
-def make_body(text, arrays, change=lambda text: text):
+def make_body(text, arrays, change=lambda text: text, start=HEAD):
     """The same as bytes; ``change`` may spoil the text, once arrays are listed."""
     held = {name: np.asarray(array) for name, array in arrays.items()}
     listed = [
         {"name": name, "dtype": array.dtype.str, "shape": list(array.shape)} for name, array in held.items()
     ]
     content = b"".join(array.tobytes().ljust(align(array.nbytes), b"\0") for array in held.values())
-    return join_body(change(json.dumps(text | {"arrays": listed}).encode()), content)
+    return join_body(change(json.dumps(text | {"arrays": listed}).encode()), content, start)
 
 
 # -- containers ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from mbauc import MBAClassifier, MBAClassifierCV
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.parts import PartedRows
 from mbauc.rows.schema import Schema
@@ -57,9 +58,7 @@ class LocalParts:
         return LocalParts(parts, self.largest_result, self.jobs)
 
     def rank(self, task, summarise):
-        positive, values, weights = zip(*self.collect(task), strict=True)
-        weight = [np.ones(v.size) if w is None else w for v, w in zip(values, weights, strict=True)]
-        return summarise(tuple(np.concatenate(column) for column in (positive, values, weight)))
+        return summarise(RankedScores.concatenate(self.collect(task)))
 
     def release(self):
         self.released = True

@@ -105,17 +105,17 @@ def changed_array(rng, array):
 # -- bodies and files ----------------------------------------------------------------------------------------
 
 
-def changed_body(rng, content):
+def changed_body(rng, content, start):
     """A body with something changed: what it says, its arrays, their description, or any bytes."""
-    text, arrays = forged.parse_body(content)
+    text, arrays = forged.parse_body(content, start)
     names = list(arrays)
     match rng.integers(8):
         case 0 | 1 | 2:
             told = {name: value for name, value in text.items() if name != "arrays"}
-            return forged.make_body(as_dict(changed_json(rng, told)), arrays)
+            return forged.make_body(as_dict(changed_json(rng, told)), arrays, start=start)
         case 3 | 4 if names:
             name = names[rng.integers(len(names))]
-            return forged.make_body(text, arrays | {name: changed_array(rng, arrays[name])})
+            return forged.make_body(text, arrays | {name: changed_array(rng, arrays[name])}, start=start)
         case 5 if names:
             match rng.integers(3):
                 case 0:
@@ -125,7 +125,7 @@ def changed_body(rng, content):
                 case _:
                     one, two = rng.choice(names, 2)
                     arrays[one], arrays[two] = arrays[two], arrays[one]
-            return forged.make_body(text, arrays)
+            return forged.make_body(text, arrays, start=start)
         case 6:
 
             def spoil(text):
@@ -140,7 +140,7 @@ def changed_body(rng, content):
                     return json.dumps(told).encode()
                 return json.dumps(changed_json(rng, told)).encode()
 
-            return forged.make_body(text, arrays, spoil)
+            return forged.make_body(text, arrays, spoil, start)
         case _:
             spoilt = bytearray(content)
             for _ in range(rng.integers(1, 4)):
@@ -156,7 +156,7 @@ def as_dict(value):
 
 def container(rng, content):
     """A model, moments or a state of a checkpoint."""
-    return forged.seal(changed_body(rng, content[24:]))
+    return forged.seal(changed_body(rng, content[24:], forged.HEAD))
 
 
 def journal(rng, content):
@@ -165,9 +165,9 @@ def journal(rng, content):
     number = rng.integers(len(bodies))
     match rng.integers(8):
         case 0:
-            head = changed_body(rng, head)
+            head = changed_body(rng, head, forged.HEAD)
         case 1 | 2 | 3:
-            bodies[number] = changed_body(rng, bodies[number])
+            bodies[number] = changed_body(rng, bodies[number], forged.RECORD)
         case 4 | 5:
             bodies[number] = changed_numbers(rng, bodies[number])
         case 6 if len(bodies) > 2:
@@ -183,24 +183,24 @@ def journal(rng, content):
 
 def changed_numbers(rng, body):
     """A body with four bytes of its arrays changed, if it has any."""
-    text, arrays = forged.split_body(body)
+    text, arrays = forged.split_body(body, forged.RECORD)
     if not arrays:
         return body
     spoilt, at = bytearray(arrays), int(rng.integers(len(arrays) // 4)) * 4
     spoilt[at : at + 4] = rng.choice(
         [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\0\0\x80", b"\0\0\xf8\x7f", rng.bytes(4)]
     )
-    return forged.join_body(text, bytes(spoilt))
+    return forged.join_body(text, bytes(spoilt), forged.RECORD)
 
 
 def told_places(body, count, end):
     """The last record of a cache; if it closes the file, with the number of records and bytes before it."""
     try:
-        text, arrays = forged.split_body(body)
+        text, arrays = forged.split_body(body, forged.RECORD)
         if text["kind"] != "end":
             return body
         text["about"] |= {"records": count, "bytes": end}
-        return forged.join_body(text, arrays)
+        return forged.join_body(text, arrays, forged.RECORD)
     except (ValueError, KeyError, TypeError, IndexError, struct.error):
         return body
 

@@ -209,7 +209,7 @@ def test_columns_far_from_zero_are_warned_of(table):
     X[:, 4] = 1e7  # constant: nothing to lose
     parts = cut([100, 300], X, y)
     with pytest.warns(CancellationWarning, match=r"column 3 .*1 such column\)") as caught:
-        Ranker(solver="matrix-free", l2=0.1).fit_parts(parts, X)
+        MBAClassifier(solver="matrix-free", l2=0.1).fit_parts(rows_of(parts, X))
     assert caught[0].filename == __file__
     X[:, 3] -= 1e7
     Ranker(solver="matrix-free", l2=0.1).fit_parts(cut([100, 300], X, y), X)

@@ -86,7 +86,7 @@ def test_the_file_can_be_read_from_its_description_alone(content):
     assert forged.parse_body(head)[0] == {"kind": "log", "about": {"n": 9}, "arrays": []}
     assert forged.join_journal(head, bodies) == content
     for body, (kind, about, arrays) in zip(bodies, RECORDS, strict=True):
-        text, found = forged.parse_body(body)
+        text, found = forged.parse_body(body, forged.RECORD)
         assert (text["kind"], text["about"]) == (kind, about)
         for name, array in arrays.items():
             np.testing.assert_array_equal(found[name], array)
@@ -168,7 +168,7 @@ def test_other_versions_and_kinds_are_refused(path, content):
 @pytest.mark.parametrize("text", [b"", b"{}", b"null", b"[" * 100_000, b'{"kind":1,"about":{},"arrays":[]}'])
 def test_a_checksum_that_fits_does_not_make_nonsense_a_record(path, content, text):
     head, bodies = forged.split_journal(content)
-    bodies[1] = forged.join_body(text)
+    bodies[1] = forged.join_body(text, start=forged.RECORD)
     path.write_bytes(forged.join_journal(head, bodies))
     with pytest.raises(CheckpointError, match=r"log is whole, but .*in bytes [0-9,]+ to [0-9,]+, .*Delete it"):
         opened(path).read_all()

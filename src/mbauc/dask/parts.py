@@ -13,6 +13,7 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.block import Columns
 from mbauc.rows.parts import FAN_IN, Kind, Merge, Task, merge_in_order
 from mbauc.runtime.threads import single_threaded_blas
@@ -130,25 +131,20 @@ def _quiet_about_size() -> Any:
 # -- ranges of scores --------------------------------------------------------------------------------------
 
 
-#: Which rows are positive, their scores, and their weights if they have some.
-_Scores = tuple[Any, Any, Any]
-
-
 class _SortScores:
     """Task: the scores of a part in rising order."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
 
-    def __call__(self, number: int, blocks: Iterable[Columns]) -> _Scores:
-        positive, values, weight = self._task(number, blocks)
-        order = np.argsort(values, kind="stable")
-        return positive[order], values[order], None if weight is None else weight[order]
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> RankedScores:
+        scores: RankedScores = self._task(number, blocks)
+        return scores.take(np.argsort(scores.values, kind="stable"))
 
 
 def _quantiles(number: int, scores: Any) -> tuple[int, Any]:
     """How many scores a part has, and some of them, evenly spread."""
-    _, values, _ = scores
+    values = scores.values
     places = np.linspace(0, values.size - 1, min(_QUANTILES, values.size)).astype(np.intp)
     return values.size, values[places]
 
@@ -164,15 +160,10 @@ def _cuts(found: list[tuple[int, Any]]) -> Any:
     return np.unique(known[order][np.searchsorted(np.cumsum(share[order]), wanted)])
 
 
-def _split(scores: _Scores, cuts: Any) -> list[_Scores]:
-    positive, values, weight = scores
-    places = [0, *np.searchsorted(values, cuts, side="right"), values.size]
-    return [(positive[a:b], values[a:b], None if weight is None else weight[a:b]) for a, b in pairwise(places)]
+def _split(scores: RankedScores, cuts: Any) -> list[RankedScores]:
+    places = [0, *np.searchsorted(scores.values, cuts, side="right"), scores.values.size]
+    return [scores.take(slice(a, b)) for a, b in pairwise(places)]
 
 
-def _rank(summarise: Callable[[Any], Any], pieces: list[_Scores]) -> Any:
-    positive, values = (np.concatenate([piece[k] for piece in pieces]) for k in (0, 1))
-    if all(weight is None for *_, weight in pieces):
-        return summarise((positive, values, None))
-    weights = [np.ones(scores.size) if weight is None else weight for _, scores, weight in pieces]
-    return summarise((positive, values, np.concatenate(weights)))
+def _rank(summarise: Callable[[Any], Any], pieces: list[RankedScores]) -> Any:
+    return summarise(RankedScores.concatenate(pieces))

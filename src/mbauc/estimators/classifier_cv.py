@@ -29,7 +29,7 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.metrics.design import Weights
+from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.tasks import sum_moments

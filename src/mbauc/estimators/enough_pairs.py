@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
 from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows, sampled_operator
-from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
-from mbauc.metrics.design import FEW_ROWS
+from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
+from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.quadratic import Quadratic

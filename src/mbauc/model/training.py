@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.source_fit import first_block, rows_of
-from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel

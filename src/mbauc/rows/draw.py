@@ -97,14 +97,14 @@ def _require_rows(sizes: tuple[int, int]) -> None:
 def draw_sample(rows: PartedRows, pairs: int, random_state: Any) -> tuple[Sample, LabelCounts]:
     """Rows for so many pairs, brought here, and counts of all rows; memory must hold the rows drawn.
 
-    Two jobs: one for the labels, one for the rows. With weights and without ids the first brings the label and
-    weight of each row here, 1 to 9 bytes a row, and where the classes are not known one job more finds these.
+    Two jobs: one for the labels, one for the rows. Weights of rows without ids are brought here, 9 bytes a row,
+    in one job more, but for those of a source: its labels and weights are listed at once.
     """
     parts, schema = rows.parts, rows.schema
     if rows.with_ids:
         counts = count_labels(parts, schema, rows.classes)
         return _draw_by_id(parts, schema, counts, pairs, random_state), counts
-    if rows.weighted and rows.classes is not None:
+    if parts.kind == "source":
         counts, ranks = _draw_from_list(parts, schema, check_classes(rows.classes), pairs, random_state)
     else:
         counts = count_labels(parts, schema, rows.classes)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from mbauc.errors import PartError
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.parts import Merge, Task
 from mbauc.runtime.threads import single_threaded_blas
 
@@ -73,14 +74,13 @@ class Scoring:
         """For mapInArrow."""
         number, failure = TaskContext.get().partitionId(), None
         try:
-            positive, values, weight = self._task(number, self._items(batches))
+            scores = self._task(number, self._items(batches))
         except ValueError as error:
             failure = pickle.dumps(_as_part_error(number, error))
-            positive, values, weight = np.zeros(1, dtype=bool), np.zeros(1), None
-        weights = np.ones(values.size) if weight is None else weight
-        failed = pa.array([failure] * values.size, pa.binary())
+            scores = RankedScores(np.zeros(1, dtype=bool), np.zeros(1))
+        failed = pa.array([failure] * scores.values.size, pa.binary())
         yield pa.RecordBatch.from_arrays(
-            [pa.array(positive), pa.array(values), pa.array(weights), failed],
+            [pa.array(scores.positive), pa.array(scores.values), pa.array(scores.weights), failed],
             names=["positive", "score", "weight", "failed"],
         )
 
@@ -93,7 +93,9 @@ def ranking(
     def rank(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = pa.Table.from_batches(list(batches), _SCORES_SCHEMA)
         positive, score, weight = (table[name].to_numpy() for name in ("positive", "score", "weight"))
-        yield _row(TaskContext.get().partitionId(), summarise((positive.astype(bool), score, weight)))
+        yield _row(
+            TaskContext.get().partitionId(), summarise(RankedScores(positive.astype(bool), score, weight))
+        )
 
     return rank
 

@@ -32,18 +32,11 @@ Size = int | Collection[int]
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """An array: its type, its shape, and what stands in it.
+    """An array: its type, its shape, and the range of its numbers or the form of its texts.
 
-    Attributes
-    ----------
-    dtype : str or tuple of str
-        As NumPy writes it, such as ``<f8``, or several of which it may be one; ``U`` for text of any length.
-    shape : tuple of int or str
-        Sizes. A name stands for the same size wherever it occurs; ``d+1`` is one more.
-    low, high : float, or one for each entry
-        Range of the numbers. By default they are finite.
-    pattern : str
-        What a text must match.
+    A type is as NumPy writes it, such as ``<f8``, or several of which it may be one; ``U`` is text of any
+    length. A name in a shape stands for the same size wherever it occurs; ``d+1`` is one more. Numbers are
+    finite by default; bounds may be one for each entry.
     """
 
     dtype: str | tuple[str, ...]
@@ -72,22 +65,9 @@ def _extremes(array: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class Arrays:
-    """Arrays that belong together.
+    """Arrays that belong together: those that there must be, all or none, may be, and what others must be.
 
-    Attributes
-    ----------
-    required : mapping of str to ArrayOf
-        Those that there must be.
-    together : mapping of str to ArrayOf
-        All of these, or none.
-    optional : mapping of str to ArrayOf
-        Each of these may be missing.
-    others : ArrayOf or None
-        What arrays of any other name must be; None if there may be none.
-    sizes : mapping of str to int or collection of int
-        Sizes that named ones may have.
-    agree : callable
-        Told the arrays; raises a ValueError if they do not go together.
+    ``sizes`` are those that named ones may have; ``agree`` raises a ValueError if arrays do not go together.
     """
 
     required: Mapping[str, ArrayOf]
@@ -103,15 +83,7 @@ class Arrays:
     def check_declared(
         self, declared: Mapping[str, tuple[str, tuple[int, ...]]], **sizes: Size
     ) -> dict[str, int]:
-        """Raise a ValueError unless types and shapes are as described; the sizes that the names stand for.
-
-        Parameters
-        ----------
-        declared : mapping of str to (str, tuple of int)
-            Type and shape of each array.
-        **sizes : int or collection of int
-            Further sizes, or others than are described.
-        """
+        """Raise a ValueError unless types and shapes are as described; the sizes that the names stand for."""
         wanted = list(self.required)
         if any(name in declared for name in self.together):
             wanted += self.together

@@ -4,9 +4,9 @@ A body is::
 
     8 bytes   length of a JSON text, little endian
     text      {"kind": "…", "about": {…}, "arrays": [{"name", "dtype", "shape"}, …]}, ASCII
-    arrays    in the order of the text, C-ordered and little endian, each at the next multiple of 64 bytes
+    arrays    in the order of the text, C-ordered and little endian
 
-from where the body begins; gaps, and the rest up to a multiple of 64 at its end, are zeros.
+Each array begins at the next multiple of 64 bytes of the file, and there the body ends; gaps are zeros.
 """
 
 from __future__ import annotations
@@ -58,23 +58,12 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True)
 class Body:
-    """What a body says of itself; its arrays have not been read.
-
-    Attributes
-    ----------
-    kind : str
-        What it is.
-    about : mapping
-        Values of JSON.
-    fields : tuple of Field
-        Its arrays.
-    start, end : int
-        Where the first of the arrays begins and the last one ends, in the file.
-    """
+    """What a body says of itself: its kind, values of JSON and arrays, which have not been read."""
 
     kind: str
     about: dict[str, Any]
     fields: tuple[Field, ...]
+    #: where the first of the arrays begins and the last one ends, in the file
     start: int
     end: int
 
@@ -112,10 +101,7 @@ def encode(
 ) -> tuple[list[Piece], Body]:
     """A body that begins at ``start`` in a file, as pieces to write one after another; arrays are not copied.
 
-    Raises
-    ------
-    ValueError
-        If ``about`` is not what JSON can hold (NaN is not), or arrays are not truth values, numbers or text.
+    A ValueError if JSON cannot hold ``about`` (it has no NaN), or arrays are not truth values, numbers or text.
     """
     held = {name: np.asarray(array) for name, array in arrays.items()}
     for name, array in held.items():
@@ -146,7 +132,7 @@ def _lay_out(
 ) -> Body:
     """A body whose arrays stand one behind the other: together they take no more memory than the file."""
     fields = []
-    first = end = start + _align(_LENGTH.size + text_bytes)
+    first = end = _align(start + _LENGTH.size + text_bytes)
     for name, dtype, shape in declared:
         fields.append(Field(name, dtype, shape, end))
         end += _align(math.prod(shape) * _item_bytes(dtype))
@@ -154,13 +140,7 @@ def _lay_out(
 
 
 def decode(file: StableFile, start: int, length: int) -> Body:
-    """What the body at ``start`` says of itself; nothing is made of the size that it claims.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are anything else, or too few for the arrays.
-    """
+    """What the body at ``start`` says, or a ValueError; nothing is made of the size that it claims."""
     if length < _LENGTH.size:
         raise ValueError("it ends too early")
     size = int.from_bytes(file.read(start, start + _LENGTH.size), "little")

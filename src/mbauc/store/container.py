@@ -33,26 +33,14 @@ MARK = b"\x89MBAUC\r\n"
 #: Mark, checksum, version, length of the body.
 HEAD = struct.Struct("<8sIIQ")
 #: Bytes before those that the checksum is of.
-_UNSEALED = 12
+UNSEALED = 12
 _CHUNK = 1 << 20
 
 
 def write(
     path: str | os.PathLike[str], kind: FileKind, about: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> None:
-    """Write a file, whole or not at all; arrays are not copied.
-
-    Parameters
-    ----------
-    path : path
-        Where to.
-    kind : FileKind
-        What is written.
-    about : dict
-        What JSON can hold, without NaN.
-    arrays : mapping of str to array
-        Truth values, numbers or text.
-    """
+    """Write a file, whole or not at all; ``about`` is what JSON can hold, and arrays are not copied."""
     pieces = seal(MARK, kind, about, arrays)
     with atomic_write(path) as stream:
         for piece in pieces:
@@ -76,20 +64,9 @@ def read(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """What a file says, and its arrays. Memory: that of the arrays, and of the text some twenty times.
 
-    Parameters
-    ----------
-    path : path
-        A file.
-    kind : FileKind
-        What it must be.
-    select : callable
-        Called with the values, and type and shape of each array, before any is read: raises a ValueError if
-        they are not as they should be, and returns the names of the arrays to read.
-
-    Raises
-    ------
-    ValueError
-        The error of the kind, if the file is anything else, is damaged, or has another version.
+    ``select`` is called with what the file says, and type and shape of each array, before any is read: it
+    raises a ValueError if they are not as they should be, and returns the names of the arrays to read. A file
+    that is anything else, is damaged or has another version is the error of its kind.
     """
     name = os.fsdecode(path)
     if not stat.S_ISREG(os.stat(name).st_mode):
@@ -130,7 +107,7 @@ def _checked_length(file: StableFile, kind: FileKind) -> int:
             file.path,
             f"{what}, or is damaged: it has {held:,} bytes of content where its head says {length:,}",
         )
-    if file_crc(file, _UNSEALED, file.size) != crc:
+    if file_crc(file, UNSEALED, file.size) != crc:
         raise kind.reject(file.path, "is damaged: it does not fit its checksum")
     kind.require_version(file.path, version)
     return int(length)

@@ -23,23 +23,15 @@ _KNOWN = {
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file, and the errors about files that should be of it.
+    """A kind of file, and the errors about files that should be of it."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, as the file itself says.
-    error : type
-        Raised for files that cannot be used; no plain ValueError, by which schemas tell what is wrong.
-    remedy : str
-        What the user can do then, as a sentence without a full stop.
-    version : int
-        Of the format. Version 1 is that of all files before 0.1.0.
-    """
-
+    #: what it is, as the file itself says
     name: str
+    #: for files that cannot be used; no plain ValueError, by which schemas say what is wrong
     error: type[ValueError]
+    #: what the user can do then, as a sentence without a full stop
     remedy: str
+    #: of the format; version 1 is that of all files before 0.1.0
     version: int = 2
 
     def reject(self, path: str, what: str) -> ValueError:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import DiskFullError
 from mbauc.store.arrays import Body, Piece, decode_memory, encode
-from mbauc.store.container import HEAD, file_crc, read_body, seal
+from mbauc.store.container import HEAD, UNSEALED, file_crc, read_body, seal
 from mbauc.store.file_kind import FileKind
 from mbauc.store.stable_file import StableFile
 
@@ -45,40 +45,17 @@ class Extent(NamedTuple):
 
 
 class Journal:
-    """The records of a file, as far as it goes.
-
-    Parameters
-    ----------
-    stream : file
-        Open for reading; it may be closed afterwards.
-    path : str
-        Its name, for errors.
-    kind : FileKind
-        What it must be.
-
-    Attributes
-    ----------
-    about : dict or None
-        What the whole file is about; None if it ends within its head.
-    first : int
-        Where the head ends.
-    extents : list of Extent
-        Records that end within the file; whether they fit their checksums is for :meth:`verify`.
-    end, size : int
-        Where the last of the records ends, and the file.
-
-    Raises
-    ------
-    ValueError
-        The error of the kind, if the file is something else, has another version or a damaged head.
-    """
+    """The records of a file, as far as it goes; an error of its kind if its head is another or damaged."""
 
     def __init__(self, stream: IO[bytes], path: str, kind: FileKind) -> None:
         self.path, self._kind = path, kind
         self._file = StableFile(stream, path, kind)
         self.size = self._file.size
+        #: what the whole file is about, None if it ends within its head; and where that ends
         self.about, self.first = self._read_head()
+        #: records that end within the file; whether they fit their checksums is for `verify`
         self.extents: list[Extent] = []
+        #: where the last of them ends
         self.end = self.first
         while self.about is not None and (extent := self._next()) is not None:
             self.extents.append(extent)
@@ -96,7 +73,7 @@ class Journal:
         end = HEAD.size + length
         if end > self.size:
             return None, 0
-        if file_crc(self._file, 12, end) != crc:
+        if file_crc(self._file, UNSEALED, end) != crc:
             raise self._kind.reject(self.path, "is damaged: its head does not fit its checksum")
         self._kind.require_version(self.path, version)
         try:
@@ -118,13 +95,7 @@ class Journal:
         return Extent(self.end, body, body + length, crc)
 
     def verify(self, extent: Extent) -> tuple[Body, memoryview] | None:
-        """A record and its bytes, which are valid until this thread reads again; None if it is damaged.
-
-        Raises
-        ------
-        ValueError
-            The error of the kind, if the checksum fits but the content makes no sense.
-        """
+        """A record and its bytes, which are valid until this thread reads again; None if it is damaged."""
         memory = self._file.read(extent.body, extent.end)
         if zlib.crc32(memory) != extent.crc:
             return None
@@ -171,27 +142,10 @@ def begin_journal(kind: FileKind, about: Mapping[str, Any]) -> list[Piece]:
 
 
 class JournalWriter:
-    """Appends records to a file.
+    """Appends records to a file that is open for reading and writing, without a buffer.
 
-    Parameters
-    ----------
-    stream : file
-        Open for reading and writing, without a buffer.
-    path : str
-        Its name, for errors.
-    kind : FileKind
-        What it is.
-    about : dict
-        What the whole file is about; written where it begins.
-    end : int
-        Where its last whole record ends: what stands behind it is cut off. 0 begins the file.
-    advice : str
-        What to do when the disk is full, as a sentence without a full stop.
-
-    Attributes
-    ----------
-    end : int
-        Where the file ends.
+    What stands behind ``end``, where the last whole record ends, is cut off; 0 begins the file, with what it is
+    ``about``. ``advice`` says what to do when the disk is full, as a sentence without a full stop.
     """
 
     def __init__(
@@ -206,10 +160,7 @@ class JournalWriter:
     def append(self, entries: Sequence[Entry], *, sync: bool = False) -> list[Body]:
         """Write records one after another; with ``sync``, they are on disk when this returns.
 
-        Raises
-        ------
-        DiskFullError
-            If they cannot be written. What was written of them is cut off.
+        If they cannot be written, what was written of them is cut off, and a DiskFullError is raised.
         """
         pieces: list[Piece] = []
         bodies: list[Body] = []

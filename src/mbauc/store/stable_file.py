@@ -12,29 +12,14 @@ from numpy.typing import NDArray
 
 from mbauc.store.file_kind import FileKind
 
-#: Arrays begin at multiples of this many bytes, in the body that they belong to and in memory.
+#: Arrays begin at multiples of this many bytes, in the file and in memory: copying is slow where these differ.
 ALIGNMENT = 64
 _own = threading.local()
 _seeking = threading.Lock()
 
 
 class StableFile:
-    """Reads pieces of one file, from any threads.
-
-    Parameters
-    ----------
-    stream : file
-        Open for reading; it may be closed afterwards.
-    path : str
-        Its name, for errors.
-    kind : FileKind
-        What it should be, for errors.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of the file.
-    """
+    """Reads pieces of one file, from any threads; the stream may be closed once this is made."""
 
     def __init__(self, stream: IO[bytes], path: str, kind: FileKind) -> None:
         self.path, self._kind = path, kind

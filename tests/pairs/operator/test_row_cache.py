@@ -125,7 +125,7 @@ def test_the_file_can_be_read_from_its_description_alone(whole):
     """As docs/scale.md says, with struct and numpy."""
     head, bodies = forged.split_journal(whole)
     assert forged.parse_body(head)[0] == {"kind": "row cache", "about": HEADER, "arrays": []}
-    records = [forged.parse_body(body) for body in bodies]
+    records = [forged.parse_body(body, forged.RECORD) for body in bodies]
     assert [text["kind"] for text, _ in records] == [*(["rows"] * 4 + ["block"]) * 3, "end"]
     found = [
         CompactRows(text["about"]["group"], *(arrays.get(name) for name in ARRAYS))
@@ -195,8 +195,8 @@ def test_bytes_beyond_the_end_and_missing_records_are_errors(tmp_path, whole):
 )
 def test_records_that_mbauc_does_not_write_are_refused(tmp_path, whole, change, message):
     head, bodies = forged.split_journal(whole)
-    text, content = forged.split_body(bodies[0])
-    bodies[0] = forged.join_body(text | change, content)
+    text, content = forged.split_body(bodies[0], forged.RECORD)
+    bodies[0] = forged.join_body(text | change, content, forged.RECORD)
     path = tmp_path / "rows.cache"
     path.write_bytes(forged.join_journal(head, bodies))
     with pytest.raises(CheckpointError, match=rf"in bytes .* to .*, ({message})"):
@@ -208,8 +208,8 @@ def test_records_that_mbauc_does_not_write_are_refused(tmp_path, whole, change, 
 )
 def test_arrays_of_other_types_are_refused(tmp_path, whole, arrays):
     head, bodies = forged.split_journal(whole)
-    text, held = forged.parse_body(bodies[0])
-    bodies[0] = forged.make_body(text, held | arrays)
+    text, held = forged.parse_body(bodies[0], forged.RECORD)
+    bodies[0] = forged.make_body(text, held | arrays, start=forged.RECORD)
     (tmp_path / "rows.cache").write_bytes(forged.join_journal(head, bodies))
     with pytest.raises(CheckpointError, match=r"must be of type (<u4|<f4 or <f8), got '<"):
         open_cache(tmp_path / "rows.cache", 1)

@@ -20,6 +20,14 @@ def test_records_come_back_to_the_last_bit(path):
     assert Ledger(path, SETTINGS).records == [{"set": n, "auc": 0.1 + 0.2 * n} for n in range(3)]
 
 
+def test_two_runs_of_one_ledger_keep_each_other_s_records(path):
+    one, two = Ledger(path, SETTINGS), Ledger(path, SETTINGS)
+    one.append({"set": 3})
+    two.append({"set": 4})
+    one.append({"set": 5})
+    assert [record["set"] for record in Ledger(path, SETTINGS).records] == [0, 1, 2, 3, 4, 5]
+
+
 def test_results_that_could_not_be_computed_come_back(tmp_path):
     Ledger(tmp_path / "run", {}).append({"auc": float("nan"), "gap": float("inf")})
     assert repr(Ledger(tmp_path / "run", {}).records) == "[{'auc': nan, 'gap': inf}]"
@@ -88,7 +96,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
 @pytest.mark.parametrize("result", [3, None, "{", "[" * 100_000, ""], ids=lambda r: str(r)[:5])
 def test_a_record_with_a_right_checksum_that_is_no_result_is_told(path, result):
     head, bodies = forged.split_journal(path.read_bytes())
-    bodies.append(forged.make_body({"kind": "task", "about": {"result": result}}, {}))
+    bodies.append(forged.make_body({"kind": "task", "about": {"result": result}}, {}, start=forged.RECORD))
     path.write_bytes(forged.join_journal(head, bodies))
     with pytest.raises(CheckpointError, match=r"no ledger that this mbauc understands.*start again") as caught:
         Ledger(path, SETTINGS)

@@ -60,25 +60,16 @@ class _Part:
 
 @dataclass(frozen=True)
 class RowCache:
-    """A finished cache file.
-
-    Attributes
-    ----------
-    n_features : int
-        Columns of the source.
-    fingerprint : dict or None
-        What the source told of itself when the last block was read.
-    marks : list of BlockMark
-        The blocks that the rows came in.
-    state : dict of ndarrays
-        The collector's sums.
-    """
+    """A finished cache file."""
 
     journal: Journal
     records: Sequence[Body]
     n_features: int
+    #: what the source told of itself when the last block was read
     fingerprint: dict[str, Any] | None
+    #: the blocks that the rows came in
     marks: list[BlockMark]
+    #: the collector's sums
     state: dict[str, NDArray[Any]]
 
     def chunks(self, room: int) -> list[Chunk]:
@@ -111,13 +102,7 @@ def _compact_rows(record: Body, arrays: Mapping[str, NDArray[Any]]) -> CompactRo
 
 
 def open_cache(path: Path, n_threads: int) -> RowCache:
-    """Open a finished file; all of it is checked, on so many threads.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, cut short, something else, or of another version.
-    """
+    """Open a finished file; all of it is checked, on so many threads. Damage is a CheckpointError."""
     with open(path, "rb") as stream:
         journal = _open_journal(stream, str(path))
     parts = _check_records(journal, n_threads)
@@ -229,28 +214,14 @@ class RowCacheWriter:
     renamed when it is finished. Without one it has no name, and the system removes it when nobody reads it any
     more, also after a kill.
 
-    Parameters
-    ----------
-    path : Path or None
-        Where the finished file goes.
-    header : dict
-        ``n_features`` and the source's ``fingerprint``, or None.
-    n_threads : int
-        Threads that check what is there.
-
-    Attributes
-    ----------
-    name : str
-        Name of the file until it is finished.
-    marks : list of BlockMark
-        Blocks that were there already; what came after the last whole one has been cut off.
-    first_fingerprint : dict or None
-        The fingerprint of the source that the file was begun with.
+    ``header`` has ``n_features`` and the source's ``fingerprint``, or None; ``n_threads`` check what is there.
     """
 
     def __init__(self, path: Path | None, header: dict[str, Any], n_threads: int = 1) -> None:
         self._path, self._header = path, header
+        #: blocks that were there already; what came after the last whole one has been cut off
         self.marks: list[BlockMark] = []
+        #: of the source that the file was begun with
         self.first_fingerprint: dict[str, Any] | None = header["fingerprint"]
         self._records: list[Body] = []
         #: those that were there already
@@ -301,13 +272,7 @@ class RowCacheWriter:
         return end
 
     def add_block(self, chunks: Sequence[CompactRows], mark: BlockMark) -> None:
-        """Append the rows of a block of the source.
-
-        Raises
-        ------
-        DiskFullError
-            If they cannot be written. What was written of them is cut off.
-        """
+        """Append the rows of a block of the source; if there is no room for all of them, none of them."""
         entries = [*map(_entry, chunks), (_BLOCK, mark._asdict(), {})]
         self._records += self._writer.append(entries)
 

@@ -69,7 +69,8 @@ class Ledger:
                 self.records.append(json.loads(body.about["result"]))
         except (ValueError, RecursionError) as error:
             raise LEDGER.reject_content(str(self._path), ValueError(str(error))) from error
-        self._end = journal.end
+        if journal.end < journal.size:
+            os.truncate(self._path, journal.end)
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a finished task; it is on disk when this returns.
@@ -82,7 +83,7 @@ class Ledger:
         text = json.dumps(record, separators=(",", ":"))
         with open(self._path, "r+b", buffering=0) as stream:
             advice = "The tasks before are kept: make room, and the same call resumes from there"
-            writer = JournalWriter(stream, str(self._path), LEDGER, self._settings, self._end, advice)
+            end = stream.seek(0, os.SEEK_END)
+            writer = JournalWriter(stream, str(self._path), LEDGER, self._settings, end, advice)
             writer.append([(_TASK, {"result": text}, {})], sync=True)
-            self._end = writer.end
         self.records.append(json.loads(text))
