@@ -7,7 +7,7 @@ import pytest
 
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.estimators.capabilities import CAPABILITIES, WAYS, capability_table, check_capabilities
-from mbauc.readers import Block
+from mbauc.readers import RawBlock
 
 DEFAULTS = MBAClassifier().get_params() | {"cv": 5, "memory": None, "checkpoint": None}
 #: Settings that ask for each capability.
@@ -57,7 +57,7 @@ def fit_of(way, settings):
         return MBAClassifierCV(**settings).fit(X, y)
     ranker = MBAClassifier(**settings)
     if way == "source":
-        return ranker.fit_source(Blocks([Block(X, y)]))
+        return ranker.fit_source(Blocks([RawBlock(X, y)]))
     return ranker.fit(X, y) if way == "memory" else ranker.partial_fit(X, y)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse as sp
 
-from mbauc.readers import Block
+from mbauc.readers import RawBlock
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.split import SomeRows
 
@@ -33,7 +33,7 @@ def rows(kind="dense", weighted=False, seed=0, columns=5, values=(0.1, -2.5, 3.0
         )
         y = rng.integers(0, 2, size).astype(np.int8)
         weight = rng.random(size) if weighted else None
-        blocks.append(Block(X.toarray() if kind == "dense" else sp.csr_array(X), y, weight))
+        blocks.append(RawBlock(X.toarray() if kind == "dense" else sp.csr_array(X), y, weight))
     return Blocks(blocks)
 
 

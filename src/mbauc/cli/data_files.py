@@ -19,7 +19,7 @@ from mbauc.cli.options import TABLE_OPTIONS
 from mbauc.cli.output import Usage
 from mbauc.defaults import BLOCK_ROWS
 from mbauc.store.atomic import naming
-from mbauc.store.leftovers import hold, remove_leftovers
+from mbauc.store.lock import hold, remove_leftovers
 
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout

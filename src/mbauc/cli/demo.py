@@ -131,9 +131,13 @@ def _make_table(rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
 def _plot(y: Any, scored: dict[str, Any], path: Path) -> Path | None:
     """Draw ROC curves into a file; None without matplotlib."""
     try:
-        from mbauc.plots import roc_plot, save_figure
+        from mbauc.plots import RocBandDisplay, new_figure, save_figure
 
-        save_figure(roc_plot(y, scored, title=f"{y.size:,} test rows, 2% positive"), path)
+        ax = new_figure().add_subplot()
+        for name, s in scored.items():
+            RocBandDisplay.from_predictions(y, s, name=name, delta=None, ax=ax)
+        ax.set_title(f"{y.size:,} test rows, 2% positive")
+        save_figure(ax, path)
     except ImportError:
         return None
     return path

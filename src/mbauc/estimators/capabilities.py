@@ -21,7 +21,7 @@ WAYS: dict[Way, str] = {
     "stream": "`partial_fit`",
     "cluster": "Dask, Spark",
     "memory folds": "CV: `fit(X, y)`",
-    "source folds": "CV: `mbauc fit --cv`",
+    "source folds": "CV: `fit_source`, `mbauc fit --cv`",
     "cluster folds": "CV: Dask, Spark",
 }
 
@@ -54,13 +54,11 @@ _WITH_FOLDS = Advice(" cannot be combined with {cv}.")
 _WITH_DECAY = Advice(" cannot be combined with {decay}.")
 _CHOSEN = " is chosen by " + Advice("{cv}; leave out one of the two.")
 _ALL_OR_NUMBER = Advice("{pairs} or a number.", pairs="all")
+_LEAVE_ALL = Advice("leave {pairs}.", pairs="all")
 _PASS_BLOCKS = " is for streams: pass the blocks to partial_fit; fit_source needs the default."
 _NO_ORDER = (
     " is for streams, whose blocks come one after the other; on a cluster there is no order among them. Use "
     "mbauc.MBAClassifier.partial_fit."
-)
-_NUMBER_OF_FOLDS = (
-    ": on a cluster cv is a number of folds. To hold out groups of rows together, give their group as id."
 )
 _ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
 
@@ -80,9 +78,8 @@ CAPABILITIES = (
         lambda pairs, _: not isinstance(pairs, str),
         {
             "decayed source": _WITH_DECAY,
-            "source folds": _WITH_FOLDS,
-            "cluster folds": ": cross-validation on a cluster uses all pairs, in the same pass; leave "
-            + Advice("{pairs}.", pairs="all"),
+            "source folds": ": cross-validation of a source uses all pairs, in the same pass; " + _LEAVE_ALL,
+            "cluster folds": ": cross-validation on a cluster uses all pairs, in the same pass; " + _LEAVE_ALL,
         },
     ),
     Capability(
@@ -150,7 +147,11 @@ CAPABILITIES = (
         ("memory folds",),
         "cv",
         lambda cv, _: not (cv is None or isinstance(cv, int | np.integer)),
-        {"source folds": _NUMBER_OF_FOLDS, "cluster folds": _NUMBER_OF_FOLDS},
+        {
+            "source folds": ": of a source cv is a number of folds.",
+            "cluster folds": ": on a cluster cv is a number of folds. To hold out groups of rows together, "
+            "give their group as id.",
+        },
     ),
     Capability(
         "a `checkpoint` to resume from",

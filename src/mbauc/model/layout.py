@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mbauc.checks import abbreviate
 from mbauc.readers.libsvm.source import LibsvmLayout
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.readers.table.source import TableLayout
-from mbauc.store.file_schema import Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text, shown
+from mbauc.store.file_schema import Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text
 
 __all__ = ["LAYOUT", "LibsvmLayout", "TableLayout", "layout_from_dict"]
 
@@ -44,7 +45,7 @@ def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
         return LibsvmLayout(told["n_features"], told["zero_based"])
     names = told.get("names")
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"names must be different, got {shown(names)}")
+        raise ValueError(f"names must be different, got {abbreviate(names)}")
     layout = TableLayout(
         TableEncoding.from_dict(told["encoding"]),
         told["label"],

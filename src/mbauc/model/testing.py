@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
 from mbauc.rows.source import Source, about_rows

@@ -12,14 +12,14 @@ import numpy as np
 from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, named, seen_files
 from mbauc.model.testing import Tested, score_source
-from mbauc.pairs.moments_source import decayed_moments
+from mbauc.pairs.accumulator import decayed_moments
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
@@ -73,8 +73,8 @@ class Training:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
         settings = self.settings | {"verbose": self.verbose}
         if self.folds:
-            known = set(ClusterClassifierCV().get_params()) & set(settings)
-            chosen = ClusterClassifierCV(cv=self.folds, **{name: settings[name] for name in known})
+            known = set(MBAClassifierCV().get_params()) & set(settings)
+            chosen = MBAClassifierCV(cv=self.folds, **{name: settings[name] for name in known})
             return chosen.fit_source(source), _penalty_path(chosen.cv_results_, self.folds)
         ranker = MBAClassifier(**settings)
         if self.decay < 1:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mbauc.rows import hashing
+from mbauc.rows import hash_functions
 from mbauc.runtime.compiled import compiled
 
-fmix64 = compiled()(hashing.fmix64)
-fnv1a = compiled()(hashing.fnv1a)
+fmix64 = compiled()(hash_functions.fmix64)
+fnv1a = compiled()(hash_functions.fnv1a)
 
 
 @compiled()

@@ -8,27 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.rows.hash_functions import fmix64, fnv1a
+
 Hashes = NDArray[np.uint64]
 
-_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_FIRST, _SECOND, _SHIFT = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53), np.uint64(33)
-
-
-def fmix64(h: Any) -> Any:
-    """MurmurHash3's finaliser: every bit of the input moves every bit of the output.
-
-    Of an array of uint64, or, compiled (:mod:`mbauc.rows.hash_kernels`), of a number.
-    """
-    h = (h ^ (h >> _SHIFT)) * _FIRST
-    h = (h ^ (h >> _SHIFT)) * _SECOND
-    return h ^ (h >> _SHIFT)
-
-
-def fnv1a(text: Any, start: Any, stop: Any, state: Any) -> Any:
-    """FNV-1a of the bytes of a text from ``start`` to ``stop``, from a state on."""
-    for place in range(start, stop):
-        state = (state ^ np.uint64(text[place])) * _PRIME
-    return state
+_OFFSET = np.uint64(0xCBF29CE484222325)
 
 
 def hash_features(column: str, values: Any) -> Hashes:

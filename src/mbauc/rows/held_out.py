@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.source import Block, Source
+from mbauc.rows.source import RawBlock, Source
 from mbauc.rows.split import SomeRows
 
 
@@ -48,7 +48,7 @@ class SplitSource:
         """What the blocks depend on: the source, and the split."""
         return self._sides[0].fingerprint()
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks to train on."""
         if self._kept is not None:
             yield from self._sides[0]
@@ -65,7 +65,7 @@ class SplitSource:
                 if size > self._memory:
                     kept.clear()
             if rows.size:
-                yield Block(X[rows], y[rows], None if weight is None else weight[rows])
+                yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])
         if size <= self._memory:
             self._kept = kept
 
@@ -85,7 +85,7 @@ class _KeptRows:
     def n_rows(self) -> int:
         return sum(block.y.size for block in self._blocks)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         return (block.unpack() for block in self._blocks)
 
 
@@ -112,13 +112,13 @@ class _PackedRows:
         arrays = (self.values, *(self.sparse or ()), self.y, *(() if self.weight is None else (self.weight,)))
         return sum(array.nbytes for array in arrays)
 
-    def unpack(self) -> Block:
+    def unpack(self) -> RawBlock:
         values = self.values.astype(np.float64)
         if self.sparse is None:
-            return Block(values, self.y, self.weight)
+            return RawBlock(values, self.y, self.weight)
         columns, ends = self.sparse
         X = sp.csr_array((values, columns.astype(ends.dtype), ends), shape=self.shape)
-        return Block(X, self.y, self.weight)
+        return RawBlock(X, self.y, self.weight)
 
 
 def _pack_values(values: NDArray[np.float64]) -> NDArray[Any]:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.pairs.operator.cache_writer import CacheWriter
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.operator.row_cache import RowCacheWriter
 from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.operator.sparse_block import SparseBlock
 from mbauc.pairs.scatter.sparse import all_ones
-from mbauc.rows.source import Block
-from mbauc.store.fingerprint import BlockMark
+from mbauc.rows.fingerprint import BlockMark
+from mbauc.rows.source import RawBlock
 
 #: Bytes of compact rows to hold in memory; more go to a nameless temporary file.
 ROOM = 2_000_000_000
@@ -32,7 +33,7 @@ class _Streamed:
         self._waiting: list[tuple[Any, NDArray[np.intp]]] = []
         self._held: list[CompactRows] = []
         self._size = 0
-        self._writer: CacheWriter | None = None
+        self._writer: RowCacheWriter | None = None
 
     def _add(self, X: Any, group: NDArray[np.intp]) -> None:
         """Take in rows, each with the number of its group."""
@@ -45,13 +46,13 @@ class _Streamed:
         of_rows = np.concatenate([of_rows for _, of_rows in self._waiting])
         groups = [np.flatnonzero(of_rows == group) for group in range(self._n_groups)]
         self._waiting = []
-        ones = all_ones(X, self._n_threads)
-        self._collector.count(X, groups, None, ones)
-        chunks = self._collector.compact(X, groups, None, ones)
+        block = SparseBlock(X, groups, None, all_ones(X, self._n_threads))
+        self._collector.count(block)
+        chunks = self._collector.compact(block)
         self._held += chunks
         self._size += sum(chunk.nbytes for chunk in chunks)
         if self._writer is None and self._size > self._room:
-            self._writer = CacheWriter(None, {"n_features": self._n_features, "fingerprint": None})
+            self._writer = RowCacheWriter(None, {"n_features": self._n_features, "fingerprint": None})
         if self._writer is not None:
             self._writer.add_block(self._held, BlockMark(X.shape[0], 0))
             self._held = []
@@ -62,7 +63,7 @@ class _Streamed:
             self._compact()
         if self._writer is None:
             return PairRows(self._held, self._collector, self._n_threads)
-        cache = self._writer.finish(self._collector.state(), self._n_threads)
+        cache = self._writer.finish(self._collector.state())
         return PairRows(cache.chunks(self._room), self._collector, self._n_threads)
 
 
@@ -72,7 +73,7 @@ class AllPairs(_Streamed):
     def __init__(self, n_features: int, n_threads: int, room: int = ROOM) -> None:
         super().__init__(n_features, 2, n_threads, room)
 
-    def add(self, chunk: Block) -> None:
+    def add(self, chunk: RawBlock) -> None:
         """Take in a chunk."""
         self._add(chunk.X, np.where(chunk.y == 1, 0, 1))
 
@@ -91,7 +92,7 @@ class SampledPairs(_Streamed):
         self._rng = rng
         self.n_pairs = 0
 
-    def add(self, chunk: Block) -> None:
+    def add(self, chunk: RawBlock) -> None:
         """Draw from a chunk; from one of a single class there is nothing to draw."""
         positive = chunk.y == 1
         plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)

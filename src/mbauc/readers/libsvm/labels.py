@@ -72,14 +72,14 @@ class Labels:
         self._limit = 2 if positive is None else _MANY
 
     @property
-    def given(self) -> bool:
+    def is_given(self) -> bool:
         """Whether both labels are known beforehand."""
         return self._given is not None
 
     @property
     def two(self) -> NDArray[np.float64]:
         """The two labels that may occur, given or seen; empty if others may."""
-        if self.given or self._positive is not None:
+        if self.is_given or self._positive is not None:
             return self.known
         return np.array(sorted(self.seen))
 
@@ -90,7 +90,7 @@ class Labels:
 
     def see(self, labels: NDArray[np.float64]) -> int | None:
         """Take note of the labels of some rows; the row whose label is one too many, if any."""
-        if self.given:
+        if self.is_given:
             return None
         new = labels
         for label in self.seen:

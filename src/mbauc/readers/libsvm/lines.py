@@ -27,17 +27,11 @@ LONGEST = 1 << 26
 
 
 class Lines(NamedTuple):
-    """Whole lines of a file.
+    """Whole lines of a file."""
 
-    Attributes
-    ----------
-    text : ndarray of uint8
-        Read-only; its last byte is a line end, also where the file has none at its end.
-    taken : int
-        How many bytes of the file, compressed or not, went into it.
-    """
-
+    #: Read-only; its last byte is a line end, also where the file has none at its end.
     text: Text
+    #: How many bytes of the file, compressed or not, went into it.
     taken: int
 
 

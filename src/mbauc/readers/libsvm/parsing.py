@@ -35,29 +35,19 @@ CORRECT = Advice(_CORRECT, on_error="skip")
 
 
 class Rules(NamedTuple):
-    """What lines have to keep to.
+    """What lines have to keep to."""
 
-    Attributes
-    ----------
-    zero_based : bool or None
-        Whether the first column has index 0; None if that is yet to be seen.
-    n_features : int or None
-        Number of columns, if it is known.
-    known : ndarray of float64
-        The labels that may occur; empty if any number may.
-    words : ndarray of uint8 of shape (2, width) or None
-        Text labels, negative first, each with a zero after it.
-    skip : bool
-        Whether lines that do not keep to the rules are passed over.
-    any_label : bool
-        Whether labels mean nothing, as those of rows to score.
-    """
-
+    #: Whether the first column has index 0; None if that is yet to be seen.
     zero_based: bool | None
+    #: Number of columns, if it is known.
     n_features: int | None
+    #: The labels that may occur; empty if any number may.
     known: NDArray[np.float64]
+    #: Text labels, negative first, each with a zero after it.
     words: Text | None
+    #: Whether lines that do not keep to the rules are passed over.
     skip: bool
+    #: Whether labels mean nothing, as those of rows to score.
     any_label: bool = False
 
     @property
@@ -77,61 +67,41 @@ class Rules(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A line that does not keep to the rules.
+    """A line that does not keep to the rules."""
 
-    Attributes
-    ----------
-    line, row : int
-        How many lines and rows of the text stand before it.
-    kind : int
-        One of the codes of the compiled loops.
-    token : bytes
-        What is wrong, up to the next space; empty for an index that occurs twice.
-    column : int
-        That index's column, else -1.
-    """
-
+    #: How many lines and rows of the text stand before it.
     line: int
     row: int
+    #: One of the codes of the compiled loops.
     kind: int
+    #: What is wrong, up to the next space; empty for an index that occurs twice.
     token: bytes
+    #: That index's column, else -1.
     column: int
 
 
 class Rows(NamedTuple):
-    """Parsed rows.
+    """Parsed rows."""
 
-    Attributes
-    ----------
-    indptr, columns, values : ndarrays
-        A CSR matrix, sorted and without duplicates; columns start from 0, or from -1 if an index 0 occurred
-        where it was yet to be seen whether any would.
-    labels : ndarray of float64
-        As they stand in the text; 0 and 1 for text labels.
-    places : ndarray of int64
-        Where in the text the line of each row starts.
-    lowest, highest : int
-        Range of the columns; lowest > highest if there are no entries.
-    lines : int
-        Number of lines, rows or not.
-    queries : int
-        Rows with a query number, which is dropped.
-    faults : list of Fault
-        The first few lines that do not keep to the rules.
-    n_faults : int
-        How many there are, or 1 if the first one ended it.
-    """
-
+    #: A CSR matrix, sorted and without duplicates; columns start from 0, or from -1 if an index 0 occurred
+    #: where it was yet to be seen whether any would.
     indptr: NDArray[np.int64]
     columns: NDArray[np.signedinteger]
     values: NDArray[np.float64]
+    #: As they stand in the text; 0 and 1 for text labels.
     labels: NDArray[np.float64]
+    #: Where in the text the line of each row starts.
     places: NDArray[np.int64]
+    #: Range of the columns; lowest > highest if there are no entries.
     lowest: int
     highest: int
+    #: Number of lines, rows or not.
     lines: int
+    #: Rows with a query number, which is dropped.
     queries: int
+    #: The first few lines that do not keep to the rules.
     faults: list[Fault]
+    #: How many there are, or 1 if the first one ended it.
     n_faults: int
 
 

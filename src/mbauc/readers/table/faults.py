@@ -20,20 +20,13 @@ _SKIP = Advice("{on_error} leaves such rows out.", on_error="skip")
 
 
 class Fault(NamedTuple):
-    """Something that is wrong with some rows.
+    """Something that is wrong with some rows."""
 
-    Attributes
-    ----------
-    rows : ndarray of bool
-        Which rows.
-    reason : str
-        The kind of fault, for counting.
-    message : callable
-        What to say about a row: what was expected, what came, what to do.
-    """
-
+    #: Which rows.
     rows: NDArray[np.bool_]
+    #: The kind of fault, for counting.
     reason: str
+    #: What to say about a row: what was expected, what came, what to do.
     message: Callable[[int], str]
 
 

@@ -20,54 +20,35 @@ from mbauc.runtime.ahead import one_ahead
 
 
 class TableRows(NamedTuple):
-    """Rows of a block that can be used, not yet encoded.
+    """Rows of a block that can be used, not yet encoded."""
 
-    Attributes
-    ----------
-    features : Features
-        What an encoding makes a matrix, or scores, of.
-    y : ndarray of int8 or None
-        Labels, if they are read.
-    weight : ndarray or None
-        Weights, if they are read.
-    table : Arrow table
-        All columns that were read.
-    numbers : ndarray of int64
-        Which rows they are, counted from 0 over all files: those that were left out count, empty lines do not.
-    """
-
+    #: What an encoding makes a matrix, or scores, of.
     features: Features
+    #: Labels, if they are read.
     y: NDArray[np.int8] | None
+    #: Weights, if they are read.
     weight: NDArray[np.float64] | None
+    #: All columns that were read.
     table: Any
+    #: Which rows they are, counted from 0 over all files: those that were left out count, empty lines do not.
     numbers: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class TableReader:
-    """Which columns of which tables are read, and what they are.
+    """Which columns of which tables are read, and what they are."""
 
-    Attributes
-    ----------
-    tables : sequence of CsvTable and ParquetTable
-        Where the rows are.
-    columns : tuple of Column
-        Features.
-    labels : TableLabels or None
-        The label column; None if labels are not read.
-    weight : str or None
-        Name of the weight column.
-    block_rows : int
-        Rows of a block, at most.
-    named : bool
-        Whether names of columns were given, so that no line should have them.
-    """
-
+    #: Where the rows are.
     tables: Sequence[Table]
+    #: Features.
     columns: tuple[Column, ...]
+    #: The label column; None if labels are not read.
     labels: TableLabels | None
+    #: Name of the weight column.
     weight: str | None
+    #: Rows of a block, at most.
     block_rows: int
+    #: Whether names of columns were given, so that no line should have them.
     named: bool = False
 
     @property

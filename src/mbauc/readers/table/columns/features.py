@@ -17,20 +17,13 @@ from mbauc.readers.table.faults import Fault
 
 
 class Features(NamedTuple):
-    """Feature columns of some rows.
+    """Feature columns of some rows."""
 
-    Attributes
-    ----------
-    rows : int
-        Number of rows.
-    numbers : dict of float64 arrays
-        Numeric columns; NaN where a value is missing.
-    texts : dict of Texts
-        Category columns, and the parts of time columns under names such as ``hour.weekday``.
-    """
-
+    #: Number of rows.
     rows: int
+    #: Numeric columns; NaN where a value is missing.
     numbers: dict[str, NDArray[np.float64]]
+    #: Category columns, and the parts of time columns under names such as ``hour.weekday``.
     texts: dict[str, Texts]
 
     def select(self, keep: NDArray[np.bool_] | None) -> Features:
@@ -84,14 +77,14 @@ def _part_values(part: str) -> Any:
     return pyarrow().array(PARTS[part])
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 60 else shown[:60] + "…"
 
 
 def _no_number(name: str, values: Any) -> Callable[[int], str]:
     def message(row: int) -> str:
-        return (f"expected a finite number in column {name!r}, got {_shown(values[row].as_py())}. ") + Advice(
+        return (f"expected a finite number in column {name!r}, got {_show(values[row].as_py())}. ") + Advice(
             "Pass {types} if it is none.", types={name: "category"}
         )
 
@@ -102,7 +95,7 @@ def _no_time(column: Column, values: Any) -> Callable[[int], str]:
     wanted = "a time" if column.form in ("timestamp", "date", "time of day") else f"a time as {column.form}"
 
     def message(row: int) -> str:
-        return (f"expected {wanted} in column {column.name!r}, got {_shown(values[row].as_py())}. ") + Advice(
+        return (f"expected {wanted} in column {column.name!r}, got {_show(values[row].as_py())}. ") + Advice(
             "Pass {types} if it is none.", types={column.name: "category"}
         )
 

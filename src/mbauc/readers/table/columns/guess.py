@@ -29,23 +29,15 @@ _INDEX_ROWS = 25
 
 
 class Guess(NamedTuple):
-    """What a column is taken for.
+    """What a column is taken for."""
 
-    Attributes
-    ----------
-    kind : {"numeric", "category", "time", "id", "ignore"}
-        What it is.
-    why : str
-        Why, in words for the user.
-    spelling : {"text", "whole", "number", "truth"}
-        What its values are, for :func:`~mbauc.readers.table.columns.values.read_texts`.
-    form : str
-        How its values spell a time, if they do.
-    """
-
+    #: What it is.
     kind: str
+    #: Why, in words for the user.
     why: str
+    #: What its values are, for :func:`~mbauc.readers.table.columns.values.read_texts`.
     spelling: str = "text"
+    #: How its values spell a time, if they do.
     form: str = ""
 
 

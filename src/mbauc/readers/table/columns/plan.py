@@ -166,7 +166,7 @@ def plan_columns(
     names = list(table.column_names)
     present = set(names)
     left_out = left_out or {}
-    said = _said(label, weight, types or {}, ignore, id)
+    said = _collect_kinds(label, weight, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
             raise ValueError(no_such_column(Advice.naming(how) + f" {name!r}", name, names, where))
@@ -176,9 +176,9 @@ def plan_columns(
         if kind is None and name in left_out:
             columns.append(Column(name, "ignore", left_out[name]))
         elif kind is None or kind in _FEATURES:
-            found = _guessed(name, table[name], where)
+            found = _guess_column(name, table[name], where)
             columns.append(
-                Column(name, *found) if kind is None else _as_said(name, kind, found, table[name], where)
+                Column(name, *found) if kind is None else _column_as_said(name, kind, found, table[name], where)
             )
         else:
             columns.append(Column(name, kind, "you said so"))
@@ -216,7 +216,7 @@ def plan_known_columns(
     return ColumnPlan(tuple(columns), 0)
 
 
-def _guessed(name: str, values: Any, where: str) -> Guess:
+def _guess_column(name: str, values: Any, where: str) -> Guess:
     try:
         return guess(name, values)
     except WrongTypeError as error:
@@ -235,7 +235,7 @@ def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> st
     return f"{where}: there is no column for " + what + f"; its {len(names)} columns are {shown}.{hint}"
 
 
-def _said(
+def _collect_kinds(
     label: str | None, weight: str | None, types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
 ) -> dict[str, tuple[str, str]]:
     """What the user says a column is, and in which argument."""
@@ -264,7 +264,7 @@ def _said(
     return said
 
 
-def _as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
+def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
     """A feature that the user says something about; how its values are spelled is still looked up."""
     form = found.form if kind == "time" else ""
     if kind == "time" and not form:

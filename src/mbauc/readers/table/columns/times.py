@@ -112,9 +112,9 @@ def calendar_parts(column: Any, form: str) -> tuple[Parts, NDArray[np.bool_]]:
     if form_of_type(column.type) is not None:
         parts: Parts = {}
         if not types.is_time(column.type):
-            parts["weekday"] = _filled(compute.day_of_week(column))
+            parts["weekday"] = _fill_missing(compute.day_of_week(column))
         if not types.is_date(column.type):
-            parts["hour"] = _filled(compute.hour(column))
+            parts["hour"] = _fill_missing(compute.hour(column))
         return parts, np.zeros(len(column), dtype=bool)
     if types.is_string(column.type) or types.is_large_string(column.type):
         coded = column.dictionary_encode()
@@ -137,7 +137,7 @@ def calendar_parts(column: Any, form: str) -> tuple[Parts, NDArray[np.bool_]]:
     )
 
 
-def _filled(values: Any) -> NDArray[np.int32]:
+def _fill_missing(values: Any) -> NDArray[np.int32]:
     """An Arrow array of small numbers with -1 for missing ones."""
     return np.asarray(values.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
 
@@ -148,7 +148,7 @@ def _parts_of_texts(texts: list[str]) -> tuple[Parts, NDArray[np.bool_]]:
         match = _ISO.fullmatch(text)
         if match:
             fields[row] = [int(group or 0) for group in match.groups()]
-    return _checked(*fields.T)
+    return _check_dates(*fields.T)
 
 
 def _parts_of_digits(texts: list[str], form: str) -> tuple[Parts, NDArray[np.bool_]]:
@@ -178,7 +178,7 @@ def _parts_of_numbers(numbers: NDArray[np.int64], form: str) -> tuple[Parts, NDA
         left = left // 10**digits
     hour, day, month = fields
     year = np.where(left < 70, 2000 + left, 1900 + left) if year_digits == 2 else left
-    parts, bad = _checked(year, month, day, hour)
+    parts, bad = _check_dates(year, month, day, hour)
     if year_digits == 2:
         bad |= left > 99
     if rest_digits:
@@ -187,7 +187,7 @@ def _parts_of_numbers(numbers: NDArray[np.int64], form: str) -> tuple[Parts, NDA
     return parts, bad | (numbers < 0)
 
 
-def _checked(
+def _check_dates(
     year: NDArray[np.int64], month: NDArray[np.int64], day: NDArray[np.int64], hour: NDArray[np.int64]
 ) -> tuple[Parts, NDArray[np.bool_]]:
     bad = (year < 1900) | (year > 2100) | (month < 1) | (month > 12) | (day < 1) | (hour > 23)

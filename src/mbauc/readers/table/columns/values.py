@@ -25,18 +25,12 @@ _TRUTH = {"true": "true", "false": "false"}
 
 
 class Texts(NamedTuple):
-    """Texts of a column, each about once.
+    """Texts of a column, each about once."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32
-        For each row the place of its text in ``values``; -1 where it is missing.
-    values : Arrow array of strings
-        The texts. Some may occur in no row, and some twice, since files bring dictionaries of their own; an
-        empty one means the same as -1.
-    """
-
+    #: For each row the place of its text in ``values``; -1 where it is missing.
     codes: NDArray[np.int32]
+    #: The texts. Some may occur in no row, and some twice, since files bring dictionaries of their own; an
+    #: empty one means the same as -1.
     values: Any
 
     def drop_unused(self, *, empty: bool = False) -> Texts:
@@ -165,7 +159,7 @@ def read_numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | 
         values = pyarrow("compute").divide(column.cast(arrow.int64()).cast(arrow.float64(), safe=False), ticks)
     else:
         raise WrongTypeError(str(kind))
-    result = _with_nan(values)
+    result = _fill_nan(values)
     bad = np.isinf(result)
     return result, bad if bad.any() else None
 
@@ -180,7 +174,7 @@ def _numbers_one_by_one(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bo
     return result, bad if bad.any() else None
 
 
-def _with_nan(values: Any) -> NDArray[np.float64]:
+def _fill_nan(values: Any) -> NDArray[np.float64]:
     # a copy of our own: Arrow's memory is read-only
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
@@ -211,7 +205,7 @@ def unify_types(parts: list[Any]) -> list[Any]:
             return [part.cast(arrow.float64()) for part in parts]
         except arrow.ArrowInvalid:
             pass
-    return [part if is_text(part.type) else _spelled(part, "number") for part in parts]
+    return [part if is_text(part.type) else _spell(part, "number") for part in parts]
 
 
 def _is_number(kind: Any) -> bool:
@@ -234,16 +228,16 @@ def read_texts(column: Any, spelling: str) -> Texts:
     """
     coded = read_dictionary(column)
     if coded is None:
-        coded = _encoded(flatten(column), spelling)
+        coded = _encode(flatten(column), spelling)
     if is_text(coded.values.type):
-        return coded if spelling == "text" else _respelled_texts(coded.drop_unused(), spelling)
-    spelled = _spelled(coded.values, spelling)
+        return coded if spelling == "text" else _respell_texts(coded.drop_unused(), spelling)
+    spelled = _spell(coded.values, spelling)
     if pyarrow().types.is_integer(coded.values.type):
         return Texts(coded.codes, spelled)
-    return _once(coded.codes, spelled)
+    return _drop_duplicates(coded.codes, spelled)
 
 
-def _encoded(column: Any, spelling: str) -> Texts:
+def _encode(column: Any, spelling: str) -> Texts:
     """A flat column as codes and distinct values, of whatever type."""
     arrow = pyarrow()
     types, kind = arrow.types, column.type
@@ -260,30 +254,30 @@ def _encoded(column: Any, spelling: str) -> Texts:
     return Texts(codes, coded.dictionary)
 
 
-def _respelled_texts(coded: Texts, spelling: str) -> Texts:
+def _respell_texts(coded: Texts, spelling: str) -> Texts:
     compute = pyarrow("compute")
     other = compute.invert(compute.match_substring_regex(coded.values, _PLAIN))
     if not compute.any(other).as_py():  # as in most columns of whole numbers
         return coded
-    respelled = _spelled(coded.values.filter(other), spelling)
-    return _once(coded.codes, compute.replace_with_mask(coded.values, other, respelled))
+    respelled = _spell(coded.values.filter(other), spelling)
+    return _drop_duplicates(coded.codes, compute.replace_with_mask(coded.values, other, respelled))
 
 
-def _spelled(values: Any, spelling: str) -> Any:
+def _spell(values: Any, spelling: str) -> Any:
     """Distinct values as texts; None where one is missing."""
     arrow = pyarrow()
     kind = values.type
     if is_text(kind):
-        return arrow.array([_respelled(text, spelling) for text in values.to_pylist()], arrow.string())
+        return arrow.array([_respell(text, spelling) for text in values.to_pylist()], arrow.string())
     if arrow.types.is_floating(kind):
-        return arrow.array([_float_text(value) for value in values.to_pylist()], arrow.string())
+        return arrow.array([_spell_float(value) for value in values.to_pylist()], arrow.string())
     if arrow.types.is_decimal(kind):
-        told = [None if value is None else _plain(value) for value in values.to_pylist()]
+        told = [None if value is None else _spell_plainly(value) for value in values.to_pylist()]
         return arrow.array(told, arrow.string())
     return values.cast(arrow.string())
 
 
-def _plain(value: Decimal) -> str:
+def _spell_plainly(value: Decimal) -> str:
     """A number without an exponent, a plus sign, or zeros at its end."""
     text = f"{value:f}"
     if "." in text:
@@ -291,7 +285,7 @@ def _plain(value: Decimal) -> str:
     return "0" if text == "-0" else text
 
 
-def _respelled(text: str | None, spelling: str) -> str | None:
+def _respell(text: str | None, spelling: str) -> str | None:
     if text is None:
         return None
     if spelling == "truth":
@@ -304,18 +298,20 @@ def _respelled(text: str | None, spelling: str) -> str | None:
         return text
     value = Decimal(bare)
     # nobody wants a text of a thousand zeros
-    return _plain(value) if value.adjusted() > -400 else text
+    return _spell_plainly(value) if value.adjusted() > -400 else text
 
 
-def _float_text(value: float | None) -> str | None:
+def _spell_float(value: float | None) -> str | None:
     if value is None or value != value:
         return None
     if abs(value) == float("inf"):
         return repr(value)
-    return str(int(value)) if abs(value) < 2**63 and value == int(value) else _plain(Decimal(repr(value)))
+    return (
+        str(int(value)) if abs(value) < 2**63 and value == int(value) else _spell_plainly(Decimal(repr(value)))
+    )
 
 
-def _once(codes: NDArray[np.int32], values: Any) -> Texts:
+def _drop_duplicates(codes: NDArray[np.int32], values: Any) -> Texts:
     """Texts with equal ones made one, and empty ones made missing."""
     arrow, compute = pyarrow(), pyarrow("compute")
     present = compute.fill_null(compute.not_equal(values, ""), False)

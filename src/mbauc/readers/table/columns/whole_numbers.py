@@ -33,17 +33,11 @@ _CODE_WORDS = {
 
 
 class Verdict(NamedTuple):
-    """What a column is taken for, and why.
+    """What a column is taken for, and why."""
 
-    Attributes
-    ----------
-    kind : str
-        ``"numeric"``, ``"category"`` or ``"id"``.
-    why : str
-        The reason, in words for the user.
-    """
-
+    #: ``"numeric"``, ``"category"`` or ``"id"``.
     kind: str
+    #: The reason, in words for the user.
     why: str
 
 

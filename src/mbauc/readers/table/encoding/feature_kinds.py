@@ -17,25 +17,16 @@ MISSING, OTHER = "(missing)", "(other)"
 
 @dataclass(frozen=True)
 class NumericFeature:
-    """A numeric column: ``(x - center) / scale``, and ``fill`` where x is missing.
+    """A numeric column: ``(x - center) / scale``, and ``fill`` where x is missing."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    center, scale, fill : float
-        As above.
-    indicator : bool
-        Whether a second feature is 1 where x is missing.
-    hashes_missing : bool
-        Whether, where categories are hashed, a missing value is hashed as an empty text.
-    """
-
+    #: Name of the column.
     name: str
     center: float = 0.0
     scale: float = 1.0
     fill: float = 0.0
+    #: Whether a second feature is 1 where x is missing.
     indicator: bool = False
+    #: Whether, where categories are hashed, a missing value is hashed as an empty text.
     hashes_missing: bool = True
 
     @property
@@ -52,20 +43,13 @@ class NumericFeature:
 
 @dataclass(frozen=True)
 class CategoryFeature:
-    """A category column, or a part of a time column: one feature for each value, or hashed ones.
+    """A category column, or a part of a time column: one feature for each value, or hashed ones."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the column, for parts with the part (``hour.weekday``).
-    categories : tuple of str or None
-        Values with a feature of their own; None if values are hashed.
-    has_missing, has_other : bool
-        Whether missing values, and values without a feature of their own, have one.
-    """
-
+    #: Name of the column, for parts with the part (``hour.weekday``).
     name: str
+    #: Values with a feature of their own; None if values are hashed.
     categories: tuple[str, ...] | None = None
+    #: Whether missing values, and values without a feature of their own, have one.
     has_missing: bool = False
     has_other: bool = False
 

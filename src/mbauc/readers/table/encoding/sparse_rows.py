@@ -22,24 +22,16 @@ def key_type(n_features: int) -> type[np.signedinteger]:
 
 
 class CodedEntries(NamedTuple):
-    """Entries ±1, at most one a row: a code for each row, and what each code stands for.
+    """Entries ±1, at most one a row: a code for each row, and what each code stands for."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the column of the table, or of a part of it.
-    codes : ndarray of int32
-        One for each row.
-    keys : ndarray
-        For each code twice the column of its entry, plus one for -1; negative where there is no entry. The last
-        one is that of the code -1.
-    values : Arrow array of strings, or empty
-        Texts of the codes.
-    """
-
+    #: Name of the column of the table, or of a part of it.
     name: str
+    #: One for each row.
     codes: NDArray[np.int32]
+    #: For each code twice the column of its entry, plus one for -1; negative where there is no entry. The last
+    #: one is that of the code -1.
     keys: NDArray[np.signedinteger]
+    #: Texts of the codes.
     values: Any = ()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.checks import check_choice
+from mbauc.checks import abbreviate, check_choice
 from mbauc.errors import Advice
 from mbauc.readers.hashing import hash_keys
 from mbauc.readers.table.arrow import as_arrow_table, column_names
@@ -29,7 +29,6 @@ from mbauc.readers.table.encoding.feature_kinds import (
 from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
 from mbauc.readers.table.faults import report_faults
-from mbauc.store.file_schema import shown
 
 _FORMAT, _VERSION = "mbauc table encoding", 1
 #: Up to so many columns blocks may be dense,
@@ -373,7 +372,7 @@ class TableEncoding:
         numeric = {c.name for c in self.columns if c.kind == "numeric"}
         hashed = self.hash_dim is not None
         for feature in self.features:
-            name = shown(feature.name)
+            name = abbreviate(feature.name)
             if isinstance(feature, NumericFeature) != (feature.name in numeric):
                 raise ValueError(f"the feature {name} does not fit its column")
             if isinstance(feature, NumericFeature):

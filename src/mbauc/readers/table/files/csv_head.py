@@ -25,20 +25,13 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class Record(NamedTuple):
-    """A line of a text table, or several if a quoted field has line breaks.
+    """A line of a text table, or several if a quoted field has line breaks."""
 
-    Attributes
-    ----------
-    fields : list of str
-        Its fields, without their quotes.
-    end : int
-        Place in the text behind it.
-    lines : int
-        Lines of the text up to its end.
-    """
-
+    #: Its fields, without their quotes.
     fields: list[str]
+    #: Place in the text behind it.
     end: int
+    #: Lines of the text up to its end.
     lines: int
 
 

@@ -30,17 +30,11 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class TableFile:
-    """One file of a table.
+    """One file of a table."""
 
-    Attributes
-    ----------
-    path : Path
-        Where it is.
-    member : str or None
-        Its name within a zip archive.
-    """
-
+    #: Where it is.
     path: Path
+    #: Its name within a zip archive.
     member: str | None = None
 
     def __str__(self) -> str:

@@ -12,23 +12,15 @@ from mbauc.readers.table.arrow import pyarrow
 
 
 class Piece(NamedTuple):
-    """Some consecutive rows of a file.
+    """Some consecutive rows of a file."""
 
-    Attributes
-    ----------
-    table : Arrow table
-        The rows.
-    file : str
-        Name of the file.
-    unit : {"line", "row"}
-        What ``places`` counts.
-    places : ndarray of int64
-        Where each row stands: lines of a text file, or rows of a Parquet file, counted from 1.
-    """
-
+    #: The rows.
     table: Any
+    #: Name of the file.
     file: str
+    #: What ``places`` counts.
     unit: str
+    #: Where each row stands: lines of a text file, or rows of a Parquet file, counted from 1.
     places: NDArray[np.int64]
 
     def place(self, row: int) -> str:

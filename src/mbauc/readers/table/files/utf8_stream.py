@@ -19,20 +19,13 @@ _MARKED = re.compile(OTHER_BYTES)
 
 @dataclass
 class Seen:
-    """What a stream has seen of a file.
+    """What a stream has seen of a file."""
 
-    Attributes
-    ----------
-    end : bytes
-        The last bytes that were read.
-    marked : bool
-        Whether there were bytes that are not UTF-8.
-    error : exception or None
-        What ended the reading before the end of the file.
-    """
-
+    #: The last bytes that were read.
     end: bytes = b""
+    #: Whether there were bytes that are not UTF-8.
     marked: bool = False
+    #: What ended the reading before the end of the file.
     error: BaseException | None = None
 
 
