@@ -9,9 +9,9 @@ import reference
 from local_parts import LocalParts, cut
 from mbauc import metrics
 from mbauc.errors import FewRowsWarning, PartError
-from mbauc.metrics.parts_auc import ReadScores, interval_of
-from mbauc.metrics.rank_sums import RankedScores, RankSums
-from mbauc.rows.parts import PartBlock
+from mbauc.metrics.parts_auc import ReadScores
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.metrics.ranked import RankedScores
 
 SCORES = st.one_of(
     st.integers(-2, 2).map(float),
@@ -57,7 +57,7 @@ def test_auc_by_definition(case, cuts):
 @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_interval_is_that_of_one_machine(case, cuts, scale):
     y, s, weight = case
-    ours = interval_of(in_ranges(y, s, weight, cuts), 0.9, scale)
+    ours = in_ranges(y, s, weight, cuts).interval(0.9, scale)
     meaning = None if weight is None else "frequency"
     local = metrics.roc_auc_interval(y, s, weight, weights=meaning, confidence=0.9, scale=scale)
     assert ours.auc == pytest.approx(local.auc, abs=1e-13)
@@ -102,7 +102,7 @@ def test_scores_that_rank_almost_perfectly_keep_their_digits(weighted, gap):
     meaning = "frequency" if weighted else None
     local = metrics.roc_auc_interval(y, s, weight, weights=meaning)
     for cuts in ([], np.quantile(s, [0.2, 0.5, 0.89, 0.9, 0.95])):
-        ours = interval_of(in_ranges(y, s, weight, cuts), 0.95, "logit")
+        ours = in_ranges(y, s, weight, cuts).interval(0.95, "logit")
         assert ours.auc == pytest.approx(local.auc, abs=1e-15)
         assert ours.stderr == pytest.approx(local.stderr, rel=1e-6, abs=0.0)
         assert (ours.low, ours.high) == pytest.approx((local.low, local.high), abs=1e-13)
@@ -115,7 +115,7 @@ def test_it_is_not_the_mean_of_the_parts():
     parts = cut([100], s[:, None], y)
     by_part = [metrics.roc_auc(y[own], s[own]) for own in (slice(0, 100), slice(100, 200))]
     assert by_part == [1.0, 1.0]
-    assert parts.ranked(ReadScores(np.array([0, 1]))).auc == pytest.approx(0.75)
+    assert parts.rank(ReadScores(np.array([0, 1])), RankSums.of).auc == pytest.approx(0.75)
 
 
 # -- reading scores --------------------------------------------------
@@ -123,7 +123,7 @@ def test_it_is_not_the_mean_of_the_parts():
 
 def test_zeros_of_either_sign_are_ties():
     s, y = np.array([0.0, -0.0]), np.array([0, 1])
-    read = ReadScores(np.array([0, 1]))(0, [PartBlock(s[:, None], y)])
+    read = ReadScores(np.array([0, 1]))(0, [(s[:, None], y)])
     assert np.array_equal(np.signbit(read.values), [False, False])
     assert RankSums.of(read).auc == 0.5
 
@@ -132,14 +132,14 @@ def test_scores_that_are_missing_are_said_with_part_and_row():
     s, y = np.zeros((20, 1)), np.arange(20) % 2
     s[13] = np.nan
     with pytest.raises(PartError, match=r"partition 1 .*score of row 8 is NaN"):
-        cut([5], s, y, blocks=2).ranked(ReadScores(np.array([0, 1])))
+        cut([5], s, y, blocks=2).rank(ReadScores(np.array([0, 1])), RankSums.of)
 
 
 def test_parts_without_rows_or_weights():
     y, s, weight = np.arange(20) % 2, np.arange(20.0)[:, None], np.ones(20)
     weight[:5] = 0.0
     parts = LocalParts([*cut([0, 5], s, y, weight)._parts, []])
-    found = parts.ranked(ReadScores(np.array([0, 1])))
+    found = parts.rank(ReadScores(np.array([0, 1])), RankSums.of)
     assert found.auc == pytest.approx(metrics.roc_auc(y, s[:, 0], weight), abs=1e-15)
 
 
@@ -147,14 +147,14 @@ def test_parts_without_rows_or_weights():
 def test_an_interval_needs_two_rows_of_each_class(y):
     sums = RankSums.of(RankedScores(y == 1, np.arange(4.0), None))
     with pytest.raises(ValueError, match=r"AUC needs both classes|at least 2 rows of each class"):
-        interval_of(sums, 0.95, "logit")
+        sums.interval(0.95, "logit")
 
 
 def test_few_rows_are_warned_of():
     sums = RankSums.of(RankedScores(np.arange(120) < 49, np.arange(120.0), None))
     with pytest.warns(FewRowsWarning, match="49 positive rows, 71 negative rows: with fewer than 100"):
-        interval_of(sums, 0.95, "logit")
+        sums.interval(0.95, "logit")
     with pytest.raises(ValueError, match="scale must be"):
-        interval_of(sums, 0.95, "probit")
+        sums.interval(0.95, "probit")
     with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
-        interval_of(sums, 95, "logit")
+        sums.interval(95, "logit")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mbauc.readers.table.encoding_check import LABEL, LAYOUT
+from mbauc.model.layout import LAYOUT
+from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.file_schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pyspark.sql import Column
 
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.parts_auc import ReadScores, interval_of
+from mbauc.metrics import AucInterval
+from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.label_counts import take_census
+from mbauc.rows.label_counts import count_labels
 from mbauc.spark.frame import cluster_rows, is_frame
 
 _SCORE = "__score"
@@ -54,12 +54,13 @@ def roc_auc_interval(
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
-    return interval_of(_ranked(frame, score, label, weight), confidence, scale)
+    return _ranked(frame, score, label, weight).interval(confidence, scale)
 
 
 def _ranked(frame: Any, score: Column | str, label: str, weight: str | None) -> RankSums:
     if is_frame(frame) and not isinstance(score, str):
         frame, score = frame.withColumn(_SCORE, score), _SCORE
     rows = cluster_rows(frame, [score], label, weight)
-    census = take_census(rows.parts, rows.layout)
-    return rows.parts.ranked(ReadScores(census.classes))
+    counts = count_labels(rows.parts, rows.schema)
+    sums: RankSums = rows.parts.rank(ReadScores(counts.classes), RankSums.of)
+    return sums

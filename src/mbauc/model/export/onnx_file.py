@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.readers.table.encoding import CategoryFeature, NumericFeature
 from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
 from mbauc.paper.datasets.entry import ENDINGS, File
-from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
+from mbauc.readers.compressed import DAMAGE, is_damage, unpack
 
 Content = Literal["original", "copy", "changed", "damaged", "not on record"]
 
@@ -43,7 +43,7 @@ def opened(path: Path, file: File, name: str | None = None) -> Iterator[IO[bytes
                 if Path(name).suffix not in ENDINGS[1:]:
                     yield stream
                     return
-                inside = unpacked(stream)
+                inside = unpack(stream)
                 if inside is None:
                     raise EOFError("it is not compressed, as its name says")
                 with inside:

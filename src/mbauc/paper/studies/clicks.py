@@ -29,7 +29,7 @@ from mbauc.paper.studies.click_sets import SETS, ClickSet
 from mbauc.paper.studies.click_study import CONFIDENCE, Point, Study, chosen
 from mbauc.paper.studies.ledger import Ledger
 from mbauc.paper.studies.provenance import versions
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.threads import run_threads, single_threaded_blas, thread_count
 
@@ -161,7 +161,7 @@ def _judged(
     return points, scores
 
 
-def _auc(block: Block, w: Array | None) -> float:
+def _auc(block: RawBlock, w: Array | None) -> float:
     return float("nan") if w is None or not np.isfinite(w).all() else roc_auc(block.y, block.X @ w)
 
 

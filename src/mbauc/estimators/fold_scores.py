@@ -1,0 +1,138 @@
+"""Scores of held-out rows in parts: their AUC, and what moments would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.metrics import StreamingAUC
+from mbauc.metrics.rank_sums import merge_spreads
+from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.operator.of_parts import KeptRows
+from mbauc.rows.accumulate import AccumulateTask
+from mbauc.rows.block import Block
+from mbauc.rows.scores import scores
+
+Array = NDArray[np.float64]
+
+#: Bytes of the bins in which the scores of one weight vector are counted.
+_BINS = 1 << 17
+
+
+@dataclass
+class FoldScores:
+    """Scores of the rows of one fold under several weight vectors; those of several parts add up.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (2, 3, k)
+        Weight and mean of the scores of each class, positives first, and sum of their squares about the mean.
+    counts : list of StreamingAUC
+        Scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond.
+    """
+
+    sums: Array
+    counts: list[StreamingAUC] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, k: int, with_auc: bool) -> FoldScores:
+        """Of no rows."""
+        return cls(
+            np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(k if with_auc else 0)]
+        )
+
+    @classmethod
+    def of_more_weights(cls, pieces: list[FoldScores]) -> FoldScores:
+        """Of the same rows under all weights."""
+        sums = np.concatenate([piece.sums for piece in pieces], axis=2)
+        return cls(sums, [counted for piece in pieces for counted in piece.counts])
+
+    def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
+        """Count rows with their scores, shape (k, n)."""
+        own = np.ones(positive.size) if weight is None else weight
+        for side, mask in enumerate((positive, ~positive)):
+            total = float(own[mask].sum())
+            if total > 0:
+                w, s = own[mask], values[:, mask]
+                mean = s @ w / total
+                spread = (s - mean[:, None]) ** 2 @ w
+                self.sums[side] = merge_spreads(
+                    self.sums[side], np.stack([np.full(mean.size, total), mean, spread])
+                )
+        for counted, row in zip(self.counts, values, strict=False):
+            counted.update(positive.astype(np.int8), row, weight)
+
+    def merge(self, other: FoldScores) -> FoldScores:
+        """Of the rows of both."""
+        counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
+        sums = [merge_spreads(*both) for both in zip(self.sums, other.sums, strict=True)]
+        return FoldScores(np.stack(sums), counts)
+
+    @property
+    def auc(self) -> Array:
+        """AUC of each weight vector."""
+        return np.array([counted.auc for counted in self.counts])
+
+    def class_statistics(self) -> tuple[Array, Array]:
+        """Difference of the class means of the scores, and sum of their variances."""
+        weight, mean, spread = self.sums.transpose(1, 0, 2)
+        return mean[0] - mean[1], (spread / weight).sum(axis=0)
+
+
+@dataclass(frozen=True)
+class ScoreBlocks(AccumulateTask):
+    """Task: scores of the rows of each fold under the weights ``W[fold]``, from the rows themselves."""
+
+    W: list[Array] = field(default_factory=list)
+
+    def start(self, fold: int) -> _Scorer:
+        """No rows yet."""
+        return _Scorer(self.W[fold], FoldScores.empty(len(self.W[fold]), True))
+
+    def finish(self, accumulator: _Scorer) -> FoldScores:
+        """The scores without the weights."""
+        return accumulator.found
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores rows under some weights."""
+
+    W: Array
+    found: FoldScores
+
+    def add(self, block: Block, subset: NDArray[np.intp]) -> None:
+        weight = None if block.weight is None else block.weight[subset]
+        self.found.see(scores(block.X, self.W, subset), block.positive[subset], weight)
+
+
+@dataclass(frozen=True)
+class ScorePacked:
+    """Task: the same from compact rows; W over the columns in use."""
+
+    W: list[Array]
+    with_auc: bool
+
+    def __call__(self, number: int, kept: Iterable[KeptRows]) -> list[FoldScores]:
+        """Of each fold."""
+        found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
+        for fold, rows in kept:
+            positive = np.full(rows.n_rows, rows.group == 0)
+            found[fold].see((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
+        return found
+
+
+def _matrix(rows: CompactRows, n_columns: int) -> Any:
+    values = np.ones(rows.columns.size) if rows.values is None else rows.values.astype(np.float64)
+    indices = rows.columns.astype(np.int32)
+    return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
+
+
+def merge_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
+    """Of the rows of both."""
+    return [mine.merge(theirs) for mine, theirs in zip(first, second, strict=True)]
