@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from unittest.mock import patch
 
 import numpy as np
-from mbauc.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
+from mbauc.paper.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
 
 from benchmarks.datasets import load_all

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mbauc.theory import (
+from mbauc.paper.theory import (
     Quantities,
     guaranteed_distance,
     guaranteed_gap,
