@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from unittest.mock import patch
 
 import numpy as np
-from mbauc.paper.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from sklearn.preprocessing import MaxAbsScaler
 
 from benchmarks.datasets import load_all
@@ -17,7 +16,17 @@ from benchmarks.timing import report
 from mbauc import MBAClassifier
 from mbauc.errors import DivergedError
 from mbauc.metrics import roc_auc
-from mbauc.paper.rivals import mini_batch_pairwise, online_logistic_regression, opauc
+from mbauc.paper.rivals import (
+    OAM,
+    OPAUC,
+    AdaOAM,
+    FTRLProximal,
+    MiniBatchPairwise,
+    OnlineLogisticRegression,
+    mini_batch_pairwise,
+    online_logistic_regression,
+    opauc,
+)
 
 #: Rows used of larger sets, and columns up to which O(d²) methods take part.
 ROWS, COLUMNS = 20_000, 512

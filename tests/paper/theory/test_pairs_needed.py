@@ -5,19 +5,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import reference
 from mbauc.paper.theory import (
     Quantities,
     guaranteed_distance,
     guaranteed_gap,
     linear_tail,
     mean_tail,
+    pairs_needed,
     residual_tail,
     second_moment_tail,
     weight_bound,
 )
-
-import reference
-from mbauc.paper.theory import pairs_needed
 from mbauc.solvers import Penalty, solve_elastic_net, solve_ridge
 from strategies import tables
 

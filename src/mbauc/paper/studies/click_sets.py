@@ -15,7 +15,7 @@ from mbauc.errors import NotAvailableError
 from mbauc.metrics import roc_auc
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.paper.datasets.places import folders
+from mbauc.paper.datasets.files import list_folders
 from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import read_libsvm
@@ -214,7 +214,7 @@ def _in_memory(
 
 
 def _found(name: str, folder: Path | None) -> Path:
-    places = folders(folder)
+    places = list_folders(folder)
     for place in places:
         for ending in ("", ".bz2", ".gz", ".xz"):
             path = place / f"{name}{ending}"
