@@ -12,13 +12,25 @@ _ONE, _SHIFT = np.uint64(1), np.uint64(33)
 
 
 @compiled()
-def _hash(text, start, stop, state):  # type: ignore[no-untyped-def]
-    """FNV-1a of some bytes from a state on, then fmix64."""
-    for place in range(start, stop):
-        state = (state ^ np.uint64(text[place])) * _PRIME
+def fnv_step(state, byte):  # type: ignore[no-untyped-def]
+    """The state of FNV-1a after one more byte."""
+    return (state ^ np.uint64(byte)) * _PRIME
+
+
+@compiled()
+def fmix64(state):  # type: ignore[no-untyped-def]
+    """The finaliser of MurmurHash3."""
     state = (state ^ (state >> _SHIFT)) * _FIRST
     state = (state ^ (state >> _SHIFT)) * _SECOND
     return state ^ (state >> _SHIFT)
+
+
+@compiled()
+def _hash(text, start, stop, state):  # type: ignore[no-untyped-def]
+    """FNV-1a of some bytes from a state on, then fmix64."""
+    for place in range(start, stop):
+        state = fnv_step(state, text[place])
+    return fmix64(state)
 
 
 @compiled()

@@ -12,9 +12,9 @@ from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.paper.clicks import world
-from mbauc.paper.clicks.ahead import compute_ahead, pieces
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.rows.source import Block
+from mbauc.runtime.ahead import compute_ahead, cut_ranges
 from mbauc.runtime.threads import thread_count
 
 #: Columns, at most: a row is sorted in a map of one bit for each.
@@ -175,7 +175,7 @@ class ClickLog:
         return Block(self._matrix(np.ones(columns.size), columns, ends), y)
 
     def _blocks(self, rows: int) -> Iterator[Block]:
-        return compute_ahead(self._block, pieces(self.n_rows, rows), self._n_threads)
+        return compute_ahead(self._block, cut_ranges(self.n_rows, rows), self._n_threads)
 
     def _block(self, piece: range) -> Block:
         from mbauc.paper.clicks import slot_kernels

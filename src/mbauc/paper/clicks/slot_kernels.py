@@ -10,19 +10,16 @@ from numba import types
 from numba.extending import intrinsic
 
 from mbauc.paper.clicks.kernels import BATCH, draw, labels, room, score
+from mbauc.readers.hash_kernels import fmix64, fnv_step
 from mbauc.runtime.compiled import compiled
 
 #: Values of a field whose hashed column is looked up.
 KNOWN = 4_096
 
 _KNOWN = np.uint32(KNOWN)
-_FNV = np.uint64(0x100000001B3)
-_FMIX_1, _FMIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _NAME_1, _NAME_2, _LOW_32 = np.uint64(0x7FEB352D), np.uint64(0x846CA68B), np.uint64(0xFFFFFFFF)
 _DIGIT, _LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
-_0, _1, _4, _6, _9, _12, _15, _16, _28, _33, _63 = (
-    np.uint64(n) for n in (0, 1, 4, 6, 9, 12, 15, 16, 28, 33, 63)
-)
+_0, _1, _4, _6, _9, _12, _15, _16, _28, _63 = (np.uint64(n) for n in (0, 1, 4, 6, 9, 12, 15, 16, 28, 63))
 
 
 class Slots(NamedTuple):
@@ -80,12 +77,10 @@ def hex_texts(codes, key, text):  # type: ignore[no-untyped-def]
 @compiled()
 def hex_slot(code, key, prefix, width):  # type: ignore[no-untyped-def]
     """The hashed column of a value; see :func:`mbauc.readers.hashing.hash_features`."""
-    name, h = name_of(code, key), prefix
+    name, state = name_of(code, key), prefix
     for place in range(8):
-        h = (h ^ _hex_digit(name, place)) * _FNV
-    h = (h ^ (h >> _33)) * _FMIX_1
-    h = (h ^ (h >> _33)) * _FMIX_2
-    return ((h ^ (h >> _33)) >> _1) % width
+        state = fnv_step(state, _hex_digit(name, place))
+    return (fmix64(state) >> _1) % width
 
 
 @compiled()

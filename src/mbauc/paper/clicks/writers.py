@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.paper.clicks.ahead import compute_ahead, pieces
 from mbauc.paper.clicks.raw import arrow_schema
 from mbauc.readers.table.arrow import pyarrow
+from mbauc.runtime.ahead import compute_ahead, cut_ranges
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
 
@@ -38,7 +38,7 @@ def write_libsvm(log: ClickLog, path: Path, n_threads: int, verbose: bool) -> in
         return out[: text(X.indptr, X.indices, y, digits, out)], len(piece)
 
     with atomic_write(path) as stream, progress(log.n_rows, "writing", show=verbose) as advance:
-        for part, n in compute_ahead(lines, pieces(log.n_rows, _TEXT_ROWS), n_threads):
+        for part, n in compute_ahead(lines, cut_ranges(log.n_rows, _TEXT_ROWS), n_threads):
             stream.write(part.data)
             advance(n)
     return log.n_rows
@@ -57,7 +57,7 @@ def write_parquet(log: ClickLog, path: Path, n_threads: int, verbose: bool) -> i
         # least and largest values of random codes help nobody, and take most of the time
         parquet.ParquetWriter(stream, arrow_schema(log.shape), write_statistics=False) as writer,
     ):
-        for table in compute_ahead(group, pieces(log.n_rows, _GROUP_ROWS), n_threads):
+        for table in compute_ahead(group, cut_ranges(log.n_rows, _GROUP_ROWS), n_threads):
             writer.write_table(table, row_group_size=_GROUP_ROWS)
             advance(table.num_rows)
     return log.n_rows
