@@ -40,8 +40,8 @@ def best_of_grid(table):
     moments = PairMoments.from_arrays(table.X, table.y)
     found = []
     for scale in (False, True):
-        problem = Problem.of(moments, np.ones(moments.n_features), scale=scale)
-        W = problem.grid([0.0], list(_SHARES * problem.size), tol=1e-6, max_iter=1000)[0]
+        problem = Problem(moments, np.ones(moments.n_features), scale=scale)
+        W = problem.grid([0.0], list(_SHARES * problem.variances.mean()), tol=1e-6, max_iter=1000)[0]
         found.append(max(100 * roc_auc(table.y_test, s) for s in scores(table.X_test, W)))
     return found
 

@@ -53,9 +53,9 @@ def run():
     scoring = {name: [] for name in ("roc_auc", "binormal_auc", "risk")}
     rows, rival = [], []
     for name, X, y, data in cases():
-        problem = Problem.of(PairMoments.from_arrays(X, y), np.ones(X.shape[1]), scale=False)
-        grid = list(_SHARES * problem.size)
-        fixed = [share * problem.size for share in _FIXED]
+        problem = Problem(PairMoments.from_arrays(X, y), np.ones(X.shape[1]), scale=False)
+        grid = list(_SHARES * problem.variances.mean())
+        fixed = [share * problem.variances.mean() for share in _FIXED]
         W = problem.grid([0.0], grid + fixed, tol=1e-6, max_iter=1000)[0]
         auc = np.array([100 * roc_auc(data.y_test, s) for s in scores(data.X_test, W)])
         best = auc.max()

@@ -9,7 +9,7 @@ from benchmarks.datasets import folder
 from benchmarks.timing import report
 from mbauc.pairs.operator.from_rows import pair_rows
 from mbauc.readers import read_libsvm
-from mbauc.solvers import Penalty, solve_ridge_products
+from mbauc.solvers import Penalty, solve_ridge_matrix_free
 
 #: Excess risks to reach.
 GOALS = (1e-3, 1e-4, 1e-6)
@@ -98,7 +98,7 @@ def run():
     lines = []
     for name, X, y, l2 in data():
         rows = pair_rows(X, [np.flatnonzero(y), np.flatnonzero(~y)], None, 2)
-        exact = solve_ridge_products(rows, Penalty(0.0, l2, np.ones(rows.mu.size)), tol=1e-13)
+        exact = solve_ridge_matrix_free(rows, Penalty(0.0, l2, np.ones(rows.mu.size)), tol=1e-13)
         best = float(rows.mu @ exact.coef)
         frequent = rows.order.columns[:BLOCK]
         some = np.random.default_rng(0).random(y.size) < SHARE

@@ -8,6 +8,7 @@ import mbauc.estimators.classifier_cv
 import mbauc.pairs.moments
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
+from mbauc.solvers.problem import Problem
 
 GRID = [1e-3, 0.1, 10.0]
 # a grid of three values often has its best at an edge, which is not what these tests are about
@@ -250,11 +251,11 @@ def test_a_failing_fit_changes_nothing(data):
 def test_sampled_training_moments_hold_no_test_rows(rng, pairing, cv, monkeypatch):
     X, y = rng.standard_normal((600, 3)), np.arange(600) % 2
     trained = []
-    of = mbauc.estimators.classifier_cv.Problem.of
+    make = Problem.__init__
     monkeypatch.setattr(
-        mbauc.estimators.classifier_cv.Problem,
-        "of",
-        lambda moments, *args, **kwargs: trained.append(moments) or of(moments, *args, **kwargs),
+        Problem,
+        "__init__",
+        lambda self, moments, *args, **kwargs: trained.append(moments) or make(self, moments, *args, **kwargs),
     )
     for train, test in cv.split(X):
         # mark the test rows: moments that saw one have a large variance

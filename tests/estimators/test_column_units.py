@@ -12,7 +12,7 @@ from mbauc.errors import PenaltyWarning
 from mbauc.estimators.classifier_cv import default_l2_grid
 from mbauc.metrics import roc_auc
 from mbauc.pairs.operator.from_rows import pair_rows
-from mbauc.solvers.column_scales import column_scales, scales_of_moments, scales_of_pairs
+from mbauc.solvers.column_scales import column_scales, scale_columns
 
 
 def table(rng, n, units):
@@ -72,13 +72,13 @@ def test_columns_of_zeros_and_ones_stay_as_they_are(rng):
     X = np.c_[flags, 1e7 * rng.standard_normal(n), 1.7e9 + 1e7 * rng.random(n)]
     weight = rng.random(n) + 0.5
     for moments in (PairMoments.from_arrays(X, y), PairMoments.from_arrays(X, y, sample_weight=weight)):
-        scales = scales_of_moments(moments, "auto")
+        scales = scale_columns(moments, "auto")
         np.testing.assert_array_equal(scales[:4], 1.0)
         np.testing.assert_allclose(scales[4:], np.sqrt(moments.column_variances)[4:])
     rows = pair_rows(sp.csr_array(X), [np.flatnonzero(y), np.flatnonzero(~y)], None, 1)
     scales = np.ones(6)
-    scales[rows.order.columns] = scales_of_pairs(rows, "auto")
-    np.testing.assert_allclose(scales, scales_of_moments(PairMoments.from_arrays(X, y), "auto"), rtol=1e-6)
+    scales[rows.order.columns] = scale_columns(rows, "auto")
+    np.testing.assert_allclose(scales, scale_columns(PairMoments.from_arrays(X, y), "auto"), rtol=1e-6)
 
 
 def test_rare_levels_are_not_taken_for_other_units(rng):

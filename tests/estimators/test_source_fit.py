@@ -19,7 +19,7 @@ from mbauc.estimators import source_fit
 from mbauc.paper.clicks import ClickLog
 from mbauc.readers import Block, LibsvmSource
 from mbauc.runtime.threads import thread_count
-from mbauc.solvers import face_descent
+from mbauc.solvers.matrix_free.solver import face_descent
 from mbauc.store.checkpoint import Checkpoint
 
 
@@ -327,13 +327,13 @@ def test_sampled_pairs_without_a_seed_are_the_same_in_a_later_run(rows, tmp_path
 def test_sampled_pairs_keep_their_number_of_threads(rows, tmp_path, monkeypatch, form):
     X = rows[0] if form == "sparse" else rows[0][:, :50].toarray()
     source, used = Blocks(X, rows[1]), []
-    solve = classifier_module.MBAClassifier._solve_products
+    solve = classifier_module.MBAClassifier._solve
 
-    def watched(self, fit, run):
-        used.append(fit.problem.rows.shards)
-        solve(self, fit, run)
+    def watched(self, pairs, factors, run):
+        used.append(pairs.shards)
+        solve(self, pairs, factors, run)
 
-    monkeypatch.setattr(classifier_module.MBAClassifier, "_solve_products", watched)
+    monkeypatch.setattr(classifier_module.MBAClassifier, "_solve", watched)
     for n_jobs in (2, 1):
         MBAClassifier(pairs=3000, n_jobs=n_jobs, random_state=0).fit_source(source, checkpoint=tmp_path)
     assert used == [2, 2]

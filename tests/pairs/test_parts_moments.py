@@ -178,7 +178,7 @@ def test_what_was_kept_is_given_back(table):
     assert [one.released for one in kept] == [True]
 
     class Failing(Ranker):
-        def _solve_products(self, fit, run=None):
+        def _solve(self, pairs, factors, run=None):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -7,32 +7,11 @@ from scipy import sparse
 
 from mbauc.readers import fold_columns
 from mbauc.readers.hashing import hash_columns, hash_features, hash_signs, hash_slots
+from reference import fmix64, fnv1a, slow_hash
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 
-MASK = 2**64 - 1
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=20)
-
-
-def fnv1a(data):
-    """FNV-1a with 64 bits, as its authors define it."""
-    h = 0xCBF29CE484222325
-    for byte in data:
-        h = (h ^ byte) * 0x100000001B3 & MASK
-    return h
-
-
-def fmix64(h):
-    """The finaliser of MurmurHash3, as its author defines it."""
-    h ^= h >> 33
-    h = h * 0xFF51AFD7ED558CCD & MASK
-    h ^= h >> 33
-    h = h * 0xC4CEB9FE1A85EC53 & MASK
-    return h ^ h >> 33
-
-
-def slow_hash(column, value):
-    return fmix64(fnv1a(f"{column}={value}".encode()))
 
 
 def slow_fold(X, width, signed):
@@ -98,8 +77,8 @@ def test_slots_are_even_and_independent_of_signs(width):
 
 
 def test_slots_and_signs_come_from_different_bits():
-    hashes = np.array([0, 1, 2, 3, MASK], dtype=np.uint64)
-    assert hash_slots(hashes, 7).tolist() == [0, 0, 1, 1, (MASK >> 1) % 7]
+    hashes = np.array([0, 1, 2, 3, (2**64 - 1)], dtype=np.uint64)
+    assert hash_slots(hashes, 7).tolist() == [0, 0, 1, 1, ((2**64 - 1) >> 1) % 7]
     assert hash_signs(hashes).tolist() == [1, -1, 1, -1, -1]
 
 

@@ -10,8 +10,8 @@ from local_parts import LocalParts, Ranker, RankerCV, cut
 from mbauc import MBAClassifier
 from mbauc.errors import PartError
 from mbauc.rows.parts import PartBlock
-from mbauc.solvers import cluster_choice as limits
-from mbauc.solvers.cluster_choice import choose_cluster_solver
+from mbauc.solvers import choice as limits
+from mbauc.solvers.choice import choose_cluster_solver
 
 NAMES = tuple("abcdef")
 RANKERS = {
@@ -154,7 +154,7 @@ def test_folds_and_repeats_take_room_of_their_own(monkeypatch):
 
     def fits(memory, n_folds, repeats):
         monkeypatch.setattr(limits, "parse_memory", lambda _: memory)
-        return choose_cluster_solver("auto", 100, parts, n_folds, repeats).name == "gram"
+        return choose_cluster_solver("auto", 100, parts.largest_result, n_folds, repeats).name == "gram"
 
     assert fits(9 * one, 5, 1)
     assert not fits(9 * one, 5, 2)
@@ -164,7 +164,7 @@ def test_folds_and_repeats_take_room_of_their_own(monkeypatch):
 
 def test_many_columns_are_multiplied_with():
     parts = LocalParts([])
-    assert choose_cluster_solver("auto", 2048, parts).name == "gram"
-    assert choose_cluster_solver("auto", 2049, parts).name == "matrix-free"
-    assert choose_cluster_solver("gram", 2049, parts).name == "gram"
-    assert choose_cluster_solver("matrix-free", 2, parts).name == "matrix-free"
+    assert choose_cluster_solver("auto", 2048, parts.largest_result).name == "gram"
+    assert choose_cluster_solver("auto", 2049, parts.largest_result).name == "matrix-free"
+    assert choose_cluster_solver("gram", 2049, parts.largest_result).name == "gram"
+    assert choose_cluster_solver("matrix-free", 2, parts.largest_result).name == "matrix-free"

@@ -112,7 +112,7 @@ def test_semidefinite_sigma(table):
 
 
 def test_stopping_early_warns_and_says_how_far_off(rng, monkeypatch):
-    monkeypatch.setattr("mbauc.solvers.elastic_net._POLISH_STEPS", 0)
+    monkeypatch.setattr("mbauc.solvers.gram.elastic_net._POLISH_STEPS", 0)
     A = rng.standard_normal((60, 50))
     A[:, 1:] = A[:, :1] + 1e-2 * A[:, 1:]
     sigma, mu = A.T @ A / 60, A.T @ rng.standard_normal(60) / 60

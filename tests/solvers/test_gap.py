@@ -8,7 +8,7 @@ from scipy.stats import norm
 import reference
 from mbauc.solvers import Penalty, solve_elastic_net, solve_ridge
 from mbauc.solvers.gap import auc_loss, binormal_auc, excess_risk_bound, unpenalised_curvature
-from mbauc.solvers.products import MatrixProducts
+from mbauc.solvers.operator import MatrixOperator
 from strategies import tables
 
 
@@ -18,7 +18,7 @@ def risk(sigma, mu, w, l1, l2, factors):
 
 
 def bound(sigma, mu, w, penalty):
-    pairs = MatrixProducts(sigma, mu)
+    pairs = MatrixOperator(sigma, mu)
     curvature, _ = unpenalised_curvature(pairs, penalty)
     return excess_risk_bound(pairs, penalty, w, sigma @ w, curvature=curvature)
 
@@ -111,7 +111,7 @@ def test_curvature_among_unpenalised_features(rng, free):
     chosen = rng.permutation(15)[:free]
     factors = np.ones(15)
     factors[chosen] = 0.0
-    curvature, taken = unpenalised_curvature(MatrixProducts(sigma, np.zeros(15)), Penalty(0.1, 0.0, factors))
+    curvature, taken = unpenalised_curvature(MatrixOperator(sigma, np.zeros(15)), Penalty(0.1, 0.0, factors))
     root = np.sqrt(np.diagonal(sigma)[chosen])
     block = sigma[np.ix_(chosen, chosen)] / root[:, None] / root
     assert curvature == pytest.approx(np.linalg.eigvalsh(block)[0] if free > 1 else 1.0)
@@ -124,7 +124,7 @@ def test_curvature_of_unpenalised_features_that_depend_on_each_other(rng):
     sigma = A.T @ A / 40
     root = np.sqrt(np.diagonal(sigma))
     values = np.linalg.eigvalsh(sigma / root[:, None] / root)
-    curvature, _ = unpenalised_curvature(MatrixProducts(sigma, np.zeros(4)), Penalty(0.1, 0.0, np.zeros(4)))
+    curvature, _ = unpenalised_curvature(MatrixOperator(sigma, np.zeros(4)), Penalty(0.1, 0.0, np.zeros(4)))
     assert curvature == pytest.approx(values[1], rel=1e-6)
 
 

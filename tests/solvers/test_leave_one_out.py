@@ -3,9 +3,9 @@ import pytest
 from scipy.special import ndtr
 
 from mbauc.errors import PenaltyWarning
-from mbauc.solvers import MatrixProducts, RidgePath, choose_l2, search_l2
-from mbauc.solvers.lanczos import Lanczos
+from mbauc.solvers import MatrixOperator, RidgePath, choose_l2, search_l2
 from mbauc.solvers.leave_one_out import best_place, expected_separation, l2_grid, warn_of_units
+from mbauc.solvers.matrix_free.lanczos import Lanczos
 
 
 @pytest.fixture
@@ -35,16 +35,16 @@ def test_products_choose_what_all_eigenvalues_would(problem):
     sigma, mu = problem
     for sizes in ((200.0, 400.0), (50.0, 60.0)):
         exact = choose_l2(RidgePath(sigma, mu, np.ones(300)).spectrum, sizes)
-        rough = search_l2(MatrixProducts(sigma, mu), np.ones(300), sizes, 300)
+        rough = search_l2(MatrixOperator(sigma, mu), np.ones(300), sizes, 300)
         assert exact / 1.8 < rough < exact * 1.8
-        assert search_l2(MatrixProducts(sigma, mu), np.ones(300), sizes, 300) == rough
+        assert search_l2(MatrixOperator(sigma, mu), np.ones(300), sizes, 300) == rough
 
 
 def test_the_search_heeds_penalty_factors(problem):
     sigma, mu = problem
     factors = np.repeat([0.0, 0.01, 100.0], [10, 140, 150])
     exact = choose_l2(RidgePath(sigma, mu, factors).spectrum, (200.0, 400.0))
-    assert exact / 3 < search_l2(MatrixProducts(sigma, mu), factors, (200.0, 400.0), 300) < exact * 3
+    assert exact / 3 < search_l2(MatrixOperator(sigma, mu), factors, (200.0, 400.0), 300) < exact * 3
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 20])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from mbauc.solvers.line_search import lowest_point
+from mbauc.solvers.matrix_free.line_search import lowest_point
 
 
 @given(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbauc.errors import CheckpointError, DiskFullError
-from mbauc.solvers import MatrixProducts, Penalty
-from mbauc.solvers.product_ridge import solve_ridge_products
+from mbauc.solvers import MatrixOperator, Penalty
+from mbauc.solvers.matrix_free.ridge import solve_ridge_matrix_free
 from mbauc.store import checkpoint as module
 from mbauc.store.arrays import encoded, read_plain
 from mbauc.store.checkpoint import Checkpoint, interruptible
@@ -261,12 +261,12 @@ def test_an_interval_that_makes_no_sense_is_refused(tmp_path):
 def problem(d=40):
     rng = np.random.default_rng(0)
     half = rng.standard_normal((60, d)) * np.logspace(0, -2, d)
-    return MatrixProducts(half.T @ half / 60, rng.standard_normal(d) / 10), Penalty(0.0, 1e-5, np.ones(d))
+    return MatrixOperator(half.T @ half / 60, rng.standard_normal(d) / 10), Penalty(0.0, 1e-5, np.ones(d))
 
 
 def test_ctrl_c_saves_the_next_state_and_says_how_to_go_on(tmp_path, capsys):
     products, penalty = problem()
-    wanted = solve_ridge_products(products, penalty, tol=1e-12)
+    wanted = solve_ridge_matrix_free(products, penalty, tol=1e-12)
     assert wanted.iterations > 20  # so that directions have been thrown away on the way
 
     def solve(stop_at):
@@ -278,7 +278,7 @@ def test_ctrl_c_saves_the_next_state_and_says_how_to_go_on(tmp_path, capsys):
 
         with Checkpoint(tmp_path, IDENTITY, interval=1e9) as checkpoint, interruptible(checkpoint):
             resume = checkpoint.load("ridge")
-            return solve_ridge_products(products, penalty, tol=1e-12, resume=resume, watch=watch)
+            return solve_ridge_matrix_free(products, penalty, tol=1e-12, resume=resume, watch=watch)
 
     for stop_at in (3, 15, 17, 19):
         with pytest.raises(KeyboardInterrupt) as stopped:

@@ -11,11 +11,9 @@ from sklearn.exceptions import NotFittedError
 
 from mbauc.checks import check_number
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
-from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
-from mbauc.estimators.moment_ranker import MomentRanker, ProductFit, Solved
+from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
-    SourceRun,
     check_source,
     drawn_rows,
     first_block,
@@ -37,9 +35,8 @@ from mbauc.pairs.operator.from_source import pair_rows_from_source, require_colu
 from mbauc.rows.labels import check_classes
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
-from mbauc.runtime.progress import progress, waiting
+from mbauc.runtime.progress import progress
 from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
-from mbauc.solvers.problem import Problem
 
 
 class MBAClassifier(MomentRanker):
@@ -266,9 +263,9 @@ class MBAClassifier(MomentRanker):
             if self.solver_.name == "gram":
                 with progress(rows.positive.size, "pair moments", show=bool(self.verbose)) as advance:
                     moments = self._moments_of(rows, self.random_state, advance=advance)
-                self._solve(moments.closed() if self.within_block else moments)
+                self._solve(moments.closed() if self.within_block else moments, factors)
             else:
-                self._solve_products(self._product_problem(rows, factors, self.random_state))
+                self._solve(self._operator_of(rows, self.random_state), factors)
         if self._penalties_are_chosen():
             warn_of_heavy_tails(rows.X, getattr(self, "feature_names_in_", None))
         self.classes_ = classes
@@ -344,20 +341,19 @@ class MBAClassifier(MomentRanker):
                 moments = moments_from_source(
                     source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
                 )
-                self._solve(moments.as_frequencies() if self._has_frequencies else moments)
+                self._solve(moments.as_frequencies() if self._has_frequencies else moments, factors)
             elif isinstance(self.pairs, str):
                 folder = None if run.checkpoint is None else run.checkpoint.folder
                 rows = pair_rows_from_source(
                     source, n_threads=run.n_threads, memory=limit, folder=folder, show=show
                 )
-                fit = ProductFit.of_rows(rows, factors, self._scaling(), self._has_frequencies)
-                self._solve_products(fit, run)
+                self._solve(rows.as_frequencies() if self._has_frequencies else rows, factors, run)
             else:
                 seed = run.seed(self.random_state)
                 found, drawn, everything = drawn_rows(source, int(self.pairs), seed, show)
                 everything = everything._replace(frequencies=self._has_frequencies)
-                fit = self._sampled_problem(found, drawn, everything, factors, n_threads=run.n_threads)
-                self._solve_products(fit, run)
+                pairs = self._sampled_operator(found, drawn, everything, n_threads=run.n_threads)
+                self._solve(pairs, factors, run)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
         self.n_features_in_ = int(source.n_features)
         if hasattr(self, "feature_names_in_"):
@@ -402,7 +398,8 @@ class MBAClassifier(MomentRanker):
         known = check_classes(classes)
         forget_path(self)
         self.solver_ = SolverChoice("gram", "the moments were given")
-        self._solve(moments.closed() if self.within_block else moments)
+        factors = check_factors(self.penalty_factors, moments.n_features)
+        self._solve(moments.closed() if self.within_block else moments, factors)
         self.classes_ = known
         self.n_features_in_ = moments.n_features
         if hasattr(self, "feature_names_in_"):
@@ -463,7 +460,7 @@ class MBAClassifier(MomentRanker):
         self.effective_sample_size_ = moments.effective_sizes
         self.classes_ = known
         if moments.has_pairs:
-            self._solve(moments)
+            self._solve(moments, check_factors(self.penalty_factors, moments.n_features))
         return self
 
     def _check_settings(self) -> None:
@@ -477,41 +474,6 @@ class MBAClassifier(MomentRanker):
 
     def _penalties_are_chosen(self) -> bool:
         return isinstance(self.l2, str) and self.l1 == 0
-
-    def _solve(self, moments: PairMoments) -> None:
-        factors = check_factors(self.penalty_factors, moments.n_features)
-        problem = Problem.of(moments, factors, scale=self._scaling())
-        l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
-        with waiting(f"solving for {moments.n_features:,} columns", show=bool(self.verbose)):
-            if isinstance(self.l2, str):
-                solution, l2 = problem.solve_auto(l1, moments.effective_sizes, tol=tol, max_iter=max_iter)
-            else:
-                l2 = float(self.l2)
-                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        w = solution.coef / problem.scales
-        solved = Solved(solution, w, problem.scales, problem.factors, l1, l2)
-        self._settle(solved, FittedScores.of_moments(moments, w), moments)
-
-    def _solve_products(self, fit: ProductFit, run: SourceRun | None = None) -> None:
-        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-        problem, l1, tol, max_iter = fit.problem, float(self.l1), self._tolerance(), int(self.max_iter)
-        if l1 == 0.0 and self.l2 == 0.0:
-            fit.warn_if_singular()
-        with run.watched(problem.rows, tol) as watch:
-            resume = run.resumed(problem.rows, l1, self.l2)
-            if isinstance(self.l2, str):
-                solution, l2 = problem.solve_auto(
-                    l1,
-                    fit.effective_sizes,
-                    tol=tol,
-                    max_iter=max_iter,
-                    resume=resume,
-                    watch=watch,
-                )
-            else:
-                l2 = float(self.l2)
-                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
-        self._settle(*fit.settled(solution, l1, l2), None)
 
     def __sklearn_is_fitted__(self) -> bool:
         if hasattr(self, "coef_"):

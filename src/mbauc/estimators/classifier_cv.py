@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -27,10 +26,10 @@ from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
 from mbauc.runtime.threads import thread_count
+from mbauc.runtime.warn import warn
 from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver
 from mbauc.solvers.leave_one_out import l2_grid
 from mbauc.solvers.problem import Problem
-from mbauc.solvers.product_problem import ProductProblem
 
 Array = NDArray[np.float64]
 
@@ -199,7 +198,8 @@ class MBAClassifierCV(MomentRanker):
         scores = results["mean_test_score"][i * len(l2) : (i + 1) * len(l2)]
         if not self.one_standard_error:
             warn_at_the_edge(l2, j, scores)
-        self._settle(*search.settled(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
+        problem = search.problem
+        self._settle(problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
@@ -265,7 +265,8 @@ class MBAClassifierCV(MomentRanker):
         return ProductSearch(
             rows,
             splits,
-            lambda subset, scaling: self._product_problem(rows, factors, rng, subset, scaling),
+            lambda subset: self._operator_of(rows, rng, subset),
+            factors,
             self._scaling(),
         )
 
@@ -309,11 +310,11 @@ class MBAClassifierCV(MomentRanker):
                         parts.append(Part(test, train=of(others)))
         return total, parts  # type: ignore[return-value]
 
-    def _grids(self, problem: Problem | ProductProblem) -> tuple[list[float], list[float]]:
+    def _grids(self, problem: Problem) -> tuple[list[float], list[float]]:
         if self.l1_grid is None:
             l1 = [0.0]
         elif isinstance(self.l1_grid, int | np.integer):
-            top = float(np.abs(problem.mu).max())
+            top = problem.largest_l1
             l1 = [0.0, *(top * np.geomspace(1.0, _L1_SMALLEST, int(self.l1_grid))[::-1])]
         else:
             l1 = _values("l1_grid", self.l1_grid)
@@ -395,11 +396,10 @@ def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
     gain = scores[j] - scores[order[1 if place == 0 else -2]]
     if gain >= _WORTH_MORE:
         side, what = ("smallest", "smaller") if place == 0 else ("largest", "larger")
-        warnings.warn(
+        warn(
             f"the best l2 is the {side} that was tried ({l2[j]:.3g}), {gain:.4f} ahead of the next: a {what} "
             f"one may be better. Pass a longer l2_grid{', or scale=True' if place == 0 else ''}.",
             PenaltyWarning,
-            stacklevel=3,
         )
 
 

@@ -234,11 +234,11 @@ class _Sample:
     def fit(self, pairs: int) -> None:
         """Fit to the first pairs."""
         if self._ranker.solver_.name == "gram":
-            self._ranker._solve(self._moments_of(pairs))
+            self._ranker._solve(self._moments_of(pairs), self._factors)
         else:
             rows, drawn = self._rows, (self._drawn[0][:pairs], self._drawn[1][:pairs])
-            problem = self._ranker._sampled_problem(rows, drawn, rows, self._factors, self._train)
-            self._ranker._solve_products(problem)
+            operator = self._ranker._sampled_operator(rows, drawn, rows, self._train)
+            self._ranker._solve(operator, self._factors)
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
@@ -246,9 +246,9 @@ class _Sample:
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
             moments = ranker._moments_of(rows, None, train)
-            ranker._solve(moments.closed() if ranker.within_block else moments)
+            ranker._solve(moments.closed() if ranker.within_block else moments, self._factors)
         else:
-            ranker._solve_products(ranker._product_problem(rows, self._factors, None, train))
+            ranker._solve(ranker._operator_of(rows, None, train), self._factors)
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
         ranker = self._ranker

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mbauc.errors import HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
+from mbauc.runtime.warn import warn
 
 #: Rows that are looked at, at most, and at least.
 _MOST_ROWS, _LEAST_ROWS = 10_000, 200
@@ -41,10 +41,9 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     worst = int(np.flatnonzero(spread)[np.argmax(share)])
     name = "" if names is None else f" ({names[worst]!r})"
     others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
-    warnings.warn(
+    warn(
         f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. l2='auto' goes "
         "by variances: clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), "
         "or use MBAClassifierCV.",
         HeavyTailsWarning,
-        stacklevel=5,
     )

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import check_choice, check_flag, check_number
-from mbauc.errors import SingularWarning
-from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.linear import ProbabilisticRanker
+from mbauc.estimators.probability import ScoreModel
+from mbauc.estimators.source_fit import SourceRun
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_pairs import sampled_pair_rows
 from mbauc.pairs.operator.from_rows import pair_rows
 from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import check_sampling, draw_moments, draw_rows
 from mbauc.rows.block import Rows
-from mbauc.runtime.progress import Advance, silent
+from mbauc.runtime.progress import Advance, silent, waiting
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import SolverChoice
 from mbauc.solvers.column_scales import Scaling, check_scale
-from mbauc.solvers.product_problem import ProductProblem
+from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
@@ -194,58 +193,68 @@ class MomentRanker(ProbabilisticRanker):
         pairs = int(self.pairs)
         return pairs if subset is None else max(1, round(pairs * subset.size / rows.positive.size))
 
-    def _product_problem(
-        self,
-        rows: Rows,
-        factors: Array,
-        random_state: Any,
-        subset: NDArray[np.intp] | None = None,
-        scaling: Scaling | None = None,
-    ) -> ProductFit:
-        """The problem of the rows as products, of all pairs or of sampled ones."""
-        if isinstance(self.pairs, str):
-            by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
-            pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
-            scaling = self._scaling() if scaling is None else scaling
-            return ProductFit.of_rows(pairs, factors, scaling, self._has_frequencies)
-        drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
-        return self._sampled_problem(rows, drawn, rows, factors, subset, scaling=scaling)
+    def _operator_of(
+        self, rows: Rows, random_state: Any, subset: NDArray[np.intp] | None = None
+    ) -> ColumnPairs:
+        """All pairs of the rows, or sampled ones, as a linear operator."""
+        if not isinstance(self.pairs, str):
+            drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
+            return self._sampled_operator(rows, drawn, rows, subset)
+        by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
+        pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
+        return pairs.as_frequencies() if self._has_frequencies else pairs
 
-    def _sampled_problem(
+    def _sampled_operator(
         self,
         rows: Rows,
         drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
         everything: ClassWeights,
-        factors: Array,
         subset: NDArray[np.intp] | None = None,
         n_threads: int | None = None,
-        scaling: Scaling | None = None,
-    ) -> ProductFit:
-        """The problem of pairs that were drawn from all rows, or from some of them."""
+    ) -> ColumnPairs:
+        """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
         n_threads = n_threads or thread_count(self.n_jobs)
         pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
         plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
         count = float(drawn[0].size)
         sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
-        problem = ProductProblem(pairs, factors, scale=self._scaling() if scaling is None else scaling)
-        return ProductFit(problem, (plus[0], minus[0]), sizes, middle)
+        return pairs.standing_for((plus[0], minus[0]), sizes, middle)
 
-    def _settle(self, solved: Solved, fitted: FittedScores, moments: PairMoments | None) -> None:
+    def _solve(self, pairs: Quadratic, factors: Array, run: SourceRun | None = None) -> None:
+        """Solve for the penalties of the settings, and store the solution."""
+        problem = Problem(pairs, factors, scale=self._scaling())
+        l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
+        l2: Any = self.l2 if isinstance(self.l2, str) else float(self.l2)
+        if isinstance(pairs, ColumnPairs):
+            run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
+            with run.watched(pairs, tol) as watch:
+                resume = run.resumed(pairs, l1, l2)
+                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
+        else:
+            with waiting(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
+                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
+        self._settle(problem, solution)
+
+    def _settle(self, problem: Problem, solution: Solution) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
-        model = fitted.model(self.negative_rate)
-        if moments is not None:
-            self.moments_ = moments
+        pairs = problem.pairs
+        summary = pairs.summarise_scores(solution.coef)
+        # downsampled negatives stood for more of their kind
+        prior_odds = pairs.weights[0] / (pairs.weights[1] / self.negative_rate)
+        model = ScoreModel.fit(*summary, prior_odds)
+        if isinstance(pairs, PairMoments):
+            self.moments_ = pairs
         elif hasattr(self, "moments_"):
             del self.moments_
-        self.solution_ = solved.solution
-        self.n_iter_ = max(1, solved.solution.iterations)
-        self.l1_, self.l2_ = solved.l1, solved.l2
-        self.coef_ = solved.coef[None, :]
+        self.solution_ = solution
+        self.n_iter_ = max(1, solution.iterations)
+        self.l1_, self.l2_ = solution.l1, solution.l2
+        self.coef_ = solution.coef[None, :]
         self.intercept_ = np.array([-model.threshold])
         self.slope_ = model.slope
-        self.effective_sample_size_ = fitted.effective_sizes
-        self.scale_ = solved.scales
-        self._ridge = solved.l2 * solved.factors * solved.scales**2
+        self.effective_sample_size_ = pairs.effective_sizes
+        self.scale_ = problem.scales
+        self._ridge = solution.l2 * problem.factors * self.scale_**2
 
 
 class ClassWeights(Protocol):
@@ -253,65 +262,3 @@ class ClassWeights(Protocol):
 
     def class_weight(self, positive: bool, subset: Any = None) -> tuple[float, float]:
         """Sum of the weights of one class and the rows it counts for."""
-
-
-class ProductFit(NamedTuple):
-    """A problem given by products, and what else is known of its rows.
-
-    Attributes
-    ----------
-    problem : ProductProblem
-    weights, effective_sizes : (float, float)
-        Sums of the weights, and the rows that each class counts for.
-    middle : ndarray of shape (d,) or None
-        Mean of the class means, where the rows are differences of pairs.
-    """
-
-    problem: ProductProblem
-    weights: tuple[float, float]
-    effective_sizes: tuple[float, float]
-    middle: Array | None = None
-
-    @classmethod
-    def of_rows(cls, rows: ColumnPairs, factors: Array, scale: Scaling, frequencies: bool) -> ProductFit:
-        """The problem of all pairs of rows, whose weights may be frequencies."""
-        plus, minus = rows.groups
-        weights = plus.weight, minus.weight
-        sizes = weights if frequencies else (plus.effective_size, minus.effective_size)
-        return cls(ProductProblem(rows, factors, scale=scale), weights, sizes)
-
-    def warn_if_singular(self) -> None:
-        """Warn of constant columns and of fewer rows than columns; columns that repeat others go unseen."""
-        rows, n_features = self.problem.rows, self.problem.factors.size
-        regular = min(int(np.count_nonzero(rows.diagonal)), rows.n_rows - len(rows.groups) + 1)
-        if regular < n_features:
-            warnings.warn(
-                f"Σ is singular and l2=0: {n_features:,} columns, of which {regular:,} at most are of use, "
-                f"from {rows.n_rows:,} rows; one solution of small norm is taken. Raise l2 or drop columns.",
-                SingularWarning,
-                stacklevel=4,
-            )
-
-    def scores(self, w: Array) -> FittedScores:
-        """Scores that the rows have under the weights w."""
-        rows = self.problem.rows
-        own = w[rows.order.columns]
-        middle = sum(rows.score_means(own)) / 2 if self.middle is None else float(self.middle @ w)
-        return FittedScores.of_rows(rows, own, middle, self.weights, self.effective_sizes)
-
-    def settled(self, solution: Solution, l1: float, l2: float) -> tuple[Solved, FittedScores]:
-        """A solution over the columns that occur as one over the columns of the data."""
-        w, scales = self.problem.restore(solution.coef), self.problem.scales
-        solution = replace(solution, coef=w * scales)
-        return Solved(solution, w, scales, self.problem.factors, l1, l2), self.scores(w)
-
-
-class Solved(NamedTuple):
-    """A solution as weights of the columns of the data, and what it solves."""
-
-    solution: Solution
-    coef: Array
-    scales: Array
-    factors: Array
-    l1: float
-    l2: float

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from mbauc.metrics.neyman_pearson import check_promise, false_alarm_threshold, n
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_weights, take_rows
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -255,12 +255,11 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         if isinstance(second, str):
             count = int(np.count_nonzero(labels == second))
             if count > 2 * (labels.size - count):
-                warnings.warn(
+                warn(
                     f"{second!r} ({count:,} rows) counts as positive, being the larger word, and the promise "
                     f"is about {first!r} ({labels.size - count:,} rows). If {first!r} is what alarms are for, "
                     f"say positive={first!r}.",
                     PositiveLabelWarning,
-                    stacklevel=4,
                 )
         return second
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.enough_pairs import forget_path
-from mbauc.estimators.moment_ranker import MomentRanker, ProductFit
+from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.validation import check_factors, keeps_state_on_failure
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.moments_of_parts import SumMoments, merge_moments
@@ -28,8 +28,7 @@ from mbauc.rows.part_rows import Layout
 from mbauc.rows.parts import Parts
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.threads import thread_count
-from mbauc.solvers.choice import Workload, choose_solver
-from mbauc.solvers.cluster_choice import choose_cluster_solver
+from mbauc.solvers.choice import Workload, choose_cluster_solver, choose_solver
 
 
 @dataclass(frozen=True)
@@ -79,19 +78,18 @@ class ClusterClassifier(MBAClassifier):
             with rows.in_order() as ordered:
                 self.classes_ = self._fit_sample(ordered, factors)
         else:
-            self.solver_ = choose_cluster_solver(self.solver, n_features, rows.parts)
+            self.solver_ = choose_cluster_solver(self.solver, n_features, rows.parts.largest_result)
             if self.solver_.name == "gram":
                 found = cluster_moments(rows, self._task_threads(), frequencies=self._has_frequencies)
                 [moments], self.classes_ = found
-                self._solve(moments)
+                self._solve(moments, factors)
             else:
                 sums, self.classes_ = column_sums(rows)
                 kept = pack(rows, sums, self.classes_)
                 try:
                     pairs = ClusterPairRows(kept, sums[0], sums[0])
                     warn_of_lost_digits(pairs, kept)
-                    fit = ProductFit.of_rows(pairs, factors, self._scaling(), self._has_frequencies)
-                    self._solve_products(fit)
+                    self._solve(pairs.as_frequencies() if self._has_frequencies else pairs, factors)
                 finally:
                     kept.release()
         self._remember_columns(rows.layout)
@@ -124,9 +122,9 @@ class ClusterClassifier(MBAClassifier):
                 thread_count(self.n_jobs),
                 (census.class_weight(True), census.class_weight(False)),
             )
-            self._solve(moments)
+            self._solve(moments, factors)
         else:
-            self._solve_products(self._sampled_problem(drawn.rows, drawn.pairs, census, factors))
+            self._solve(self._sampled_operator(drawn.rows, drawn.pairs, census), factors)
         return census.classes
 
     def _check_for_cluster(self) -> None:

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.classifier_cv import MBAClassifierCV
-from mbauc.estimators.fitted_scores import FittedScores
 from mbauc.estimators.held_out import compare_binormal
-from mbauc.estimators.moment_ranker import ProductFit, Solved
 from mbauc.estimators.parts_classifier import (
     ClusterRows,
     cluster_moments,
@@ -31,9 +29,9 @@ from mbauc.rows.folds import FoldRule, fold_rules
 from mbauc.rows.label_counts import take_census
 from mbauc.rows.parts import Parts
 from mbauc.runtime.seeds import generator
-from mbauc.solvers.cluster_choice import choose_cluster_solver
+from mbauc.solvers.choice import choose_cluster_solver
 from mbauc.solvers.column_scales import Scaling
-from mbauc.solvers.product_problem import ProductProblem
+from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
@@ -69,7 +67,9 @@ class ClusterClassifierCV(MBAClassifierCV):
         if census is not None:
             rows = replace(rows, classes=census.classes)
         rules = fold_rules(census, n_folds, int(self.repeats), generator(self.random_state))
-        self.solver_ = choose_cluster_solver(self.solver, layout.n_features, rows.parts, n_folds, len(rules))
+        self.solver_ = choose_cluster_solver(
+            self.solver, layout.n_features, rows.parts.largest_result, n_folds, len(rules)
+        )
         truth = ClusterTruth()
         if self.solver_.name == "gram":
             frequencies = self._has_frequencies
@@ -200,20 +200,20 @@ class PackedSearch:
         self.held_out = [(one, fold) for one in repeats for fold in range(len(one.sums))]
         pairs = repeats[0].training(None)
         warn_of_lost_digits(pairs, repeats[0].kept)
-        self._fit = ProductFit.of_rows(pairs, factors, scale, frequencies)
-        self.problem = self._fit.problem
+        self._columns = pairs.columns
+        self.problem = Problem(pairs.as_frequencies() if frequencies else pairs, factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 
-    def training(self, number: int) -> ProductProblem:
+    def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
         folds, fold = self.held_out[number]
-        return ProductProblem(folds.training(fold), self._factors, scale=self._scale)
+        return Problem(folds.training(fold), self._factors, scale=self._scale)
 
     def scores(self, grids: list[Array], with_auc: bool) -> list[FoldScores]:
         """Of each split under its weights, so many weights at a time as go to the workers at once."""
         found: list[FoldScores] = []
         for one in self._repeats:
-            columns = self.problem.rows.order.columns
+            columns = self._columns
             W = [grid[:, columns] for grid in grids[len(found) : len(found) + len(one.sums)]]
             step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
             pieces = [
@@ -222,13 +222,6 @@ class PackedSearch:
             ]
             found += [_joined([piece[fold] for piece in pieces]) for fold in range(len(W))]
         return found
-
-    def settled(
-        self, l1: float, l2: float, *, tol: float, max_iter: int
-    ) -> tuple[Solved, FittedScores, PairMoments | None]:
-        """The solution for all rows."""
-        solution = self.problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        return (*self._fit.settled(solution, l1, l2), None)
 
 
 def _joined(pieces: list[FoldScores]) -> FoldScores:

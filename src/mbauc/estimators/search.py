@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from mbauc.estimators.fitted_scores import FittedScores
-from mbauc.estimators.moment_ranker import ProductFit, Solved
 from mbauc.estimators.splits import Split
 from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.block import Rows
 from mbauc.rows.scores import scores
 from mbauc.solvers.column_scales import Scaling
 from mbauc.solvers.problem import Problem
-from mbauc.solvers.product_problem import ProductProblem
 
 Array = NDArray[np.float64]
 
@@ -36,19 +34,14 @@ class Search(Protocol):
     held_out: list[Any]
 
     @property
-    def problem(self) -> Problem | ProductProblem:
+    def problem(self) -> Problem:
         """Of all rows."""
 
-    def training(self, number: int) -> Problem | ProductProblem:
+    def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
-
-    def settled(
-        self, l1: float, l2: float, *, tol: float, max_iter: int
-    ) -> tuple[Solved, FittedScores, PairMoments | None]:
-        """The solution for all rows."""
 
 
 @dataclass(frozen=True)
@@ -77,31 +70,21 @@ class MomentSearch:
         factors: Array,
         scale: Scaling,
     ) -> None:
-        self._total, self._parts, self._factors = total, parts, factors
+        self._parts, self._factors = parts, factors
         self.held_out = held_out
-        self.problem = Problem.of(total, factors, scale=scale)
+        self.problem = Problem(total, factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
         moments = self._parts[number].training()
         _require_both_classes(moments.has_pairs)
-        return Problem.of(moments, self._factors, scale=self._scale)
+        return Problem(moments, self._factors, scale=self._scale)
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
         test = self._parts[number].test
         return test.binormal_auc(W), test.risk(W)
-
-    def settled(
-        self, l1: float, l2: float, *, tol: float, max_iter: int
-    ) -> tuple[Solved, FittedScores, PairMoments | None]:
-        """The solution for all rows."""
-        problem = self.problem
-        solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        w = solution.coef / problem.scales
-        solved = Solved(solution, w, problem.scales, problem.factors, l1, l2)
-        return solved, FittedScores.of_moments(self._total, w), self._total
 
 
 class ProductSearch:
@@ -113,32 +96,34 @@ class ProductSearch:
         The data.
     splits : list of Split
         Who is held out.
-    fit_of : callable
-        The problem of some rows, or of all for None, in columns scaled in some way.
+    pairs_of : callable
+        The pairs of some rows, or of all for None.
+    factors : ndarray of shape (d,)
+        Penalty factors.
     scale : bool or "auto"
-        In which way.
+        What columns are divided by.
     """
 
     def __init__(
         self,
         rows: Rows,
         splits: list[Split],
-        fit_of: Callable[[NDArray[np.intp] | None, Scaling], ProductFit],
+        pairs_of: Callable[[NDArray[np.intp] | None], Quadratic],
+        factors: Array,
         scale: Scaling,
     ) -> None:
-        self._rows, self._splits, self._fit_of = rows, splits, fit_of
+        self._rows, self._splits, self._pairs_of, self._factors = rows, splits, pairs_of, factors
         self.held_out = [split.test for split in splits]
         if rows.weight is not None:
             for number in range(len(splits)):
                 for subset in (self.held_out[number], self._trained_on(number)):
                     _require_both_classes(all(rows.of_class(side, subset).size for side in (True, False)))
-        self._fit = fit_of(None, scale)
-        self.problem = self._fit.problem
+        self.problem = Problem(pairs_of(None), factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 
-    def training(self, number: int) -> ProductProblem:
+    def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
-        return self._fit_of(self._trained_on(number), self._scale).problem
+        return Problem(self._pairs_of(self._trained_on(number)), self._factors, scale=self._scale)
 
     def _trained_on(self, number: int) -> NDArray[np.intp]:
         split = self._splits[number]
@@ -156,14 +141,6 @@ class ProductSearch:
             means.append(np.average(found, axis=1, weights=weight))
             variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
         return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
-
-    def settled(
-        self, l1: float, l2: float, *, tol: float, max_iter: int
-    ) -> tuple[Solved, FittedScores, PairMoments | None]:
-        """The solution for all rows."""
-        problem = self.problem
-        solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        return (*self._fit.settled(solution, l1, l2), None)
 
 
 def for_splits(scale: Scaling, scales: Array) -> Scaling:

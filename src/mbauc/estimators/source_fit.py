@@ -26,8 +26,8 @@ from mbauc.rows.reading import BlockRows, read_blocks
 from mbauc.rows.source import Source, about_rows
 from mbauc.runtime.progress import progress, silent
 from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
-from mbauc.solvers.face_descent import DESCENT_STATE
-from mbauc.solvers.product_ridge import RIDGE_STATE, Watch
+from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
+from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.checkpoint import SETTLED, Checkpoint, interruptible
 from mbauc.store.file_schema import Choice

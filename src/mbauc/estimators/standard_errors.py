@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Rows
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.threads import thread_count
+from mbauc.runtime.warn import warn
 
 if TYPE_CHECKING:
     from mbauc.estimators.moment_ranker import MomentRanker
@@ -43,11 +43,10 @@ def errors_from_moments(ranker: MomentRanker) -> Array:
         )
     smaller, used = min(ranker.moments_.effective_sizes), int(np.count_nonzero(ranker.coef_))
     if smaller < max(FEW_ROWS, _ROWS_A_WEIGHT * used):
-        warnings.warn(
+        warn(
             f"a class counts for {smaller:,.0f} rows, beside {used:,} weights: standard errors from moments "
             "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
             FewRowsWarning,
-            stacklevel=3,
         )
     return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ranker._ridge)[None, :]
 

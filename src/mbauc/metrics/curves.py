@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from mbauc.metrics import partial_roc_auc
 from mbauc.metrics.tally import Tally
 from mbauc.metrics.thresholds import exact_limits
-from mbauc.report.svg import round_step
 
 Array = NDArray[np.float64]
 
@@ -169,3 +168,9 @@ def reliability(probabilities: Tally) -> Reliability:
     seen = hits / size
     error = float((size / size.sum()) @ np.abs(predicted - seen))
     return Reliability(size, predicted, seen, *exact_limits(hits, size), error)
+
+
+def round_step(least: float) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is not below ``least``."""
+    unit = 10.0 ** np.floor(np.log10(least))
+    return float(next(unit * k for k in (1, 2, 5, 10) if unit * k >= least * (1 - 1e-9)))

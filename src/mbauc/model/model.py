@@ -19,7 +19,7 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.readers.table.source import TableSource
 from mbauc.rows.scores import scores
 from mbauc.solvers.choice import SolverChoice
-from mbauc.solvers.column_scales import scales_of_moments
+from mbauc.solvers.column_scales import scale_columns
 
 Array = NDArray[np.float64]
 
@@ -275,7 +275,7 @@ class RankerModel:
         if self.moments is not None:
             fitted.moments_ = self.moments
             fitted.effective_sample_size_ = self.moments.effective_sizes
-            fitted.scale_ = scales_of_moments(self.moments, fitted._scaling())
+            fitted.scale_ = scale_columns(self.moments, fitted._scaling())
             factors = check_factors(fitted.penalty_factors, self.n_features)
             fitted._ridge = self.l2 * factors * fitted.scale_**2
         return fitted

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.pairs.scatter import WeightedMean, class_scatters
 from mbauc.pairs.scorer_statistics import ScorerStatistics
 from mbauc.rows.block import Rows, checked_rows
@@ -308,6 +309,48 @@ class PairMoments(ScorerStatistics):
         """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
         return self._classes.column_variances()
 
+    # -- as a quadratic, see mbauc.pairs.quadratic -----------------------------------------------------
+
+    @property
+    def columns(self) -> None:
+        """None: μ and Σ are over all columns of the data."""
+
+    @property
+    def mu(self) -> Array:
+        """:attr:`mean_difference`, as solvers call it."""
+        return self.mean_difference
+
+    @property
+    def diagonal(self) -> Array:
+        """Diagonal of Σ. ``O(d²)``."""
+        return np.diagonal(self.second_moment).copy()
+
+    def matrix(self) -> Array:
+        """:attr:`second_moment`, as solvers call it."""
+        return self.second_moment
+
+    def product(self, v: Array) -> Array:
+        """Σ v. ``O(d²)``."""
+        return np.asarray(self.second_moment @ v)
+
+    def leading_block(self) -> Array:
+        """Empty: a formed Σ is factorised, not preconditioned."""
+        return np.empty((0, 0))
+
+    def summarise_columns(self) -> ColumnSummary:
+        """Variances and class means of the columns."""
+        return ColumnSummary(self.column_variances, self.class_means, self.weights, sum(self.counts))
+
+    def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
+        """Difference, middle and spread of the class means of the score x'w."""
+        plus, minus = self.score_means(w)
+        if self._pairs is not None:
+            # what classes differ in across blocks is not what w was fitted to
+            gap, spread = self.score_difference(w)
+            return ScoreSummary(gap, (plus + minus) / 2, spread / 2)
+        variance = float(np.average(self.score_variances(w), weights=self.weights))
+        return ScoreSummary(plus - minus, (plus + minus) / 2, variance)
+
     # -- algebra -------------------------------------------------------------------------------------
 
     def _check_other(self, other: PairMoments, verb: str) -> None:
@@ -412,7 +455,7 @@ class PairMoments(ScorerStatistics):
 
     def condition_number(self) -> float:
         """Estimated 1-norm condition number of Σ; infinite if Σ is singular. ``O(d³)``."""
-        from mbauc.solvers.ridge import condition_estimate
+        from mbauc.solvers.gram.ridge import condition_estimate
 
         return condition_estimate(self.second_moment)
 

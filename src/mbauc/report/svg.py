@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.metrics.curves import round_step
 from mbauc.report.text import escaped
 
 Array = NDArray[np.float64]
@@ -91,12 +92,6 @@ class Axis:
         if plain or power == 0:
             return f"{10.0**power:.{max(0, -power)}f}"
         return "10" if power == 1 else "10" + str(power).translate(_RAISED)
-
-
-def round_step(least: float) -> float:
-    """The smallest of 1, 2 and 5 times a power of ten that is not below ``least``."""
-    unit = 10.0 ** np.floor(np.log10(least))
-    return float(next(unit * k for k in (1, 2, 5, 10) if unit * k >= least * (1 - 1e-9)))
 
 
 class Plot:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.quadratic import Quadratic
 
 Array = NDArray[np.float64]
 #: False, True, "auto", or what each column of the data is divided by.
@@ -22,20 +21,11 @@ _UNITS_DIFFER, _PRECISION = 1e3, 1e10
 _ZERO_ONE = 1e-9
 
 
-def scales_of_moments(moments: PairMoments, scale: Scaling) -> Array:
-    """What each column is divided by, from moments."""
-    return column_scales(
-        scale, moments.column_variances, moments.class_means, moments.weights, sum(moments.counts)
-    )
-
-
-def scales_of_pairs(rows: ColumnPairs, scale: Scaling) -> Array:
-    """What each column that occurs is divided by, from rows as products."""
+def scale_columns(pairs: Quadratic, scale: Scaling) -> Array:
+    """What each column that the vectors of a quadratic are over is divided by."""
     if isinstance(scale, np.ndarray):
-        return np.asarray(scale[rows.order.columns])
-    means = [group.mean + rows.shift for group in rows.groups]
-    weights = [group.weight for group in rows.groups]
-    return column_scales(scale, rows.column_variances(), means, weights, rows.n_rows)
+        return scale if pairs.columns is None else np.asarray(scale[pairs.columns])
+    return column_scales(scale, *pairs.summarise_columns())
 
 
 def column_scales(

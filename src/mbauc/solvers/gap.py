@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from mbauc.solvers.operator import PairOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.products import PairProducts
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ _SCALING_STEPS = 3
 
 
 def excess_risk_bound(
-    products: PairProducts, penalty: Penalty, w: Array, product: Array, *, curvature: float = 1.0
+    products: PairOperator, penalty: Penalty, w: Array, product: Array, *, curvature: float = 1.0
 ) -> float:
     """Upper bound on R(w) - min R, the regularised pairwise risk R(w) = 1 - 2w'μ + w'Σw + 2 penalty(w).
 
@@ -44,7 +44,7 @@ def excess_risk_bound(
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         μ and the diagonal of Σ.
     penalty : Penalty
         l1, l2 and the factors.
@@ -61,8 +61,8 @@ def excess_risk_bound(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.solvers.products import MatrixProducts
-    >>> pairs, penalty = MatrixProducts(np.eye(2), np.array([0.5, 0.2])), Penalty(0.3, 0.0, np.ones(2))
+    >>> from mbauc.solvers.operator import MatrixOperator
+    >>> pairs, penalty = MatrixOperator(np.eye(2), np.array([0.5, 0.2])), Penalty(0.3, 0.0, np.ones(2))
     >>> excess_risk_bound(pairs, penalty, np.array([0.2, 0.0]), np.array([0.2, 0.0]))
     0.0
     >>> round(excess_risk_bound(pairs, penalty, np.zeros(2), np.zeros(2)), 4)
@@ -127,7 +127,7 @@ def _conjugate_gap(
     return best
 
 
-def unpenalised_curvature(products: PairProducts, penalty: Penalty) -> tuple[float, int]:
+def unpenalised_curvature(products: PairOperator, penalty: Penalty) -> tuple[float, int]:
     """Smallest positive eigenvalue of Σ among the unpenalised features, in units of its diagonal.
 
     By Lanczos steps on D^-½ Σ D^-½: exact for up to 12 unpenalised features; for more it is an estimate

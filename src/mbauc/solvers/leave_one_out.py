@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import PenaltyWarning
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -198,9 +198,8 @@ def warn_of_units(diagonal: Array) -> None:
     """Warn if variances differ by so much that rounding errors of some are larger than others."""
     known = diagonal[diagonal > 0]
     if known.size and known.min() < _ROUNDING * known.max():
-        warnings.warn(
+        warn(
             f"variances of columns differ by a factor of {known.max() / known.min():.0e}, and those of small "
             "units are lost in rounding errors of the others: they are ranked without. Use scale=True.",
             PenaltyWarning,
-            stacklevel=4,
         )

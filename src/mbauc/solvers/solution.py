@@ -32,6 +32,8 @@ class Solution:
         where a solver stopped early; about as much AUC is lost, or less. 0 for a direct solver.
     excess_bound : float
         What it is above its minimum at most, guaranteed; infinite where nothing is known.
+    l1, l2 : float
+        The penalties that it is for.
     """
 
     coef: Array
@@ -40,15 +42,28 @@ class Solution:
     iterations: int
     excess_risk: float = 0.0
     excess_bound: float = float("inf")
+    l1: float = 0.0
+    l2: float = 0.0
 
 
-def certified(sigma: Array, mu: Array, penalty: Penalty, w: Array, iterations: int) -> Solution:
-    """The solution w with its objective and its optimality, both computed from the definition."""
-    product = sigma @ w
+def certify(
+    penalty: Penalty,
+    mu: Array,
+    w: Array,
+    product: Array,
+    iterations: int,
+    excess_risk: float = 0.0,
+    excess_bound: float = float("inf"),
+) -> Solution:
+    """The solution w with its objective and optimality from the definition; ``product`` is Σ w."""
     scale = float(np.abs(mu).max(initial=0.0)) or 1.0
     return Solution(
         coef=w,
         objective=float(0.5 * w @ product - w @ mu + penalty.value(w)),
         optimality=penalty.distance_to_stationarity(product - mu, w) / scale,
         iterations=iterations,
+        excess_risk=excess_risk,
+        excess_bound=excess_bound,
+        l1=penalty.l1,
+        l2=penalty.l2,
     )

@@ -21,7 +21,7 @@ from mbauc.errors import DiskFullError
 from mbauc.pairs.operator.from_source import pair_rows_from_source
 from mbauc.readers import Block
 from mbauc.solvers import Penalty
-from mbauc.solvers.product_ridge import solve_ridge_products
+from mbauc.solvers.matrix_free.ridge import solve_ridge_matrix_free
 from mbauc.store.checkpoint import Checkpoint
 
 D = 200
@@ -67,7 +67,7 @@ def fit(blocks, folder, pause=at_once):
     source = Slow(blocks, D, pause)
     rows = pair_rows_from_source(source, n_threads=2, memory=1, folder=folder)
     with Checkpoint(folder, {"l2": 1e-4}, interval=0) as checkpoint:
-        solution = solve_ridge_products(
+        solution = solve_ridge_matrix_free(
             SlowProducts(rows, pause),
             Penalty(0.0, 1e-4, np.ones(rows.mu.size)),
             tol=1e-13,

@@ -294,14 +294,14 @@ class TestFailure:
         before = snapshot(fitted)
         bad = X.copy()
         bad[-1, -1] = np.inf
-        for X_bad, y_bad in (
-            (bad, y),
-            (sp.csr_array(bad), y),
-            (X[:, :3], y[:10]),
-            (X, y + np.arange(400)),
-            (X, None),
+        for X_bad, y_bad, why in (
+            (bad, y, "inf"),
+            (sp.csr_array(bad), y, "inf"),
+            (X[:, :3], y[:10], "3 features|inconsistent numbers of samples"),
+            (X, y + np.arange(400), "classes|not in"),
+            (X, None, "requires y"),
         ):
-            with pytest.raises(ValueError, match=r".+"):
+            with pytest.raises(ValueError, match=why):
                 getattr(fitted, method)(X_bad, y_bad)
             assert snapshot(fitted) == before
         fitted.set_params(max_iter=0)

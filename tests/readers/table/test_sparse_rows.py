@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from test_hashing import slow_hash
 
 from mbauc.readers.hashing import hash_keys
 from mbauc.readers.table.sparse_rows import key_type, keys_of_codes, sparse_rows
+from reference import slow_hash
 
 
 def slow_rows(keys, numbers, number_columns, n_features):

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from test_hashing import slow_hash
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import DataWarning
 from mbauc.metrics import roc_auc
 from mbauc.readers import TableSource
+from reference import slow_hash
 from shared_data import shared_file
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.runtime.progress import Advance, silent
 
 Array = NDArray[np.float64]
@@ -64,6 +67,8 @@ class PairSums(ABC):
     ----------
     groups : sequence of Group
         Positives and negatives, or the differences alone.
+    weights, effective_sizes : (float, float)
+        Sums of the weights of the data's classes, and the rows that these count for, (positives, negatives).
     shift : ndarray
         What had been taken off the columns beforehand; not in the means of the groups.
     mu, diagonal : ndarrays
@@ -75,9 +80,28 @@ class PairSums(ABC):
         means = [group.mean for group in groups]
         self.mu = means[0] - means[1] if len(means) == 2 else means[0] + shift
         self.diagonal = np.sum([group.variance for group in groups], axis=0) + self.mu**2
+        weights, sizes = zip(*((group.weight, group.effective_size) for group in groups), strict=True)
+        self.weights = weights if len(groups) == 2 else (weights[0], weights[0])
+        self.effective_sizes = sizes if len(groups) == 2 else (sizes[0], sizes[0])
+        #: mean over the classes of the mean row, where the rows are differences and do not tell
+        self._centre: Array | None = None
         self._latest: tuple[Array, Array, list[float]] | None = None
         #: told the rows that a sweep has just gone over
         self.advance: Advance = silent
+
+    def as_frequencies(self) -> Self:
+        """The same pairs of rows whose weights are frequencies: weight k stands for k equal rows."""
+        result = copy(self)
+        result.effective_sizes = self.weights
+        return result
+
+    def standing_for(
+        self, weights: tuple[float, float], sizes: tuple[float, float], centre: Array | None
+    ) -> Self:
+        """The same pairs as those of the data that they were drawn from, whose mean rows have that centre."""
+        result = copy(self)
+        result.weights, result.effective_sizes, result._centre = weights, sizes, centre
+        return result
 
     @abstractmethod
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
@@ -128,7 +152,7 @@ class PairSums(ABC):
 
 
 class ColumnPairs(PairSums):
-    """Pairs as products over the columns that occur.
+    """Pairs as products over the columns that occur: a :class:`~mbauc.pairs.quadratic.Quadratic` without Σ.
 
     Attributes
     ----------
@@ -139,3 +163,31 @@ class ColumnPairs(PairSums):
     """
 
     order: ColumnOrder
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the data."""
+        return self.order.n_features
+
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """The columns of the data that occur, in the order of the vectors."""
+        return self.order.columns
+
+    def matrix(self) -> None:
+        """None: Σ is not formed."""
+
+    def summarise_columns(self) -> ColumnSummary:
+        """Variances and class means of the columns that occur."""
+        means = [group.mean + self.shift for group in self.groups]
+        return ColumnSummary(self.column_variances(), means, [g.weight for g in self.groups], self.n_rows)
+
+    def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
+        """Difference, middle and spread of the class means of the score x'w; one sweep over the rows."""
+        w = np.asarray(w, dtype=np.float64)
+        own = w[self.columns]
+        middle = sum(self.score_means(own)) / 2 if self._centre is None else float(self._centre @ w)
+        _, variances = self.product_and_variances(own)
+        single = len(variances) == 1
+        variance = variances[0] / 2 if single else float(np.average(variances, weights=self.weights))
+        return ScoreSummary(float(self.mu @ own), middle, variance)

@@ -17,9 +17,9 @@ from mbauc.runtime.threads import run_threads
 from mbauc.solvers import (
     Penalty,
     Solution,
-    elastic_net_products_path,
-    ridge_products_path,
-    solve_elastic_net_products,
+    elastic_net_path_matrix_free,
+    ridge_path_matrix_free,
+    solve_elastic_net_matrix_free,
 )
 
 Array = NDArray[np.float64]
@@ -106,8 +106,8 @@ def mba_paths(pairs: PairRows, prefix: str, grid: tuple[float, ...]) -> tuple[di
         # those that do not reach the tolerance are counted and said on the page
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = {
-            "l2": ridge_products_path(pairs, grid, unit, tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS),
-            "l1": elastic_net_products_path(
+            "l2": ridge_path_matrix_free(pairs, grid, unit, tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS),
+            "l1": elastic_net_path_matrix_free(
                 pairs, grid, 0.0, unit, tol=ELASTIC_NET_TOL, max_iter=_MAX_PRODUCTS
             ),
             "el": _half_and_half(pairs, grid, unit),
@@ -124,7 +124,7 @@ def _half_and_half(pairs: PairRows, grid: tuple[float, ...], unit: Array) -> lis
     solutions: dict[float, Solution] = {}
     start = None
     for value in sorted(set(grid), reverse=True):
-        solutions[value] = solve_elastic_net_products(
+        solutions[value] = solve_elastic_net_matrix_free(
             pairs,
             Penalty(value / 2, value / 2, unit),
             tol=ELASTIC_NET_TOL,
@@ -139,7 +139,9 @@ def ridge_weights(pairs: PairRows, l2: float) -> Array:
     """MBA-ℓ2 for one l2."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        path = ridge_products_path(pairs, [l2], np.ones(pairs.mu.size), tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS)
+        path = ridge_path_matrix_free(
+            pairs, [l2], np.ones(pairs.mu.size), tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS
+        )
     return pairs.order.restore(path[0].coef)
 
 

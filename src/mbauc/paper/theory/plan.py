@@ -165,25 +165,25 @@ def plan_pairs(
 class _Exact:
     """Eq. (14) over all pairs, solved: what samples are compared with."""
 
-    problem: Problem
+    sigma: Array
+    mu: Array
     penalty: Penalty
     solution: Solution
 
     @classmethod
     def of(cls, moments: PairMoments, l1: float, l2: float | str) -> _Exact:
-        problem = Problem.of(moments, np.ones(moments.n_features), scale=False)
-        if isinstance(l2, str):
-            solution, l2 = problem.solve_auto(l1, moments.effective_sizes, tol=_TOL, max_iter=_MAX_ITER)
-        else:
-            solution = problem.solve(l1, float(l2), tol=_TOL, max_iter=_MAX_ITER)
-        return cls(problem, Penalty(l1, float(l2), problem.factors), solution)
+        problem = Problem(moments, np.ones(moments.n_features), scale=False)
+        wanted: Any = l2 if isinstance(l2, str) else float(l2)
+        solution = problem.solve(l1, wanted, tol=_TOL, max_iter=_MAX_ITER)
+        penalty = Penalty(l1, solution.l2, problem.factors)
+        return cls(moments.second_moment, moments.mean_difference, penalty, solution)
 
     @property
     def norm(self) -> float:
         return float(np.linalg.norm(self.solution.coef))
 
     def quantities(self, R_x: float) -> Quantities:
-        values = eigvalsh(self.problem.sigma, check_finite=False)
+        values = eigvalsh(self.sigma, check_finite=False)
         largest = max(0.0, float(values[-1]))
         # an eigenvalue that rounding may have made counts as none
         smallest = float(values[0]) - values.size * np.finfo(np.float64).eps * largest
@@ -192,14 +192,14 @@ class _Exact:
             R_x=R_x,
             R_w=weight_bound(self.penalty.l1, self.penalty.l2),
             sigma_norm=largest,
-            trace=float(np.trace(self.problem.sigma)),
+            trace=float(np.trace(self.sigma)),
             l2=self.penalty.l2,
             smallest=max(0.0, smallest),
         )
 
     def weights(self, moments: PairMoments) -> Array:
         """The weights that other moments lead to under the same penalty."""
-        sampled = Problem.of(moments, self.penalty.factors, scale=False)
+        sampled = Problem(moments, self.penalty.factors, scale=False)
         return sampled.solve(self.penalty.l1, self.penalty.l2, tol=_TOL, max_iter=_MAX_ITER).coef
 
     def distance(self, moments: PairMoments) -> float:
@@ -207,7 +207,7 @@ class _Exact:
 
     def gap(self, moments: PairMoments) -> float:
         w = self.weights(moments)
-        value = 0.5 * w @ self.problem.sigma @ w - w @ self.problem.mu + self.penalty.value(w)
+        value = 0.5 * w @ self.sigma @ w - w @ self.mu + self.penalty.value(w)
         return max(0.0, float(value) - self.solution.objective)
 
 

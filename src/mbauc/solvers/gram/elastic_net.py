@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
 
+from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.ridge import solve_ridge
+from mbauc.solvers.gram.unpenalised import Reduced
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.ridge import solve_ridge
-from mbauc.solvers.solution import Solution, certified
-from mbauc.solvers.unpenalised import Reduced
+from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ def elastic_net_path(
         for value in sorted(set(positive), reverse=True):
             start, sweeps = problem.solve(value, start, tol, max_iter)
             w = problem.reduced.restore(start / problem.reduced.factors)
-            solution = certified(sigma, mu, Penalty(value, l2, factors), w, sweeps)
+            solution = certify(Penalty(value, l2, factors), mu, w, sigma @ w, sweeps)
             if solution.optimality > tol:
                 _warn(solution, tol)
             solutions[value] = solution
@@ -101,11 +102,10 @@ def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"coordinate descent stopped after {solution.iterations} sweeps with optimality "
         f"{solution.optimality:.1e} > tol={tol:g}. Increase max_iter, raise l2, or scale the features.",
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

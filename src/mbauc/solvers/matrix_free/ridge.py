@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -10,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
+from mbauc.solvers.matrix_free.l2_search import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
+from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
+from mbauc.solvers.operator import PairOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.product_choice import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
-from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
-from mbauc.solvers.subspace import ROOM, RidgeSubspace
+from mbauc.solvers.solution import Solution, certify
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -81,8 +81,8 @@ def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: fl
     """Progress that nobody looks at."""
 
 
-def solve_ridge_products(
-    products: PairProducts,
+def solve_ridge_matrix_free(
+    products: PairOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-4,
@@ -100,7 +100,7 @@ def solve_ridge_products(
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         Products with Σ; each costs a sweep over the rows.
     penalty : Penalty
         l2 and the factors; l1 must be 0.
@@ -116,9 +116,9 @@ def solve_ridge_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.solvers import MatrixProducts, Penalty
+    >>> from mbauc.solvers import MatrixOperator, Penalty
     >>> sigma, mu = np.diag([1.0, 3.0]), np.array([1.0, 2.0])
-    >>> solve_ridge_products(MatrixProducts(sigma, mu), Penalty(0.0, 1.0, np.ones(2)), tol=1e-12).coef
+    >>> solve_ridge_matrix_free(MatrixOperator(sigma, mu), Penalty(0.0, 1.0, np.ones(2)), tol=1e-12).coef
     array([0.5, 0.5])
     """
     run = _Run(products, penalty.factors, tol, max_iter, watch)
@@ -127,8 +127,8 @@ def solve_ridge_products(
     return run.finished(penalty.l2)
 
 
-def ridge_products_path(
-    products: PairProducts,
+def ridge_path_matrix_free(
+    products: PairOperator,
     l2: Sequence[float],
     factors: Array,
     *,
@@ -137,7 +137,7 @@ def ridge_products_path(
 ) -> list[Solution]:
     """Solutions for each l2, from the largest down; all share the directions found on the way.
 
-    Parameters as for :func:`solve_ridge_products`; ``max_iter`` holds for each l2.
+    Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
     """
     run = _Run(products, factors, tol, max_iter, unwatched)
     solutions: dict[float, Solution] = {}
@@ -149,7 +149,7 @@ def ridge_products_path(
 
 
 def solve_ridge_auto(
-    products: PairProducts,
+    products: PairOperator,
     factors: Array,
     sizes: tuple[float, float],
     n_features: int,
@@ -158,7 +158,7 @@ def solve_ridge_auto(
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
     watch: Watch = unwatched,
-) -> tuple[Solution, float]:
+) -> Solution:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
     Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.rows_of_pairs` has
@@ -171,7 +171,7 @@ def solve_ridge_auto(
     Parameters
     ----------
     products, factors, tol, max_iter, resume, watch
-        As for :func:`solve_ridge_products`.
+        As for :func:`solve_ridge_matrix_free`.
     sizes : (float, float)
         Rows of each class.
     n_features : int
@@ -179,8 +179,8 @@ def solve_ridge_auto(
 
     Returns
     -------
-    solution : Solution
-    l2 : float
+    Solution
+        Its ``l2`` is the one that was chosen.
     """
     run = _Run(products, factors, tol, max_iter, watch)
     criterion = Criterion(products, factors, sizes, n_features)
@@ -197,7 +197,7 @@ def solve_ridge_auto(
     if run.stage == "quadrature":
         run.choose_by_quadrature()
     run.converge(run.l2)
-    return run.finished(run.l2), run.l2
+    return run.finished(run.l2)
 
 
 def estimated_excess(gains: Sequence[float]) -> float:
@@ -223,7 +223,7 @@ def estimated_excess(gains: Sequence[float]) -> float:
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
-    def __init__(self, products: PairProducts, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
+    def __init__(self, products: PairOperator, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
         self.products, self.factors = products, factors
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
         self.subspace = RidgeSubspace(products, factors)
@@ -346,51 +346,41 @@ class _Run:
         products = self.iterations + self.searched
         if self.excess > self.tol:
             _warn(products, self.excess, self.tol)
-        solution = certified_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
+        solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution, self.tol)
         return solution
 
 
-def certified_products(
-    products: PairProducts, penalty: Penalty, w: Array, iterations: int, excess_risk: float
+def certify_products(
+    products: PairOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
-    """The solution w with objective and optimality from a product of its own."""
+    """The solution w with objective, optimality and bound from a product of its own."""
     product = products.product(w)
-    gradient = product - products.mu
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
-    held = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
-    bound = excess_risk_bound(products, penalty, w, product) if held else float("inf")
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(gradient, w) / scale,
-        iterations=iterations,
-        # never more than a hundred times below what can be ruled out
-        excess_risk=min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound),
-        excess_bound=bound,
-    )
+    bounded = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
+    bound = excess_risk_bound(products, penalty, w, product) if bounded else float("inf")
+    # never more than a hundred times below what can be ruled out
+    excess = min(max(excess_risk, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound)
+    return certify(penalty, products.mu, w, product, iterations, excess, bound)
 
 
 def _warn_of_doubt(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
         f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
         f"Use solver='gram', a smaller tol than {tol:g}, or more l2.",
         ConvergenceWarning,
-        stacklevel=5,
     )
 
 
 def _warn(iterations: int, excess: float, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
         "Increase max_iter, raise l2, or accept less with tol.",
         ConvergenceWarning,
-        stacklevel=4,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError
-from mbauc.solvers.lanczos import Lanczos
+from mbauc.runtime.warn import warn
 from mbauc.solvers.leave_one_out import (
     L2_MULTIPLES,
     Solved,
@@ -20,8 +19,9 @@ from mbauc.solvers.leave_one_out import (
     l2_grid,
     rows_of_pairs,
 )
-from mbauc.solvers.products import PairProducts
-from mbauc.solvers.subspace import RidgeSubspace
+from mbauc.solvers.matrix_free.lanczos import Lanczos
+from mbauc.solvers.matrix_free.subspace import RidgeSubspace
+from mbauc.solvers.operator import PairOperator
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Criterion:
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         Products with Σ.
     factors : ndarray of shape (d,)
         Penalty factors.
@@ -60,7 +60,7 @@ class Criterion:
     """
 
     def __init__(
-        self, products: PairProducts, factors: Array, sizes: tuple[float, float], n_features: int
+        self, products: PairOperator, factors: Array, sizes: tuple[float, float], n_features: int
     ) -> None:
         penalised, occurring = factors > 0, products.diagonal > 0
         ratios = products.diagonal[penalised] / factors[penalised]
@@ -230,7 +230,7 @@ class L2Search:
             process.resume(state["vectors"][k], state["tridiagonals"][k][:, : int(state["steps"][k])])
 
 
-def search_l2(products: PairProducts, factors: Array, sizes: tuple[float, float], n_features: int) -> float:
+def search_l2(products: PairOperator, factors: Array, sizes: tuple[float, float], n_features: int) -> float:
     """The l2 that :func:`mbauc.solvers.choose_l2` would choose, from some dozens of products.
 
     Parameters
@@ -250,11 +250,10 @@ def warn_of_choice(l2: float, products: int) -> None:
     """Say that the choice of l2 is not certain."""
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"l2='auto' chose {l2:.3g} and is not certain of it after {products} products with Σ: a smaller l2 may "
         "rank better. Use MBAClassifierCV, or pass l2.",
         ConvergenceWarning,
-        stacklevel=5,
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
-from mbauc.solvers.face_descent import FaceDescent
+from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
+from mbauc.solvers.matrix_free.face_descent import FaceDescent
+from mbauc.solvers.operator import PairOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.products import PairProducts
-from mbauc.solvers.solution import Solution
+from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 #: From here on the gains of the latest steps say when to stop; the bound alone would take several times longer.
@@ -22,8 +22,8 @@ _ESTIMATED_TOL = 1e-5
 Watch = Callable[[dict[str, Array], int, float, float], object]
 
 
-def solve_elastic_net_products(
-    products: PairProducts,
+def solve_elastic_net_matrix_free(
+    products: PairOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-6,
@@ -32,14 +32,14 @@ def solve_elastic_net_products(
     resume: Mapping[str, Array] | None = None,
     watch: Watch | None = None,
 ) -> Solution:
-    """Minimise Eq. (14) with products Σv alone; see :class:`~mbauc.solvers.face_descent.FaceDescent`.
+    """Minimise Eq. (14) with products Σv alone (:class:`~mbauc.solvers.matrix_free.face_descent.FaceDescent`).
 
     ``O(d)`` memory (about 18 vectors) and time beside each product. If l1 is so large that the weights
     are zero, no product is taken.
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         μ, the diagonal of Σ and its products.
     penalty : Penalty
         l1, l2 and a factor for each feature; 0 leaves a feature unpenalised.
@@ -67,9 +67,9 @@ def solve_elastic_net_products(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.solvers.products import MatrixProducts
-    >>> pairs = MatrixProducts(np.eye(2), np.array([0.5, 0.2]))
-    >>> solve_elastic_net_products(pairs, Penalty(0.25, 1.0, np.ones(2))).coef
+    >>> from mbauc.solvers.operator import MatrixOperator
+    >>> pairs = MatrixOperator(np.eye(2), np.array([0.5, 0.2]))
+    >>> solve_elastic_net_matrix_free(pairs, Penalty(0.25, 1.0, np.ones(2))).coef
     array([0.125, 0.   ])
     """
     _check(tol, max_iter)
@@ -80,8 +80,8 @@ def solve_elastic_net_products(
     return _finish(products, penalty, descent, tol, max_iter, watch)[0]
 
 
-def elastic_net_products_path(
-    products: PairProducts,
+def elastic_net_path_matrix_free(
+    products: PairOperator,
     l1_values: Sequence[float],
     l2: float,
     factors: Array,
@@ -94,7 +94,7 @@ def elastic_net_products_path(
 
     Parameters
     ----------
-    products : PairProducts
+    products : PairOperator
         μ, the diagonal of Σ and its products.
     l1_values : sequence of float
         Values of λ₁ in any order.
@@ -103,7 +103,7 @@ def elastic_net_products_path(
     factors : ndarray of shape (d,)
         Penalty factor of each feature.
     tol, max_iter, watch
-        As for :func:`solve_elastic_net_products`, for each value.
+        As for :func:`solve_elastic_net_matrix_free`, for each value.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def _check(tol: float, max_iter: int) -> None:
     check_whole("max_iter", max_iter)
 
 
-def _checked_start(products: PairProducts, start: Array) -> Array:
+def _checked_start(products: PairOperator, start: Array) -> Array:
     coef = np.array(start, dtype=np.float64)
     if coef.shape != products.mu.shape or not np.isfinite(coef).all():
         raise ValueError(
@@ -138,7 +138,7 @@ def _checked_start(products: PairProducts, start: Array) -> Array:
 
 
 def _descent(
-    products: PairProducts, penalty: Penalty, coef: Array | None, product: Array | None = None
+    products: PairOperator, penalty: Penalty, coef: Array | None, product: Array | None = None
 ) -> FaceDescent:
     curvature, spent = unpenalised_curvature(products, penalty)
     if coef is None or not coef.any():
@@ -151,7 +151,7 @@ def _descent(
 
 
 def _finish(
-    products: PairProducts,
+    products: PairOperator,
     penalty: Penalty,
     descent: FaceDescent,
     tol: float,
@@ -188,28 +188,19 @@ def _finish(
     return solution, descent.product()
 
 
-def _solution(products: PairProducts, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
+def _solution(products: PairOperator, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
     w, product = descent.coef, descent.product()
-    scale = float(np.abs(products.mu).max(initial=0.0)) or 1.0
     bound = min(
         excess_risk_bound(products, penalty, w, product, curvature=descent.curvature), descent.excess_risk
     )
-    return Solution(
-        coef=w,
-        objective=float(0.5 * w @ product - w @ products.mu + penalty.value(w)),
-        optimality=penalty.distance_to_stationarity(product - products.mu, w) / scale,
-        iterations=descent.products,
-        excess_risk=min(left, bound),
-        excess_bound=bound,
-    )
+    return certify(penalty, products.mu, w, product, descent.products, min(left, bound), bound)
 
 
 def _warn(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
-    warnings.warn(
+    warn(
         f"descent stopped after {solution.iterations} products with Σ at an excess risk of up to "
         f"{solution.excess_risk:.1e} > tol={tol:g}. Increase max_iter, raise l2, or accept a larger tol.",
         ConvergenceWarning,
-        stacklevel=4,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class PairProducts(Protocol):
+class PairOperator(Protocol):
     """What iterative solvers of Eq. (14) ask of the pairs.
 
     Attributes
@@ -31,7 +31,7 @@ class PairProducts(Protocol):
         """About Σ among the first so many columns, to precondition with; none if there is nothing to gain."""
 
 
-class MatrixProducts:
+class MatrixOperator:
     """Products with a Σ that is there as a matrix."""
 
     def __init__(self, sigma: Array, mu: Array) -> None:

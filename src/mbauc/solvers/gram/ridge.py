@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import SingularWarning
+from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.unpenalised import Reduced, pseudo_inverse
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.solution import Solution, certified
-from mbauc.solvers.unpenalised import Reduced, pseudo_inverse
+from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 
@@ -48,17 +47,16 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
     if not singular:
         w = units * cho_solve((factor, lower), units * mu, check_finite=False)
     else:
-        warnings.warn(
+        warn(
             f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
             "smallest norm. Features repeat each other or are constant: raise l2 or drop some.",
             SingularWarning,
-            stacklevel=2,
         )
         matrix = sigma.copy()
         matrix[np.diag_indices_from(matrix)] = diagonal
         values, vectors = eigh(matrix, overwrite_a=True, check_finite=False)
         w = vectors @ (pseudo_inverse(values) * (vectors.T @ mu))
-    return certified(sigma, mu, penalty, w, 1)
+    return certify(penalty, mu, w, sigma @ w, 1)
 
 
 class RidgePath:
@@ -107,7 +105,7 @@ class RidgePath:
     def solve(self, l2: float) -> Solution:
         """Solution with its certificate for one l2."""
         w = self.coefficients(l2)[0]
-        return certified(self._sigma, self._mu, Penalty(0.0, float(l2), self._factors), w, 1)
+        return certify(Penalty(0.0, float(l2), self._factors), self._mu, w, self._sigma @ w, 1)
 
 
 def condition_estimate(matrix: Array) -> float:

@@ -1,0 +1,16 @@
+"""Warnings that point at the line of the caller, however deep in the package they arise."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of something at the first line outside the package that led here."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -1,0 +1,1 @@
+"""Eq. (14) with Σ as a matrix."""

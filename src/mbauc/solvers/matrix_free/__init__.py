@@ -1,0 +1,1 @@
+"""Eq. (14) from products of Σ with vectors alone."""

@@ -1,0 +1,123 @@
+"""Eq. (14) from products with Σ alone, each a sweep over the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.errors import SingularWarning
+from mbauc.pairs.quadratic import Quadratic
+from mbauc.runtime.threads import single_threaded_blas
+from mbauc.runtime.warn import warn
+from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, solve_elastic_net_matrix_free
+from mbauc.solvers.matrix_free.ridge import (
+    Watch,
+    ridge_path_matrix_free,
+    solve_ridge_auto,
+    solve_ridge_matrix_free,
+    unwatched,
+)
+from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.solution import Solution
+
+Array = NDArray[np.float64]
+
+#: Excess risk of the ridge solution that l2 of an elastic net is taken from.
+_CHOICE_TOL = 1e-3
+
+
+class MatrixFreeSolver:
+    """Solutions over the columns that occur, divided by ``scales``; itself the operator of these columns."""
+
+    def __init__(self, pairs: Quadratic, scales: Array, factors: Array) -> None:
+        self._pairs, self._scales, self.factors = pairs, scales, factors
+        self.mu = pairs.mu / scales
+        self.diagonal = pairs.diagonal / scales**2
+
+    def product(self, v: Array) -> Array:
+        """Σ v in scaled columns."""
+        return self._pairs.product(v / self._scales) / self._scales
+
+    def leading_block(self) -> Array:
+        """About Σ among the first columns, in scaled columns."""
+        block = self._pairs.leading_block()
+        scales = self._scales[: len(block)]
+        return block / np.outer(scales, scales)
+
+    def solve(
+        self,
+        l1: float,
+        l2: float,
+        *,
+        tol: float,
+        max_iter: int,
+        resume: dict[str, Any] | None = None,
+        watch: Watch = unwatched,
+    ) -> Solution:
+        """For one l1 and l2."""
+        if l1 == 0.0 and l2 == 0.0:
+            self._warn_if_singular()
+        penalty = Penalty(l1, l2, self.factors)
+        solver = solve_ridge_matrix_free if l1 == 0.0 else solve_elastic_net_matrix_free
+        with single_threaded_blas():
+            return solver(self, penalty, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
+
+    def solve_auto(
+        self,
+        l1: float,
+        sizes: tuple[float, float],
+        *,
+        tol: float,
+        max_iter: int,
+        resume: dict[str, Any] | None = None,
+        watch: Watch = unwatched,
+    ) -> Solution:
+        """For the l2 that is expected to rank best."""
+        d = self._pairs.n_features
+        with single_threaded_blas():
+            if l1 == 0.0:
+                return solve_ridge_auto(
+                    self, self.factors, sizes, d, tol=tol, max_iter=max_iter, resume=resume, watch=watch
+                )
+            if resume is None:
+                # l2 is that of the ridge solution, which need not be exact for it
+                l2 = solve_ridge_auto(self, self.factors, sizes, d, tol=_CHOICE_TOL, max_iter=max_iter).l2
+            else:
+                l2 = float(resume["auto_l2"])
+
+            def watch_with_l2(state: dict[str, Any], *rest: Any) -> None:
+                watch(state | {"auto_l2": np.float64(l2)}, *rest)
+
+            return self.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch_with_l2)
+
+    def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
+        """Weights for each pair of penalties, shape (len(l1), len(l2), columns)."""
+        weights = np.empty((len(l1), len(l2), self.mu.size))
+        ridge = [i for i, value in enumerate(l1) if value == 0.0]
+        sparse = [i for i, value in enumerate(l1) if value > 0.0]
+        with single_threaded_blas():
+            if ridge:
+                path = ridge_path_matrix_free(self, l2, self.factors, tol=tol, max_iter=max_iter)
+                weights[ridge] = [solution.coef for solution in path]
+            for j, value in enumerate(l2 if sparse else ()):
+                values = [l1[i] for i in sparse]
+                path = elastic_net_path_matrix_free(
+                    self, values, value, self.factors, tol=tol, max_iter=max_iter
+                )
+                for i, solution in zip(sparse, path, strict=True):
+                    weights[i, j] = solution.coef
+        return weights
+
+    def _warn_if_singular(self) -> None:
+        """Warn of constant columns and of fewer rows than columns; columns that repeat others go unseen."""
+        n_features, (_, means, _, n_rows) = self._pairs.n_features, self._pairs.summarise_columns()
+        regular = min(int(np.count_nonzero(self.diagonal)), n_rows - len(means) + 1)
+        if regular < n_features:
+            warn(
+                f"Σ is singular and l2=0: {n_features:,} columns, of which {regular:,} at most are of use, "
+                f"from {n_rows:,} rows; one solution of small norm is taken. Raise l2 or drop columns.",
+                SingularWarning,
+            )
