@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mbauc.errors import NotAvailableError
-from mbauc.paper.datasets.registry import find, load
-from mbauc.paper.studies.outputs import none_of, write_table, write_text
+from mbauc.paper.datasets.registry import find, load, names
+from mbauc.paper.studies.outputs import write_table, write_text
+from mbauc.paper.study import Request, explain_none
 
 _HEAD = [
     "dataset",
@@ -19,6 +20,12 @@ _HEAD = [
     "paper_columns",
     "paper_ratio",
 ]
+
+
+def reproduce(request: Request) -> list[Path]:
+    """Measure the data sets, and write the table."""
+    printed = tuple(name for name in names() if find(name).printed is not None)
+    return render(request.datasets or printed, request.data_dir, request.out)
 
 
 def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> list[Path]:
@@ -51,7 +58,7 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
         notes += [f"* {name}: {note}" for note in entry.notes]
     if not any(row[1] for row in rows):
-        raise NotAvailableError(none_of(datasets))
+        raise NotAvailableError(explain_none(datasets))
     page = [
         "# Table I: the data sets",
         "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "

@@ -15,7 +15,8 @@ from mbauc.errors import NotAvailableError
 from mbauc.metrics import roc_auc
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.paper.datasets.files import list_folders
+from mbauc.paper.datasets.entry import File
+from mbauc.paper.datasets.files import find_file, list_folders
 from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import read_libsvm
@@ -114,7 +115,7 @@ def synthetic(
 
 def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
     """60,000 consecutive rows of the Criteo log: 40,000 to learn from, shuffled, the last 20,000 to test on."""
-    paths = [_found(name, folder) for name in _CRITEO_PARTS]
+    paths = [_locate(name, folder) for name in _CRITEO_PARTS]
     parts = [read_libsvm(path, n_features=WIDE) for path in paths]
     X, y = sp.csr_array(sp.vstack([part[0] for part in parts])), np.concatenate([part[1] for part in parts])
     train = y.size - parts[-1][1].size
@@ -128,7 +129,7 @@ def avazu_sample(folder: Path | None, seed: int) -> ClickSet:
     columns = [field.name for field in SHAPES["avazu-app"].columns]
     types = dict.fromkeys(columns, "category") | {"id": "id"}
     source = TableSource(
-        _found(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
+        _locate(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
     )
     blocks = list(source)
     X, y = sp.csr_array(sp.vstack([block.X for block in blocks])), np.concatenate([b.y for b in blocks])
@@ -154,7 +155,7 @@ STANDS_FOR = {
 }
 
 
-def wanted(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
+def select_sets(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the keys that stand for a data set that was asked for; all if none was."""
     found = tuple(key for key in keys if not datasets or set(STANDS_FOR[key]) & set(datasets))
     if not found:
@@ -213,14 +214,12 @@ def _in_memory(
     )
 
 
-def _found(name: str, folder: Path | None) -> Path:
-    places = list_folders(folder)
-    for place in places:
-        for ending in ("", ".bz2", ".gz", ".xz"):
-            path = place / f"{name}{ending}"
-            if path.is_file():
-                return path
-    raise NotAvailableError(
-        f"{name} (plain, .bz2, .gz or .xz) is not in {' or '.join(map(str, places))}; name its folder by "
-        "--data-dir or the environment variable MBAUC_DATA"
-    )
+def _locate(name: str, folder: Path | None) -> Path:
+    folders = list_folders(folder)
+    path = next((path for place in folders if (path := find_file(File(name), place))), None)
+    if path is None:
+        raise NotAvailableError(
+            f"{name} (plain, .bz2, .gz or .xz) is not in {' or '.join(map(str, folders))}; name its folder by "
+            "--data-dir or the environment variable MBAUC_DATA"
+        )
+    return path

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.paper.studies.click_methods import (
+from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
     EXACT,
     FIXED,
@@ -18,11 +18,12 @@ from mbauc.paper.studies.click_methods import (
     SAMPLED,
     TUNED,
 )
-from mbauc.paper.studies.click_sets import COLUMNS
-from mbauc.paper.studies.click_study import Difference, Study, by_the_clock
-from mbauc.paper.studies.clicks import Settings
-from mbauc.paper.studies.outputs import one_line, write_figure, write_table, write_text
+from mbauc.paper.studies.clicks.results import ClickResults, Difference, Settings
+from mbauc.paper.studies.clicks.runs import run_requested
+from mbauc.paper.studies.clicks.sets import COLUMNS
+from mbauc.paper.studies.outputs import unwrap, write_figure, write_table, write_text
 from mbauc.paper.studies.printed import CLICK_GAINS
+from mbauc.paper.study import Request, describe_origin
 from mbauc.plots import new_figure
 
 _SIGNIFICANT = 0.05
@@ -31,7 +32,12 @@ _SHOWN = 9.0
 _COLOURS = {"l2": "C0", "l1": "C1", "el": "C2", "olr": "C3", "solr": "C4", "mb-psl": "C5", "mb-phl": "C6"}
 
 
-def render(study: Study, folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and draw the figure."""
+    return render(run_requested(request), request.out)
+
+
+def render(study: ClickResults, folder: Path) -> list[Path]:
     """Write ``figure4.csv``, ``figure4.md``, ``figure4.png`` and ``figure4.svg``; return their paths."""
     head = ["dataset", "method", "lambda", "step", "validation_auc", "test_auc", "chosen"]
     return [
@@ -41,7 +47,7 @@ def render(study: Study, folder: Path) -> list[Path]:
     ]
 
 
-def _points(study: Study) -> Iterator[list[object]]:
+def _points(study: ClickResults) -> Iterator[list[object]]:
     for dataset in study.datasets:
         for key in study.methods(dataset):
             best = study.chosen(dataset, key)
@@ -54,7 +60,7 @@ def _points(study: Study) -> Iterator[list[object]]:
 # -- the plot -------------------------------------------------------------------------------------------------
 
 
-def _figure(study: Study) -> Any:
+def _figure(study: ClickResults) -> Any:
     columns = min(3, len(study.datasets))
     rows = -(-(len(study.datasets) + 1) // columns)
     figure = new_figure(4.6 * columns, 4.0 * rows)
@@ -68,7 +74,7 @@ def _figure(study: Study) -> Any:
     return figure
 
 
-def _panel(ax: Any, study: Study, dataset: str) -> None:
+def _panel(ax: Any, study: ClickResults, dataset: str) -> None:
     top = 0.0
     for key in (*SAMPLED, *EXACT, *TUNED, "mb-psl-fixed", "mb-phl-fixed"):
         if key not in study.methods(dataset):
@@ -128,32 +134,32 @@ or against MBA. The tests speak of these training rows: they do not know that ot
 """
 
 
-def page(study: Study) -> str:
+def page(study: ClickResults) -> str:
     """The text of ``figure4.md``."""
     s = study.settings
     parts = [
         "# Figure 4: click logs",
-        one_line(_WHAT.format(columns=f"{COLUMNS:,}")),
+        unwrap(_WHAT.format(columns=f"{COLUMNS:,}")),
         "![AUC against λ](figure4.png)",
-        one_line(
+        unwrap(
             f"""Solid: the paper's seven methods, rivals with the best step for each λ. Dashed: exact. Dotted:
             MB-PSL and MB-PHL with the fixed step. A panel ends {_SHOWN:g} points below its best line; all
             points are in figure4.csv."""
         ),
         "\n".join(_sets(study)),
         "## What λ is",
-        one_line(
+        unwrap(
             _LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL, grid=_grid(s), steps=_steps(s), fixed=_fixed())
         ),
         "## Gains over the best other method",
-        one_line(_GAINS),
+        unwrap(_GAINS),
         "\n".join(_gains(study)),
         _summary(study),
         "## Each method with the λ and step that the validation rows favour",
         *(part for dataset in study.datasets for part in _of_set(study, dataset)),
         "## At the edge",
         "\n".join(_edges(study)),
-        by_the_clock(s.seed, study.seconds),
+        describe_origin(s.seed, study.seconds, elapsed=True),
     ]
     if s.n_steps < max(len(rival.steps) for rival in RIVALS):
         parts.insert(1, "**A quick run**: few rows, few values of λ and few steps.")
@@ -176,7 +182,7 @@ def _fixed() -> str:
     return ", ".join(f"{rival.fixed:g} ({rival.name})" for rival in RIVALS)
 
 
-def _sets(study: Study) -> Iterator[str]:
+def _sets(study: ClickResults) -> Iterator[str]:
     yield "| data | learned from | chunks | pairs drawn | validation | test | positives | best possible AUC |"
     yield "|---|---|---|---|---|---|---|---|"
     for dataset in study.datasets:
@@ -190,7 +196,7 @@ def _sets(study: Study) -> Iterator[str]:
         yield f"| {dataset} | left out: {reason} |" + " |" * 6
 
 
-def _gains(study: Study) -> Iterator[str]:
+def _gains(study: ClickResults) -> Iterator[str]:
     yield "| data | paper | MBA, rivals' best step | MBA, rivals' step fixed | exact, rivals' best step |"
     yield "|---|---|---|---|---|"
     for dataset in study.datasets:
@@ -213,7 +219,7 @@ def _difference(found: Difference) -> str:
     )
 
 
-def _summary(study: Study) -> str:
+def _summary(study: ClickResults) -> str:
     """Wins and losses in words, and who of the paper's claims stands."""
     said = []
     for name, ours, rivals in (
@@ -237,11 +243,11 @@ def _summary(study: Study) -> str:
     return "\n".join(said)
 
 
-def _of_set(study: Study, dataset: str) -> list[str]:
+def _of_set(study: ClickResults, dataset: str) -> list[str]:
     return [f"### {study.about(dataset)['title']}", "\n".join(_methods(study, dataset))]
 
 
-def _methods(study: Study, dataset: str) -> Iterator[str]:
+def _methods(study: ClickResults, dataset: str) -> Iterator[str]:
     rival = study.best(dataset, TUNED)
     yield f"| method | λ | step | validation AUC | test AUC (95%) | less {NAMES[rival]} | p |"
     yield "|---|---|---|---|---|---|---|"
@@ -256,7 +262,7 @@ def _methods(study: Study, dataset: str) -> Iterator[str]:
         )
 
 
-def _edges(study: Study) -> Iterator[str]:
+def _edges(study: ClickResults) -> Iterator[str]:
     yield (
         "Where the chosen λ is the smallest or the largest of those tried (the smallest means hardly any "
         "penalty, beyond which little changes), and what else did not go well."

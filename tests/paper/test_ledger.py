@@ -2,7 +2,7 @@ import zlib
 
 import pytest
 
-from mbauc.paper.studies.ledger import Ledger
+from mbauc.paper.ledger import Ledger
 
 SETTINGS = {"seed": 0, "grid": (1.0, 2.0)}
 

@@ -11,17 +11,23 @@ from numpy.typing import NDArray
 
 from mbauc.metrics import paired_t_test
 from mbauc.paper.studies.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
-from mbauc.paper.studies.outputs import one_line, write_table, write_text
+from mbauc.paper.studies.outputs import unwrap, write_table, write_text
 from mbauc.paper.studies.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
-from mbauc.paper.studies.provenance import made_with
-from mbauc.paper.studies.simulation import BestPossible, Settings, Study, best_possible
+from mbauc.paper.studies.simulation import runs
+from mbauc.paper.studies.simulation.runs import BestPossible, Settings, Simulation, best_possible
+from mbauc.paper.study import Request, describe_origin
 
 _SIGNIFICANT = 0.05
 #: Points of AUC that an MBA mean may stay below the printed one.
 _TOLERANCE = 0.5
 
 
-def render(study: Study, folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and write the table."""
+    return render(runs.run_requested(request), request.out)
+
+
+def render(study: Simulation, folder: Path) -> list[Path]:
     """Write ``table2.csv``, one line for each fit, and ``table2.md``; return their paths."""
     head = ["components", "sample_ratio", "method", "set", "auc", "setting", "value"]
     return [
@@ -30,7 +36,7 @@ def render(study: Study, folder: Path) -> list[Path]:
     ]
 
 
-def _fits(study: Study) -> Iterator[list[str]]:
+def _fits(study: Simulation) -> Iterator[list[str]]:
     for k in COMPONENTS:
         for ratio in RATIOS:
             for contender in SAMPLED:
@@ -39,14 +45,14 @@ def _fits(study: Study) -> Iterator[list[str]]:
             yield from _lines(study, contender, k, RATIOS[0], "all rows")
 
 
-def _lines(study: Study, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
+def _lines(study: Simulation, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
     """A line for each training set."""
     found = zip(study.auc(contender.name, k, ratio), study.chosen(contender.name, k, ratio), strict=True)
     for number, (auc, value) in enumerate(found):
         yield [str(k), label, contender.name, str(number), f"{auc:.4f}", contender.setting, f"{value:g}"]
 
 
-def _markdown(study: Study) -> str:
+def _markdown(study: Simulation) -> str:
     best = dict(best_possible(study.settings))
     parts = [
         "# Table II: the simulation study",
@@ -56,7 +62,7 @@ def _markdown(study: Study) -> str:
         "\n".join(_checks(study, best)),
         "## Settings chosen",
         "\n".join(_settings(study)),
-        made_with(study.settings.seed, study.seconds),
+        describe_origin(study.settings.seed, study.seconds),
     ]
     if study.settings.sets < Settings().sets:
         parts.insert(1, "**A quick run**: few training sets; spreads and circles mean little.")
@@ -81,14 +87,14 @@ are drawn independently; the test set is the same for all).
 """
 
 
-def _what(study: Study) -> str:
+def _what(study: Simulation) -> str:
     components = ", ".join(str(k) for k in COMPONENTS)
     quick = " --quick" if study.settings.sets < Settings().sets else ""
     settings = asdict(study.settings)
-    return one_line(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
+    return unwrap(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
 
 
-def _table(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
+def _table(study: Simulation, best: dict[int, BestPossible]) -> Iterator[str]:
     names = [contender.name for contender in (*SAMPLED, *WHOLE)]
     yield "| k | SR | Neyman–Pearson | " + " | ".join(names) + " |"
     yield "|---" * (len(names) + 3) + "|"
@@ -100,7 +106,7 @@ def _table(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
             yield "| " + " | ".join(cells) + " |"
 
 
-def _cell(study: Study, name: str, k: int, ratio: float) -> str:
+def _cell(study: Simulation, name: str, k: int, ratio: float) -> str:
     auc = study.auc(name, k, ratio)
     mark = "" if name == MBA.name else _mark(study.auc(MBA.name, k, ratio), auc)
     printed = TABLE2.get(name, {}).get((k, ratio))
@@ -118,7 +124,7 @@ def _mark(mba: NDArray[np.float64], other: NDArray[np.float64]) -> str:
     return "● " if mba.mean() > other.mean() else "○ "
 
 
-def _checks(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
+def _checks(study: Simulation, best: dict[int, BestPossible]) -> Iterator[str]:
     yield "The Neyman–Pearson detector on the test set, against its closed form:"
     yield ""
     yield "| k | closed form | on the test set | apart, in DeLong standard errors |"
@@ -160,7 +166,7 @@ def _checks(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
         yield f"| {contender.name} | {counts[0]} | {counts[1]} | {counts[2]} | {where or '–'} |"
 
 
-def _settings(study: Study) -> Iterator[str]:
+def _settings(study: Simulation) -> Iterator[str]:
     yield "Median over the training sets (smallest to largest)."
     yield ""
     yield "| k | SR | " + " | ".join(f"{c.name}: {c.setting}" for c in (*SAMPLED, *WHOLE)) + " |"
