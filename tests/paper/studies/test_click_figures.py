@@ -173,7 +173,7 @@ def test_a_rival_that_diverges_is_out_and_said(small, tmp_path):
     study = _results(one_set(far, TINY, 1))
     lost = [point.step for point in study.curve("criteo", "mb-psl") if np.isnan(point.validation)]
     assert lost == [1.0] * 3
-    assert study.chosen("criteo", "mb-psl").step == "auto"
+    assert study.choice("criteo", "mb-psl").step == "auto"
     assert "mb-psl-fixed" not in study.methods("criteo")
     page = figure4.page(study)
     assert "MB-PSL diverged with 3 of 6 settings" in page
@@ -197,7 +197,7 @@ def test_test_rows_have_no_say(small):
     first = _results(one_set(small, TINY, 1))
     again = _results(one_set(dataclasses.replace(small, rows=other), TINY, 1))
     for key in (*SAMPLED, *EXACT, *TUNED, *FIXED):
-        one, two = first.chosen("criteo", key), again.chosen("criteo", key)
+        one, two = first.choice("criteo", key), again.choice("criteo", key)
         assert (one.penalty, one.step, one.validation) == (two.penalty, two.step, two.validation)
         assert one.test != two.test
     assert first.best("criteo", SAMPLED) == again.best("criteo", SAMPLED)
@@ -214,7 +214,7 @@ def test_points_are_aucs_and_differences_are_delongs(small):
     for key in ("exact-l2", "exact-l1"):
         for point, w in zip(study.curve("criteo", key), paths[key], strict=True):
             assert point.test == pytest.approx(100 * roc_auc(test.y, test.X @ w))
-        scores[key] = test.X @ paths[key][TINY.grid.index(study.chosen("criteo", key).penalty)]
+        scores[key] = test.X @ paths[key][TINY.grid.index(study.choice("criteo", key).penalty)]
     wanted_test = compare_roc_auc(test.y, scores)
     found = study.difference("criteo", "exact-l2", "exact-l1")
     assert found.points == pytest.approx(100 * wanted_test.difference[0, 1])
@@ -266,7 +266,7 @@ def test_losses_are_counted_like_wins(study):
 def test_the_best_possible_auc_is_above_all(study):
     for dataset in MADE_UP:
         best = 100 * study.about(dataset)["best_auc"]
-        assert all(study.chosen(dataset, key).test < best for key in study.methods(dataset))
+        assert all(study.choice(dataset, key).test < best for key in study.methods(dataset))
 
 
 # -- runs -----------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_every_method_is_in_the_study_at_every_ratio(study):
                 auc = study.auc(contender.name, k, ratio)
                 assert auc.shape == (2,)
                 assert ((auc > 50) & (auc < 95)).all()
-                assert set(study.chosen(contender.name, k, ratio)) <= set(contender.grid[:2])
+                assert set(study.choices(contender.name, k, ratio)) <= set(contender.grid[:2])
                 curve = study.curve(contender.name, k, ratio)
                 assert curve.shape == FALSE_ALARMS.shape
                 assert curve[0] >= 0

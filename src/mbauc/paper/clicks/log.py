@@ -261,7 +261,7 @@ class ClickLog:
         from mbauc.paper.clicks.writers import write_libsvm
 
         check_flag("verbose", verbose)
-        return write_libsvm(self, path, self._n_threads, verbose)
+        return write_libsvm(path, self.rows, self.n_rows, self.n_features, self._n_threads, verbose)
 
     def write_parquet(self, path: str | os.PathLike[str], *, verbose: bool = True) -> int:
         """Write the raw view as Parquet with dictionaries of texts; as for :meth:`write_libsvm`.
@@ -269,7 +269,9 @@ class ClickLog:
         Needs pyarrow. Memory: a row group of 131,072 rows for each thread and one more, about 50 MB each for
         Criteo.
         """
+        from mbauc.paper.clicks.raw import arrow_schema
         from mbauc.paper.clicks.writers import write_parquet
 
         check_flag("verbose", verbose)
-        return write_parquet(self, path, self._n_threads, verbose)
+        schema = arrow_schema(self.shape)
+        return write_parquet(path, self.table, self.n_rows, schema, self._n_threads, verbose)

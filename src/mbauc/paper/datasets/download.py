@@ -127,7 +127,7 @@ def _retrieve(url: str, target: Path, file: File, show: bool) -> None:
         keeper = pooch.create(
             room, base_url="", registry={target.name: None}, urls={target.name: url}, retry_if_failed=RETRIES
         )
-        with _errors_explained(url), _quiet(pooch.get_logger()):
+        with _explain_errors(url), _quiet(pooch.get_logger()):
             keeper.fetch(target.name, downloader=downloader)
         if is_official(room / target.name, file) is False:
             raise DownloadError(
@@ -189,7 +189,7 @@ def _check_answer(url: str, response: Any, folder: Path) -> None:
 
 
 @contextmanager
-def _errors_explained(url: str) -> Iterator[None]:
+def _explain_errors(url: str) -> Iterator[None]:
     """Whatever goes wrong with a connection or the disk becomes a DownloadError."""
     from requests import exceptions as http
 

@@ -97,13 +97,13 @@ def choose(contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), 
 # -- MBA: which pairs, and which penalty ----------------------------------------------------------------------
 
 
-def matched(draw: Draw, usable: Mask) -> PairMoments:
+def matched_moments(draw: Draw, usable: Mask) -> PairMoments:
     """Moments of the pairs that were drawn (Eq. 17)."""
     both = usable[draw.plus] & usable[draw.minus]
     return PairMoments.from_pairs(draw.X[draw.plus[both]], draw.X[draw.minus[both]], n_jobs=1)
 
 
-def complete(draw: Draw, usable: Mask) -> PairMoments:
+def complete_moments(draw: Draw, usable: Mask) -> PairMoments:
     """Moments of all pairs among the drawn rows (Eq. 13)."""
     return PairMoments.from_arrays(*draw.take(usable), n_jobs=1)
 
@@ -172,7 +172,7 @@ def _logistic(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Array:
 _L2 = tuple(np.logspace(4, -2, 13).tolist())
 _C = tuple(np.logspace(-6, 0, 7).tolist())
 
-MBA = Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))
+MBA = Contender("MBA-ℓ2", "l2", _L2, mba(matched_moments, ridge))
 ONLR = Contender(
     "ONLR",
     "eta0",
@@ -180,7 +180,7 @@ ONLR = Contender(
     in_order(partial(OnlineLogisticRegression, shuffle=False)),
 )
 ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), in_order(partial(AdaOAM, shuffle=False)))
-COMPLETE = Contender("complete U", "l2", _L2, mba(complete, ridge))
+COMPLETE = Contender("complete U", "l2", _L2, mba(complete_moments, ridge))
 LOGISTIC = Contender("balanced LR", "C", _C, _logistic)
 MEANS = Contender("mean difference", "none", (0.0,), mean_difference)
 
@@ -188,6 +188,6 @@ MEANS = Contender("mean difference", "none", (0.0,), mean_difference)
 SAMPLED = (MBA, ONLR, ADA_AUC, COMPLETE, LOGISTIC, MEANS)
 #: Trained on all rows of a training set.
 WHOLE = (
-    Contender("exact", "l2", _L2, mba(complete, ridge)),
+    Contender("exact", "l2", _L2, mba(complete_moments, ridge)),
     Contender("balanced LR, all rows", "C", _C, _logistic),
 )

@@ -15,11 +15,11 @@ from mbauc.paper.studies.contenders import (
     Contender,
     Draw,
     Mask,
-    complete,
+    complete_moments,
     elastic_net,
     in_order,
     lasso,
-    matched,
+    matched_moments,
     mba,
     mean_difference,
     ridge,
@@ -130,8 +130,8 @@ _ETA, _ALPHA, _COST, _ADA = _grid(0.01, 300.0), _grid(0.01, 100.0), _grid(1e-7, 
 
 #: The paper's columns, in its order.
 PRINTED = (
-    Method("mba-l2", Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))),
-    Method("mba-l1", Contender("MBA-ℓ1", "l1 / max", _SHARES, mba(matched, lasso))),
+    Method("mba-l2", Contender("MBA-ℓ2", "l2", _L2, mba(matched_moments, ridge))),
+    Method("mba-l1", Contender("MBA-ℓ1", "l1 / max", _SHARES, mba(matched_moments, lasso))),
     Method("olr", Contender("OLR", "eta0", _ETA, _once(OnlineLogisticRegression))),
     Method("solr", Contender("SOLR", "alpha", _ALPHA, _once(_SOLR))),
     Method("oam", Contender("OAM", "C", _COST, _once(OAM))),
@@ -145,8 +145,12 @@ CONVERGED = tuple(
 )
 #: What the paper does not have.
 OURS = (
-    Method("mba-exact", Contender("MBA-ℓ2 exact", "l2", _L2, mba(complete, ridge)), repeats=5),
-    Method("mba-el", Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete, elastic_net)), "dear"),
+    Method("mba-exact", Contender("MBA-ℓ2 exact", "l2", _L2, mba(complete_moments, ridge)), repeats=5),
+    Method(
+        "mba-el",
+        Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete_moments, elastic_net)),
+        "dear",
+    ),
     Method("ridge-balanced", Contender("balanced ridge", "l2", _L2, _balanced_ridge), "dear"),
     Method("logistic", Contender("logistic", "C", _grid(1e-4, 100.0), _logistic(None)), "dear"),
     Method(

@@ -50,7 +50,7 @@ def render(study: ClickResults, folder: Path) -> list[Path]:
 def _points(study: ClickResults) -> Iterator[list[object]]:
     for dataset in study.datasets:
         for key in study.methods(dataset):
-            best = study.chosen(dataset, key)
+            best = study.choice(dataset, key)
             for point in study.curve(dataset, key):
                 aucs = ["" if np.isnan(auc) else f"{auc:.4f}" for auc in (point.validation, point.test)]
                 step = "" if point.step is None else point.step
@@ -252,7 +252,7 @@ def _methods(study: ClickResults, dataset: str) -> Iterator[str]:
     yield f"| method | λ | step | validation AUC | test AUC (95%) | less {NAMES[rival]} | p |"
     yield "|---|---|---|---|---|---|---|"
     for key in study.methods(dataset):
-        point, (low, high) = study.chosen(dataset, key), study.interval(dataset, key)
+        point, (low, high) = study.choice(dataset, key), study.interval(dataset, key)
         apart = study.difference(dataset, key, rival)
         step = "–" if point.step is None else point.step if isinstance(point.step, str) else f"{point.step:g}"
         difference = ("–", "–") if key == rival else (f"{apart.points:+.2f}", f"{apart.p_value:.2g}")
@@ -273,7 +273,7 @@ def _edges(study: ClickResults) -> Iterator[str]:
         found = [
             f"{NAMES[key]} ({ends[value]})"
             for key in study.methods(dataset)
-            if key not in FIXED and (value := study.chosen(dataset, key).penalty) in ends
+            if key not in FIXED and (value := study.choice(dataset, key).penalty) in ends
         ]
         about = study.about(dataset)
         curves = {key: study.curve(dataset, key) for key in study.methods(dataset) if key in TUNED}

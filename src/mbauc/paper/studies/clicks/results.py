@@ -104,7 +104,7 @@ class ClickResults(Results[Settings]):
         present = [value for value in self.settings.grid if any(point.penalty == value for point in curve)]
         return [choose(point for point in curve if point.penalty == value) for value in present]
 
-    def chosen(self, dataset: str, key: str) -> Point:
+    def choice(self, dataset: str, key: str) -> Point:
         """What the validation rows favour."""
         return choose(self.curve(dataset, key))
 
@@ -116,7 +116,7 @@ class ClickResults(Results[Settings]):
     def best(self, dataset: str, keys: Iterable[str]) -> str:
         """The method that the validation rows favour."""
         present = [key for key in keys if key in self.records[dataset,]["curves"]]
-        return max(present, key=lambda key: self.chosen(dataset, key).validation)
+        return max(present, key=lambda key: self.choice(dataset, key).validation)
 
     def difference(self, dataset: str, ours: str, rival: str) -> Difference:
         """Paired test of two methods, each with its chosen settings, on the same test rows."""

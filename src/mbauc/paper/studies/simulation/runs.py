@@ -57,7 +57,7 @@ class Simulation(Results[Settings]):
         """AUC of a method on the test set, one for each training set."""
         return np.array([self._one(k, number, name, ratio)["auc"] * 100 for number in self._sets])
 
-    def chosen(self, name: str, k: int, ratio: float) -> Array:
+    def choices(self, name: str, k: int, ratio: float) -> Array:
         """The setting that each training set led to."""
         return np.array([self._one(k, number, name, ratio)["setting"] for number in self._sets])
 

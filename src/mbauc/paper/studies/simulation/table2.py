@@ -47,7 +47,7 @@ def _fits(study: Simulation) -> Iterator[list[str]]:
 
 def _lines(study: Simulation, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
     """A line for each training set."""
-    found = zip(study.auc(contender.name, k, ratio), study.chosen(contender.name, k, ratio), strict=True)
+    found = zip(study.auc(contender.name, k, ratio), study.choices(contender.name, k, ratio), strict=True)
     for number, (auc, value) in enumerate(found):
         yield [str(k), label, contender.name, str(number), f"{auc:.4f}", contender.setting, f"{value:g}"]
 
@@ -175,6 +175,6 @@ def _settings(study: Simulation) -> Iterator[str]:
         for ratio in RATIOS:
             cells = []
             for contender in (*SAMPLED, *WHOLE):
-                values = study.chosen(contender.name, k, ratio)
+                values = study.choices(contender.name, k, ratio)
                 cells.append(f"{np.median(values):.3g} ({values.min():.3g} to {values.max():.3g})")
             yield f"| {k} | {ratio:.0%} | " + " | ".join(cells) + " |"
