@@ -1,8 +1,9 @@
 """mbauc: linear rankers for AUC on large, imbalanced data."""
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
+
+from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 
 if _TYPE_CHECKING:
     from mbauc.estimators import MBAClassifier as MBAClassifier
@@ -14,16 +15,6 @@ if _TYPE_CHECKING:
 
     __version__: str
 
-#: Where the public names are; imported when first asked for, so that ``mbauc --help`` does not wait for them.
-_PLACES = {
-    "MBAClassifier": "mbauc.estimators",
-    "MBAClassifierCV": "mbauc.estimators",
-    "NeymanPearsonClassifier": "mbauc.estimators",
-    "PairMoments": "mbauc.pairs.moments",
-    "sample_batches": "mbauc.pairs.sampling",
-    "sample_pairs": "mbauc.pairs.sampling",
-}
-
 __all__ = [
     "MBAClassifier",
     "MBAClassifierCV",
@@ -33,19 +24,28 @@ __all__ = [
     "sample_pairs",
 ]
 
+# so that ``mbauc --help`` does not wait for them
+_get, _show = _lazy_names(
+    __name__,
+    {
+        "MBAClassifier": "mbauc.estimators",
+        "MBAClassifierCV": "mbauc.estimators",
+        "NeymanPearsonClassifier": "mbauc.estimators",
+        "PairMoments": "mbauc.pairs.moments",
+        "sample_batches": "mbauc.pairs.sampling",
+        "sample_pairs": "mbauc.pairs.sampling",
+    },
+)
+
 
 def __getattr__(name: str) -> _Any:
-    if name == "__version__":
-        from importlib.metadata import version
+    if name != "__version__":
+        return _get(name)
+    from importlib.metadata import version
 
-        found: _Any = version("mbauc")
-    elif name in _PLACES:
-        found = getattr(_import_module(_PLACES[name]), name)
-    else:
-        raise AttributeError(f"module 'mbauc' has no attribute {name!r}")
-    globals()[name] = found
+    found = globals()[name] = version("mbauc")
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, "__version__"])
+    return sorted([*_show(), "__version__"])

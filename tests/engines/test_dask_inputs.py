@@ -3,7 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse as sp
 
@@ -15,7 +14,6 @@ dask = pytest.importorskip("dask", reason="needs mbauc[dask]")
 da = pytest.importorskip("dask.array", reason="needs mbauc[dask]")
 dd = pytest.importorskip("dask.dataframe", reason="needs mbauc[dask]")
 
-import dask.bag as db  # noqa: E402
 from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
@@ -236,45 +234,33 @@ def test_partitions_without_rows(lazy, frame):
             assert found.dtype == getattr(ranker, name)(frame[FEATURES]).dtype
 
 
-# -- blocks --------------------------------------------------
+# -- blocks of one's own --------------------------------------------------
 
 
-def pieces(table, *more, step=100):
-    return [tuple(one[a : a + step] for one in (*table, *more)) for a in range(0, 600, step)]
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("known", [True, False], ids=["known sizes", "unknown sizes"])
+def test_blocks_that_functions_read(table, frame, form, known):
+    """Arrays of delayed blocks, as ``docs/clusters.md`` has it."""
+    meta = form(np.empty((0, 6)))
 
+    def column(values):
+        return da.concatenate(
+            [
+                da.from_delayed(delayed(values[k : k + 100]), (100 if known else np.nan,), values.dtype)
+                for k in range(0, 600, 100)
+            ]
+        )
 
-def test_bags(table, frame):
-    weight = frame["weight"].to_numpy()
-    assert_same(MBAClassifier().fit(db.from_sequence(pieces(table), npartitions=5)), table)
-    assert_same(MBAClassifier().fit(db.from_sequence(pieces(table, weight), npartitions=5)), table, weight)
-    # partitions without a block, and one that is read by an iterator
-    bag = db.from_sequence([*pieces(table), None, None], npartitions=8).filter(lambda block: block is not None)
-    assert_same(MBAClassifier().fit(bag), table)
-
-
-def test_delayed_blocks(table, frame):
-    forms = {
-        "arrays": lambda X, y: (X, y),
-        "sparse": lambda X, y: (sp.csr_array(X), y),
-        "lists": lambda X, y: [X.tolist(), y.tolist()],
-        "frames": lambda X, y: (pd.DataFrame(X), pd.Series(y)),
-    }
-    for form in forms.values():
-        blocks = [delayed(form(*piece)) for piece in pieces(table)]
-        assert_same(MBAClassifier().fit(blocks), table)
-    assert_same(MBAClassifier().fit(tuple(blocks)), table)
-    assert_same(MBAClassifier().fit(delayed(table)), table)
-    cross = MBAClassifierCV(random_state=0).fit([delayed(piece) for piece in pieces(table)])
-    assert cross.best_score_ == pytest.approx(
-        LocalClassifierCV(random_state=0).fit(*table).best_score_, abs=1e-12
+    X = da.concatenate(
+        [
+            da.from_delayed(
+                delayed(form(table[0][k : k + 100])), (100 if known else np.nan, 6), float, meta=meta
+            )
+            for k in range(0, 600, 100)
+        ]
     )
-
-
-def test_weights_that_only_later_blocks_have(table):
-    weight = np.r_[np.ones(300), np.full(300, 3.0)]
-    blocks = [
-        delayed((table[0][:300], table[1][:300])),
-        delayed((table[0][300:], table[1][300:], weight[300:])),
-    ]
-    ours = MBAClassifier(pairs=200, random_state=0).fit(blocks)
-    assert_same(ours, table, weight, pairs=200, random_state=0)
+    weight = frame["weight"].to_numpy()
+    assert_same(MBAClassifier().fit(X, column(table[1]), column(weight)), table, weight)
+    settings = {"random_state": 0, "l2_grid": [0.1]}
+    cross = MBAClassifierCV(**settings).fit(X, column(table[1]))
+    assert cross.best_score_ == pytest.approx(LocalClassifierCV(**settings).fit(*table).best_score_, abs=1e-12)

@@ -657,6 +657,42 @@ def test_a_stage_of_a_pipeline(frame, data, assembler, tmp_path, capsys):
     assert_same_moments(model.toLocal().moments_, expected.moments_)
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse", "array"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+def test_all_holders_of_a_ranker_give_the_same_scores(spark, data, form, weighted, tmp_path):
+    X, y, weight = data
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, 0.0, X)
+    make = {
+        "dense": lambda row: Vectors.dense(row),
+        "sparse": lambda row: Vectors.sparse(6, np.flatnonzero(row), row[np.flatnonzero(row)]),
+        "array": lambda row: row.tolist(),
+    }[form]
+    kind = T.ArrayType(T.DoubleType()) if form == "array" else VectorUDT()
+    rows = [
+        (make(row), int(label), float(w), k) for k, (row, label, w) in enumerate(zip(X, y, weight, strict=True))
+    ]
+    schema = T.StructType([T.StructField("features", kind)])
+    schema = schema.add("label", "long").add("weight", "double").add("id", "long")
+    frame = spark.createDataFrame(rows, schema)
+    model = MBARanker(l2=0.1, weightCol="weight" if weighted else None).fit(frame)
+    model.write().overwrite().save(str(tmp_path / "model"))
+    ours = MBAClassifier(l2=0.1).fit(frame, weight="weight" if weighted else None)
+    columns = frame.withColumns(
+        {"s": ours.decision_function(frame), "p": ours.predict_proba(frame), "guess": ours.predict(frame)}
+    )
+    local = model.toLocal()
+    s, p, labels = local.decision_function(X), local.predict_proba(X), local.predict(X)
+    for one in (model, MBARankerModel.load(str(tmp_path / "model"))):
+        np.testing.assert_array_equal(one.toLocal().predict_proba(X), p)
+        found = one.transform(columns).orderBy("id").collect()
+        np.testing.assert_allclose([row.rawPrediction[1] for row in found], s, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose([row.probability.toArray() for row in found], p, rtol=1e-12, atol=1e-14)
+        assert [row.prediction for row in found] == labels.tolist()
+        np.testing.assert_allclose([row.s for row in found], s, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose([row.p for row in found], p, rtol=1e-9, atol=1e-12)
+        assert [row.guess for row in found] == labels.astype(int).tolist()
+
+
 def test_a_ranker_and_its_model_on_disk_and_in_copies(frame, assembler, tmp_path):
     given = assembler.transform(frame)
     ranker = MBARanker(l1=0.02, l2=0.1, pairs=300, idCol="id", seed=-7, rawPredictionCol="")

@@ -1,5 +1,6 @@
 """Arrow batches as blocks of rows, and the params of the Spark ML stages: no session is needed."""
 
+import inspect
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,7 @@ from mbauc.rows.matrix import is_sparse  # noqa: E402
 from mbauc.spark import columns as columns_module  # noqa: E402
 from mbauc.spark.columns import Columns  # noqa: E402
 from mbauc.spark.ml import MBARanker, MBARankerModel  # noqa: E402
+from mbauc.spark.ml_params import SETTINGS  # noqa: E402
 
 VECTOR = pa.struct(
     [
@@ -158,16 +160,37 @@ def test_every_param_has_a_keyword_a_setter_and_a_getter():
             assert ranker.isSet(name)
 
 
+def test_getters_and_setters_tell_what_they_are_for():
+    assert MBARanker.setTol.__doc__ == "How exact the solver is (> 0); see mbauc.MBAClassifier."
+    assert "penalty on the squared weights (>= 0), or 'auto'" in MBARanker().explainParam("l2")
+    for name in GIVEN:
+        upper = name[0].upper() + name[1:]
+        for method in (f"get{upper}", f"set{upper}"):
+            assert getattr(MBARanker, method).__name__ == method
+            assert getattr(MBARanker, method).__doc__
+
+
+def test_only_columns_that_a_model_reads_and_adds_can_be_set_on_it():
+    setters = {name for name in dir(MBARankerModel) if name.startswith("set") and name[3:4].isupper()}
+    columns = ("FeaturesCol", "PredictionCol", "RawPredictionCol", "ProbabilityCol")
+    assert setters == {f"set{name}" for name in columns}
+
+
 def test_params_not_given_have_the_defaults_of_the_classifier():
     ranker = MBARanker(tol=None, weightCol=None)
     assert not ranker.isDefined("tol")
-    settings = ranker._settings()
+    settings = ranker.settings()
     assert settings.pop("random_state") == 0
     from mbauc import MBAClassifier
 
     assert settings == {name: MBAClassifier().get_params()[name] for name in settings}
+    assert set(settings) | {"random_state"} == {one.name for one in SETTINGS}
+    keywords = inspect.signature(MBARanker.__init__).parameters
+    for param in ranker.params:
+        default = ranker.getOrDefault(param) if ranker.isDefined(param) else None
+        assert (param.name, keywords[param.name].default) == (param.name, default)
     assert MBARanker(l2="auto", pairs="all").getL2() == "auto"
-    assert MBARanker(seed=-1)._settings()["random_state"] == 2**64 - 1
+    assert MBARanker(seed=-1).settings()["random_state"] == 2**64 - 1
 
 
 def test_copies_take_extra_params_along():

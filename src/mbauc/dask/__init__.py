@@ -1,4 +1,4 @@
-"""The same fit on Dask: arrays, dataframes, bags and delayed blocks, on any scheduler.
+"""The same fit on Dask: arrays and dataframes, on any scheduler.
 
 Needs ``mbauc[dask]``. See ``docs/clusters.md``.
 """

@@ -3,85 +3,143 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from mbauc.dask.blocks import given_rows, is_dask, pieces_of
+from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
 from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.pairs.operator.of_parts import add
 from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.scores import scores
+
+Array = NDArray[np.float64]
 
 
 class _OnDask:
-    """Scores and predictions of Dask collections, lazily; those of rows in memory at once."""
+    """Fits to Dask collections and scores them lazily; rows in memory are left to the estimator."""
 
-    classes_: Any
-    coef_: Any
-    intercept_: Any
-    n_features_in_: int
+    # of the estimator
+    scorer: Any
+    restore: Any
+    _fit_rows: Any
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, id: Any, classes: Any) -> ClusterRows:
-        given = given_rows(X, y, sample_weight, id)
-        return ClusterRows(given.parts, given.layout, classes, given.weighted, given.with_ids)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, id: Any = None, classes: Any = None
+    ) -> Self:
+        """Fit to rows on a cluster; rows in memory are fitted as :class:`mbauc.MBAClassifier` does.
+
+        Parameters
+        ----------
+        X : dask array or dataframe of shape (n, d)
+            Partitions of rows, dense or sparse.
+        y : dask array or series of shape (n,)
+            Labels, in partitions of the same rows.
+        sample_weight : dask array or series of shape (n,), optional
+            As for :class:`mbauc.MBAClassifier`.
+        id : dask array or series of shape (n,), optional
+            Whole numbers or texts that name each row. With a number of ``pairs``, rows are drawn by a hash of
+            their ids instead of by their order, so that shuffled rows give the same pairs.
+        classes : sequence of two labels, optional
+            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, id, classes)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, id: Any, classes: Any, **in_memory: Any) -> Self:
+        if is_dask(X):
+            self._fit_rows(_rows(X, y, sample_weight, id, classes))
+            return self
+        for name, value in (("id", id), ("classes", classes)):
+            if value is not None:
+                raise ValueError(f"{name} is for Dask collections; X is in memory, where it has no use.")
+        super().fit(X, y, sample_weight, **in_memory)  # type: ignore[misc]
+        return self
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row; a lazy dask array for a Dask collection."""
-        return self._mapped("decision_function", X, np.dtype(np.float64))
+        return self._lazy_scores(X)[1] if is_dask(X) else super().decision_function(X)  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The positive class where the score is above 0; a lazy dask array for a Dask collection."""
-        return self._mapped("predict", X, np.asarray(getattr(self, "classes_", np.zeros(0))).dtype)
+        if not is_dask(X):
+            return super().predict(X)  # type: ignore[misc]
+        scorer, s = self._lazy_scores(X)
+        return s.map_blocks(scorer.predict, dtype=scorer.classes.dtype)
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class, shape (n, 2); a lazy dask array for a Dask collection."""
-        return self._mapped("predict_proba", X, np.dtype(np.float64), 2)
+        if not is_dask(X):
+            return super().predict_proba(X)  # type: ignore[misc]
+        scorer, s = self._lazy_scores(X)
+        return _two_columns(s, scorer.probabilities)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of :meth:`predict_proba`; a lazy dask array for a Dask collection."""
-        return self._mapped("predict_log_proba", X, np.dtype(np.float64), 2)
+        if not is_dask(X):
+            return super().predict_log_proba(X)  # type: ignore[misc]
+        scorer, s = self._lazy_scores(X)
+        return _two_columns(s, scorer.log_probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, as of any scikit-learn classifier; for AUC use :func:`mbauc.dask.roc_auc`."""
         if not is_dask(X):
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        check_is_fitted(self)
-        rows = self._rows(X, y, sample_weight, None, None)
-        if rows.layout.n_features != self.n_features_in_:
+        scorer: LinearScorer = self.scorer()
+        rows = _rows(X, y, sample_weight)
+        if rows.layout.n_features != scorer.n_features:
             raise ValueError(
                 f"X has {rows.layout.n_features:,} columns, but {type(self).__name__} was fitted to "
-                f"{self.n_features_in_:,}."
+                f"{scorer.n_features:,}."
             )
-        task = CountRight(rows.layout, self.coef_, self.intercept_, self.classes_)
-        right, total = rows.parts.merged(task, add)
+        right, total = rows.parts.merged(CountRight(rows.layout, scorer), add)
         return float(right / total) if total > 0 else float("nan")
 
-    def _mapped(self, name: str, X: Any, dtype: Any, n_columns: int = 0) -> Any:
-        method = getattr(super(), name)
-        if not is_dask(X):
-            return method(X)
-        check_is_fitted(self)
-        local = _Local(self, name)
+    def _lazy_scores(self, X: Any) -> tuple[LinearScorer, Any]:
+        scorer: LinearScorer = self.scorer()
+        # without the moments, which are large and of no use to a worker
+        score = ScoreBlock(self.restore(scorer))
         if isinstance(X, da.Array):
             if X.ndim != 2:
                 raise ValueError(f"X must be two-dimensional (rows × columns), got {X.ndim} dimension(s).")
             rows = X.rechunk({1: -1})
-            if n_columns:
-                return rows.map_blocks(local, dtype=dtype, chunks=(rows.chunks[0], (n_columns,)), token=name)
-            return rows.map_blocks(local, dtype=dtype, drop_axis=1, token=name)
+            return scorer, rows.map_blocks(score, dtype=np.float64, drop_axis=1, token="decision_function")
         if hasattr(X, "map_partitions") and hasattr(X, "columns"):
-            shape = (np.nan, n_columns) if n_columns else (np.nan,)
-            run = delayed(local, pure=True)
-            return da.concatenate([da.from_delayed(run(piece), shape, dtype) for piece in pieces_of(X)])
+            run = delayed(score, pure=True)
+            pieces = [da.from_delayed(run(piece), (np.nan,), np.float64) for piece in pieces_of(X)]
+            return scorer, da.concatenate(pieces)
         raise ValueError(
             f"X must be a dask array or dataframe to be scored, or rows in memory; got {type(X).__name__}."
         )
+
+
+def _rows(X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None) -> ClusterRows:
+    given = given_rows(X, y, sample_weight, id)
+    return ClusterRows(given.parts, given.layout, classes, given.weighted, given.with_ids)
+
+
+def _two_columns(s: Any, probabilities: Any) -> Any:
+    """What two columns come of the scores in each block."""
+    return s.map_blocks(probabilities, dtype=np.float64, new_axis=1, chunks=(*s.chunks, (2,)))
+
+
+@dataclass(frozen=True)
+class ScoreBlock:
+    """Scores of the rows of one partition, which may have none."""
+
+    ranker: LinearRanker
+
+    def __call__(self, X: Any) -> Array:
+        """Scores, after the checks that the estimator makes."""
+        return self.ranker.decision_function(X) if X.shape[0] else np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -89,41 +147,19 @@ class CountRight:
     """Task: weight of the rows that are predicted right, and of all rows."""
 
     layout: Layout
-    coef: Any
-    intercept: Any
-    classes: Any
+    scorer: LinearScorer
 
-    def __call__(self, number: int, blocks: Any) -> Any:
+    def __call__(self, number: int, blocks: Any) -> Array:
         """Both sums."""
         sums = np.zeros(2)
 
         def count(rows: PartRows) -> None:
-            positive = scores(rows.X, self.coef)[0] + self.intercept[0] > 0
             weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-            right = self.classes[positive.astype(np.intp)] == rows.y
+            right = self.scorer.predict(self.scorer.scores(rows.X)) == rows.y
             sums[:] += weight[right].sum(), weight.sum()
 
         visit_rows(number, blocks, self.layout, count)
         return sums
-
-
-class _Local:
-    """A method of the fitted estimator for the rows of one partition, without the moments, which stay here."""
-
-    def __init__(self, estimator: Any, name: str) -> None:
-        self._estimator = clone(estimator)
-        for attribute in ("classes_", "coef_", "intercept_", "slope_", "n_features_in_", "feature_names_in_"):
-            if hasattr(estimator, attribute):
-                setattr(self._estimator, attribute, getattr(estimator, attribute))
-        self._name = name
-        classes = estimator.classes_
-        empty = {"decision_function": np.empty(0), "predict": classes[:0]}
-        self._of_no_rows = empty.get(name, np.empty((0, classes.size)))
-
-    def __call__(self, X: Any) -> Any:
-        if X.shape[0] == 0:
-            return self._of_no_rows
-        return getattr(self._estimator, self._name)(X)
 
 
 class MBAClassifier(_OnDask, ClusterClassifier):
@@ -148,43 +184,6 @@ class MBAClassifier(_OnDask, ClusterClassifier):
     0.9555 (95% interval 0.9338 to 0.9703)
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        id: Any = None,
-        classes: Any = None,
-    ) -> MBAClassifier:
-        """Fit to rows on a cluster; rows in memory are fitted as :class:`mbauc.MBAClassifier` does.
-
-        Parameters
-        ----------
-        X : dask array or dataframe of shape (n, d), bag, or list of Delayed
-            Partitions of rows, dense or sparse. Of a bag the items, and of a list each element, are blocks
-            (X, y) or (X, y, weight).
-        y : dask array or series of shape (n,)
-            Labels, in partitions of the same rows.
-        sample_weight : dask array or series of shape (n,), optional
-            As for :class:`mbauc.MBAClassifier`.
-        id : dask array or series of shape (n,), optional
-            Whole numbers or texts that name each row. With a number of ``pairs``, rows are drawn by a hash of
-            their ids instead of by their order, so that shuffled rows give the same pairs.
-        classes : sequence of two labels, optional
-            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
-
-        Returns
-        -------
-        self
-        """
-        if not is_dask(X):
-            _only_for_dask(id=id, classes=classes)
-            super().fit(X, y, sample_weight)
-            return self
-        self._fit_rows(self._rows(X, y, sample_weight, id, classes))
-        return self
-
 
 class MBAClassifierCV(_OnDask, ClusterClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for rows on a Dask cluster: the folds' moments come out of the same pass.
@@ -206,7 +205,7 @@ class MBAClassifierCV(_OnDask, ClusterClassifierCV):
         id: Any = None,
         classes: Any = None,
         groups: Any = None,
-    ) -> MBAClassifierCV:
+    ) -> Self:
         """Choose the penalties and fit to rows on a cluster.
 
         Parameters
@@ -222,17 +221,6 @@ class MBAClassifierCV(_OnDask, ClusterClassifierCV):
         -------
         self
         """
-        if not is_dask(X):
-            _only_for_dask(id=id, classes=classes)
-            super().fit(X, y, sample_weight, groups)
-            return self
-        if groups is not None:
+        if groups is not None and is_dask(X):
             raise ValueError("groups is for rows in memory; give the groups of rows of Dask collections as id.")
-        self._fit_rows(self._rows(X, y, sample_weight, id, classes))
-        return self
-
-
-def _only_for_dask(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} is for Dask collections; X is in memory, where it has no use.")
+        return self._fit(X, y, sample_weight, id, classes, groups=groups)

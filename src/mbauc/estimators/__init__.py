@@ -1,7 +1,24 @@
 """The scikit-learn estimators."""
 
-from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.classifier_cv import MBAClassifierCV
-from mbauc.estimators.neyman_pearson import NeymanPearsonClassifier
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-__all__ = ["MBAClassifier", "MBAClassifierCV", "NeymanPearsonClassifier"]
+from mbauc.runtime.lazy_names import lazy_names as _lazy_names
+
+if _TYPE_CHECKING:
+    from mbauc.estimators.classifier import MBAClassifier as MBAClassifier
+    from mbauc.estimators.classifier_cv import MBAClassifierCV as MBAClassifierCV
+    from mbauc.estimators.neyman_pearson import NeymanPearsonClassifier as NeymanPearsonClassifier
+    from mbauc.estimators.scorer import LinearScorer as LinearScorer
+
+__all__ = ["LinearScorer", "MBAClassifier", "MBAClassifierCV", "NeymanPearsonClassifier"]
+
+# workers of a cluster that score rows load LinearScorer, and not scikit-learn, which takes longer
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "LinearScorer": "mbauc.estimators.scorer",
+        "MBAClassifier": "mbauc.estimators.classifier",
+        "MBAClassifierCV": "mbauc.estimators.classifier_cv",
+        "NeymanPearsonClassifier": "mbauc.estimators.neyman_pearson",
+    },
+)

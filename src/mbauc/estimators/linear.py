@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.validation import columns_named, validated_matrix
 from mbauc.rows.labels import check_classes, find_classes
-from mbauc.rows.scores import scores
 
 Array = NDArray[np.float64]
 
@@ -33,6 +32,13 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")
 
+    def scorer(self) -> LinearScorer:
+        """The fitted weights alone: a :class:`mbauc.estimators.LinearScorer`, small and without sklearn."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        slope = getattr(self, "slope_", None)
+        return LinearScorer(self.coef_[0], self.intercept_[0], slope, self.classes_, names)
+
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0.
 
@@ -45,16 +51,18 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        check_is_fitted(self)
-        with columns_named(X):
-            return np.asarray(
-                scores(validated_matrix(self, X, reset=False), self.coef_)[0] + self.intercept_[0]
-            )
+        return self._scorer_and_scores(X)[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
+        scorer, s = self._scorer_and_scores(X)
+        return scorer.predict(s)
+
+    def _scorer_and_scores(self, X: Any) -> tuple[LinearScorer, Array]:
+        """Both at once: some rankers compute their weights each time that they are asked for."""
+        scorer = self.scorer()
+        with columns_named(X):
+            return scorer, scorer.scores(validated_matrix(self, X, reset=False))
 
     def _known_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> NDArray[Any]:
         """The two classes of a stream: as given or found in its first block, and the same ever after."""
@@ -82,10 +90,10 @@ class ProbabilisticRanker(LinearRanker):
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``."""
-        log_odds = self.decision_function(X) * self.slope_
-        return np.column_stack([expit(-log_odds), expit(log_odds)])
+        scorer, s = self._scorer_and_scores(X)
+        return scorer.probabilities(s)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`, without overflow."""
-        log_odds = self.decision_function(X) * self.slope_
-        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+        scorer, s = self._scorer_and_scores(X)
+        return scorer.log_probabilities(s)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import check_choice, check_flag, check_number
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.estimators.probability import ScoreModel
+from mbauc.estimators.scorer import LinearScorer, match_log_odds
 from mbauc.estimators.source_fit import SourceRun
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
+from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_pairs import sampled_pair_rows
 from mbauc.pairs.operator.from_rows import pair_rows
@@ -24,7 +26,7 @@ from mbauc.runtime.progress import Advance, silent, waiting
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import SolverChoice
-from mbauc.solvers.column_scales import Scaling, check_scale
+from mbauc.solvers.column_scales import Scaling, check_scale, scale_columns
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -38,6 +40,8 @@ class MomentRanker(ProbabilisticRanker):
 
     moments_: PairMoments
     solver_: SolverChoice
+    #: l2 of each column in its own units; not known of an estimator that was restored without moments
+    _ridge: Array | None = None
     #: What ``pairs`` may be besides a number.
     _words_for_pairs: tuple[str, ...] = ("all",)
 
@@ -116,8 +120,68 @@ class MomentRanker(ProbabilisticRanker):
         """
         check_is_fitted(self)
         if X is None:
-            return errors_from_moments(self)
-        return errors_from_rows(self, X, y, sample_weight)
+            return errors_from_moments(self, self._ridge)
+        return errors_from_rows(self, self._ridge, X, y, sample_weight)
+
+    @classmethod
+    def restore(
+        cls,
+        scorer: LinearScorer,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        l1: float | None = None,
+        l2: float | None = None,
+        moments: PairMoments | None = None,
+    ) -> Self:
+        """A fitted estimator with the weights of a scorer, without a fit.
+
+        It has not solved anything, so ``solution_`` and ``n_iter_`` are missing. With moments it can be updated
+        (``partial_fit``) and has standard errors.
+
+        Parameters
+        ----------
+        scorer : LinearScorer
+            The weights, such as :meth:`scorer` returns them; they are copied.
+        settings : dict, optional
+            Parameters of the estimator.
+        l1, l2 : float, optional
+            Penalties that the weights were found with: ``l1_`` and ``l2_``. With moments l2 is needed.
+        moments : PairMoments, optional
+            Moments that the weights were found from.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from mbauc import MBAClassifier
+        >>> X, y = make_classification(500, random_state=0)
+        >>> ranker = MBAClassifier().fit(X, y)
+        >>> again = MBAClassifier.restore(ranker.scorer())
+        >>> bool((again.predict_proba(X) == ranker.predict_proba(X)).all())
+        True
+        """
+        if scorer.slope is None:
+            raise ValueError(f"scorer has no slope; {cls.__name__} needs one for its probabilities.")
+        if moments is not None and (l2 is None or moments.n_features != scorer.n_features):
+            raise ValueError(
+                f"moments must be of the scorer's {scorer.n_features:,} columns and come with the penalty l2, "
+                f"got those of {moments.n_features:,} with l2={l2!r}."
+            )
+        ranker = cls(**(settings or {}))
+        ranker._set_weights(scorer.coef.copy(), scorer.intercept, scorer.slope)
+        ranker.classes_ = np.array(scorer.classes)
+        ranker.n_features_in_ = scorer.n_features
+        if scorer.names is not None:
+            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
+        for name, value in (("l1_", l1), ("l2_", l2)):
+            if value is not None:
+                setattr(ranker, name, value)
+        ranker.solver_ = SolverChoice("matrix-free" if moments is None else "gram", "the weights were given")
+        if moments is not None:
+            ranker.moments_ = moments
+            ranker.effective_sample_size_ = moments.effective_sizes
+            factors = check_factors(ranker.penalty_factors, scorer.n_features)
+            ranker._set_scale(scale_columns(moments, ranker._scaling()), factors)
+        return ranker
 
     # -- shared by the ways to fit ---------------------------------------------------------------------
 
@@ -238,10 +302,6 @@ class MomentRanker(ProbabilisticRanker):
     def _settle(self, problem: Problem, solution: Solution) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
         pairs = problem.pairs
-        summary = pairs.summarise_scores(solution.coef)
-        # downsampled negatives stood for more of their kind
-        prior_odds = pairs.weights[0] / (pairs.weights[1] / self.negative_rate)
-        model = ScoreModel.fit(*summary, prior_odds)
         if isinstance(pairs, PairMoments):
             self.moments_ = pairs
         elif hasattr(self, "moments_"):
@@ -249,12 +309,18 @@ class MomentRanker(ProbabilisticRanker):
         self.solution_ = solution
         self.n_iter_ = max(1, solution.iterations)
         self.l1_, self.l2_ = solution.l1, solution.l2
-        self.coef_ = solution.coef[None, :]
-        self.intercept_ = np.array([-model.threshold])
-        self.slope_ = model.slope
+        # downsampled negatives stood for more of their kind
+        prior_odds = pairs.weights[0] / (pairs.weights[1] / self.negative_rate)
+        intercept, slope = match_log_odds(*pairs.summarise_scores(solution.coef), prior_odds)
+        self._set_weights(solution.coef, intercept, slope)
         self.effective_sample_size_ = pairs.effective_sizes
-        self.scale_ = problem.scales
-        self._ridge = solution.l2 * problem.factors * self.scale_**2
+        self._set_scale(problem.scales, problem.factors)
+
+    def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:
+        self.coef_, self.intercept_, self.slope_ = coef[None, :], np.array([intercept]), slope
+
+    def _set_scale(self, scales: Array, factors: Array) -> None:
+        self.scale_, self._ridge = scales, self.l2_ * factors * scales**2
 
 
 class ClassWeights(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,29 @@ from mbauc.rows.reading import read_blocks
 from mbauc.runtime.threads import thread_count
 from mbauc.runtime.warn import warn
 
-if TYPE_CHECKING:
-    from mbauc.estimators.moment_ranker import MomentRanker
-
 Array = NDArray[np.float64]
 
 #: With fewer rows of a class for each weight, errors from moments are a tenth too small and more.
 _ROWS_A_WEIGHT = 4
 
 
-def errors_from_moments(ranker: MomentRanker) -> Array:
+class FittedRanker(Protocol):
+    """What standard errors are taken of: fitted attributes and settings of a ranker."""
+
+    coef_: Array
+    scale_: Array
+    moments_: PairMoments
+    solver_: Any
+    classes_: NDArray[Any]
+    pairs: Any
+    pairing: str
+    weights: str
+    n_jobs: int | None
+
+
+def errors_from_moments(ranker: FittedRanker, ridge: Array | None) -> Array:
     """As if columns were normal; refused where moments do not tell, with a warning where they tell little."""
-    if not hasattr(ranker, "moments_"):
+    if ridge is None or not hasattr(ranker, "moments_"):
         raise ValueError(
             f"this fit kept no moments to take standard errors from (solver_ is {ranker.solver_.name!r}); pass "
             "its rows, coef_standard_errors(X, y), or fit with solver='gram'."
@@ -48,7 +59,7 @@ def errors_from_moments(ranker: MomentRanker) -> Array:
             "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
             FewRowsWarning,
         )
-    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ranker._ridge)[None, :]
+    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ridge)[None, :]
 
 
 def _holds_levels(moments: PairMoments) -> bool:
@@ -58,9 +69,9 @@ def _holds_levels(moments: PairMoments) -> bool:
     return moments.is_closed and not matched and moments.n_pairs != plus * minus
 
 
-def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Array:
+def errors_from_rows(ranker: FittedRanker, ridge: Array | None, X: Any, y: Any, sample_weight: Any) -> Array:
     """By leaving out each row of the fit."""
-    if not hasattr(ranker, "_ridge"):
+    if ridge is None:
         raise ValueError(
             "this estimator came from a model without moments and does not know its penalty in the columns' "
             "units; take standard errors of the estimator that was fitted."
@@ -70,7 +81,7 @@ def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -
     in_blocks = y is None
     fit = Fit(
         ranker.coef_[0],
-        ranker._ridge,
+        ridge,
         scaled=ranker.scale_ != 1.0,
         within_block=in_blocks and bool(getattr(ranker, "within_block", False)),
         decay=float(getattr(ranker, "decay", 1.0)) if in_blocks else 1.0,
@@ -91,7 +102,7 @@ def errors_from_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -
     return found.errors[None, :]
 
 
-def _drawn_pairs(ranker: MomentRanker) -> int | None:
+def _drawn_pairs(ranker: FittedRanker) -> int | None:
     """How many pairs were drawn; None for all."""
     if hasattr(ranker, "moments_"):
         return ranker.moments_.counts[0] if ranker.moments_.is_sampled else None
@@ -99,13 +110,13 @@ def _drawn_pairs(ranker: MomentRanker) -> int | None:
     return None if isinstance(pairs, str) else int(pairs)
 
 
-def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Rows]:
+def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Rows]:
     """Rows of a table, of a source, or of a list of blocks."""
     if y is not None:
         yield _checked_rows(ranker, X, y, sample_weight)
     elif is_source(X):
         for block in read_blocks(X):
-            yield Rows(block.X, block.positive, block.weight, ranker._has_frequencies)
+            yield Rows(block.X, block.positive, block.weight, ranker.weights == "frequency")
     elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
         for block in X:
             yield _checked_rows(ranker, *block)
@@ -116,6 +127,6 @@ def _given_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any) -> Ite
         )
 
 
-def _checked_rows(ranker: MomentRanker, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+def _checked_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Rows:
     with columns_named(X):
         return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]

@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from mbauc.checks import check_number, check_whole
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.validation import check_factors
+from mbauc.estimators.moment_ranker import MomentRanker
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.pairs.moments import PairMoments
 from mbauc.readers.table.source import TableSource
-from mbauc.rows.scores import scores
-from mbauc.solvers.choice import SolverChoice
-from mbauc.solvers.column_scales import scale_columns
 
 Array = NDArray[np.float64]
 
@@ -160,13 +157,15 @@ class RankerModel:
             )
 
     @classmethod
-    def of(cls, ranker: Any, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any) -> RankerModel:
+    def of(
+        cls, ranker: MomentRanker, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any
+    ) -> RankerModel:
         """A fitted estimator with the rows that it is for.
 
         Parameters
         ----------
-        ranker : estimator
-            With ``coef_``, ``intercept_``, ``slope_``, ``l1_``, ``l2_`` and, maybe, ``moments_``.
+        ranker : MBAClassifier or MBAClassifierCV
+            Fitted.
         layout : TableLayout or LibsvmLayout
             How raw rows become columns.
         classes : sequence of two labels
@@ -174,11 +173,12 @@ class RankerModel:
         **rest
             Other attributes.
         """
+        scorer = ranker.scorer()
         return cls(
             layout,
             tuple(classes),
-            ranker.coef_[0],
-            float(ranker.intercept_[0]),
+            scorer.coef,
+            scorer.intercept,
             float(ranker.slope_),
             float(ranker.l1_),
             float(ranker.l2_),
@@ -213,6 +213,11 @@ class RankerModel:
         return labels
 
     @property
+    def scorer(self) -> LinearScorer:
+        """The weights with :attr:`labels`, and without all that is not needed for scores."""
+        return LinearScorer(self.coef, self.intercept, self.slope, self.labels)
+
+    @property
     def cut(self) -> float:
         """Score above which a row is called positive: the threshold, or 0, where both are equally likely."""
         return 0.0 if self.threshold is None else float(self.threshold.value)
@@ -220,7 +225,7 @@ class RankerModel:
     def score(self, X: Any) -> Array:
         """Scores of rows in the model's columns."""
         self._check_columns("X", X.shape[1])
-        return np.asarray(scores(X, self.coef[None, :])[0] + self.intercept)
+        return self.scorer.scores(X)
 
     def _check_columns(self, name: str, came: int) -> None:
         if came != self.n_features:
@@ -228,11 +233,11 @@ class RankerModel:
 
     def probability(self, s: Array) -> Array:
         """Probability of the positive class that goes with scores."""
-        return np.asarray(expit(s * self.slope))
+        return self.scorer.probability(s)
 
     def label(self, s: Array) -> NDArray[Any]:
         """Labels that go with scores: the positive one above :attr:`cut`."""
-        return np.asarray(self.labels[(s > self.cut).astype(np.intp)])
+        return self.scorer.predict(s, self.cut)
 
     def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
@@ -264,18 +269,6 @@ class RankerModel:
         With moments it can be updated (``partial_fit``) and has standard errors. It has not solved anything, so
         ``solution_`` and ``n_iter_`` are missing. ``predict`` cuts at 0.
         """
-        fitted = MBAClassifier(**self.estimator_settings())
-        fitted.coef_, fitted.intercept_ = self.coef[None, :].copy(), np.array([self.intercept])
-        fitted.slope_, fitted.l1_, fitted.l2_ = self.slope, self.l1, self.l2
-        fitted.classes_ = self.labels
-        fitted.n_features_in_ = self.n_features
-        fitted.solver_ = SolverChoice(
-            "gram" if self.moments is not None else "matrix-free", "it came from a model"
+        return MBAClassifier.restore(
+            self.scorer, self.estimator_settings(), l1=self.l1, l2=self.l2, moments=self.moments
         )
-        if self.moments is not None:
-            fitted.moments_ = self.moments
-            fitted.effective_sample_size_ = self.moments.effective_sizes
-            fitted.scale_ = scale_columns(self.moments, fitted._scaling())
-            factors = check_factors(fitted.penalty_factors, self.n_features)
-            fitted._ridge = self.l2 * factors * fitted.scale_**2
-        return fitted

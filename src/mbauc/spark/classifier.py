@@ -2,54 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from pyspark.sql import Column
-from pyspark.sql import functions as F
-from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.parts_classifier import ClusterClassifier
 from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.frame import cluster_rows, is_frame
-from mbauc.spark.scores import probabilities, score_column
+from mbauc.spark.scores import label_column, probability_column, score_column
 
 
 class _OnSpark:
-    """Scores and predictions of DataFrames, as lazy columns; those of rows in memory at once."""
+    """Fits to DataFrames and scores them as lazy columns; rows in memory are left to the estimator."""
 
     #: The column or columns that the features were in.
     features_: str | list[str]
-    classes_: Any
-    coef_: Any
-    intercept_: Any
-    slope_: float
+    # of the estimator
+    scorer: Any
+    _fit_rows: Any
 
-    def _remember(self, features: Any) -> None:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        features: list[str] | str = "features",
+        label: str = "label",
+        weight: str | None = None,
+        id: str | None = None,
+        classes: Any = None,
+    ) -> Self:
+        """Fit to a DataFrame; rows in memory are fitted as the estimator of the same name in :mod:`mbauc` does.
+
+        Parameters
+        ----------
+        X : DataFrame
+            The rows.
+        y, sample_weight
+            For rows in memory; a DataFrame has them as columns.
+        features : list of str, or str
+            Columns of numbers, or one column of vectors (dense or sparse) or arrays.
+        label : str
+            Column of the labels: numbers, texts or booleans with two values; the larger is positive.
+        weight : str, optional
+            Column of row weights.
+        id : str, optional
+            Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
+            in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give
+            the same pairs and folds, and rows of one id are held out together.
+        classes : sequence of two labels, optional
+            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
+
+        Returns
+        -------
+        self
+        """
+        if not is_frame(X):
+            super().fit(X, y, sample_weight)  # type: ignore[misc]
+            if hasattr(self, "features_"):
+                del self.features_
+            return self
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "y and sample_weight are for rows in memory; name the columns by label= and weight=."
+            )
+        self._fit_rows(cluster_rows(X, features, label, weight, id, classes))
         self.features_ = features if isinstance(features, str) else list(features)
-
-    def _forget(self) -> None:
-        if hasattr(self, "features_"):
-            del self.features_
+        return self
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row: a lazy column for a DataFrame, such as ``df.withColumn("score", …)`` takes."""
-        if not is_frame(X):
-            return super().decision_function(X)  # type: ignore[misc]
-        return self.score_column(X)
+        return self.score_column(X) if is_frame(X) else super().decision_function(X)  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The positive class where the score is above 0: a lazy column for a DataFrame."""
         if not is_frame(X):
             return super().predict(X)  # type: ignore[misc]
-        positive = self.score_column(X) > 0
-        low, high = self.classes_.tolist()
-        return F.when(positive, F.lit(high)).otherwise(F.lit(low))
+        return label_column(self.score_column(X), self.scorer())
 
     def predict_proba(self, X: Any) -> Any:
         """Probability of each class: a lazy column of arrays of two numbers for a DataFrame."""
         if not is_frame(X):
             return super().predict_proba(X)  # type: ignore[misc]
-        return probabilities(self.score_column(X), float(self.slope_))
+        return probability_column(self.score_column(X), self.scorer())
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithm of :meth:`predict_proba`; for rows in memory."""
@@ -68,11 +105,11 @@ class _OnSpark:
 
     def score_column(self, frame: Any) -> Column:
         """Score of each row of a DataFrame with the columns of the training data, as a lazy column."""
-        check_is_fitted(self)
+        scorer: LinearScorer = self.scorer()
         features = getattr(self, "features_", None)
         if features is None:
             raise ValueError("this estimator was not fitted to a DataFrame; it does not know its columns.")
-        return score_column(frame, features, self.coef_, float(self.intercept_[0]))
+        return score_column(frame, features, scorer)
 
 
 class MBAClassifier(_OnSpark, ClusterClassifier):
@@ -88,53 +125,8 @@ class MBAClassifier(_OnSpark, ClusterClassifier):
     ``n_jobs`` is the number of threads of a task.
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        features: list[str] | str = "features",
-        label: str = "label",
-        weight: str | None = None,
-        id: str | None = None,
-        classes: Any = None,
-    ) -> MBAClassifier:
-        """Fit to a DataFrame; rows in memory are fitted as :class:`mbauc.MBAClassifier` does.
 
-        Parameters
-        ----------
-        X : DataFrame
-            The rows.
-        y, sample_weight
-            For rows in memory; a DataFrame has them as columns.
-        features : list of str, or str
-            Columns of numbers, or one column of vectors (dense or sparse) or arrays.
-        label : str
-            Column of the labels: numbers, texts or booleans with two values; the larger is positive.
-        weight : str, optional
-            Column of row weights.
-        id : str, optional
-            Column of whole numbers or texts that name each row. With a number of ``pairs``, rows are drawn by a
-            hash of it instead of by their order, so that shuffled rows give the same pairs.
-        classes : sequence of two labels, optional
-            Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
-
-        Returns
-        -------
-        self
-        """
-        if not is_frame(X):
-            super().fit(X, y, sample_weight)
-            self._forget()
-            return self
-        _no_arrays(y, sample_weight)
-        self._fit_rows(cluster_rows(X, features, label, weight, id, classes))
-        self._remember(features)
-        return self
-
-
-class MBAClassifierCV(_OnSpark, ClusterClassifierCV):
+class MBAClassifierCV(_OnSpark, ClusterClassifierCV):  # type: ignore[misc]
     """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels
@@ -145,42 +137,3 @@ class MBAClassifierCV(_OnSpark, ClusterClassifierCV):
 
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
     """
-
-    def fit(  # type: ignore[override]
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        features: list[str] | str = "features",
-        label: str = "label",
-        weight: str | None = None,
-        id: str | None = None,
-        classes: Any = None,
-    ) -> MBAClassifierCV:
-        """Choose the penalties and fit to a DataFrame.
-
-        Parameters
-        ----------
-        X, y, sample_weight, features, label, weight, classes
-            As for :meth:`MBAClassifier.fit`.
-        id : str, optional
-            Column that names rows, or groups of rows to be held out together; folds are then a hash of it.
-
-        Returns
-        -------
-        self
-        """
-        if not is_frame(X):
-            super().fit(X, y, sample_weight)
-            self._forget()
-            return self
-        _no_arrays(y, sample_weight)
-        self._fit_rows(cluster_rows(X, features, label, weight, id, classes))
-        self._remember(features)
-        return self
-
-
-def _no_arrays(y: Any, sample_weight: Any) -> None:
-    if y is not None or sample_weight is not None:
-        raise ValueError("y and sample_weight are for rows in memory; name the columns by label= and weight=.")

@@ -11,6 +11,7 @@ Examples
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,14 +23,12 @@ from pyspark.ml.util import DefaultParamsReadable, MLReadable, MLReader, MLWrita
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-import mbauc
+from mbauc.estimators.classifier import MBAClassifier as LocalClassifier
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.classifier import MBAClassifier
 from mbauc.spark.ml_files import ModelReader, ModelWriter, RankerWriter
-from mbauc.spark.ml_params import RankerParams, TrainingParams
-from mbauc.spark.scores import probabilities, score_column
-
-#: The labels of a two-class problem in Spark ML.
-_CLASSES = (0.0, 1.0)
+from mbauc.spark.ml_params import CLASSES, RankerParams, TrainingParams
+from mbauc.spark.scores import label_column, probability_column, score_column
 
 
 class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
@@ -86,18 +85,17 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         return RankerWriter(self)
 
     def _fit(self, dataset: DataFrame) -> MBARankerModel:
-        ranker = MBAClassifier(**self._settings())
+        ranker = MBAClassifier(**self.settings())
         ranker.fit(
             dataset,
             features=self.getFeaturesCol(),
             label=self.getLabelCol(),
-            weight=self._optional(self.weightCol),
-            id=self._optional(self.idCol),
-            classes=_CLASSES,
+            weight=self._optional("weightCol") or None,
+            id=self._optional("idCol") or None,
+            classes=CLASSES,
         )
-        local = mbauc.MBAClassifier(**ranker.get_params())
-        for name in vars(ranker).keys() - {"features_"}:
-            setattr(local, name, getattr(ranker, name))
+        local = LocalClassifier()
+        local.__dict__.update({name: value for name, value in vars(ranker).items() if name != "features_"})
         model: MBARankerModel = self._copyValues(MBARankerModel(local)._resetUid(self.uid))
         return model
 
@@ -111,14 +109,19 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         The same ranker for rows in memory, fitted.
     """
 
-    def __init__(self, ranker: mbauc.MBAClassifier) -> None:
+    def __init__(self, ranker: LocalClassifier) -> None:
         super().__init__()
         self._ranker = ranker
 
     @property
+    def scorer(self) -> LinearScorer:
+        """The weights alone, for labels 0 and 1."""
+        return replace(self._ranker.scorer(), classes=np.array(CLASSES))
+
+    @property
     def coefficients(self) -> Vector:
         """The weights: dense, or sparse where that takes less room."""
-        weights = self._ranker.coef_[0]
+        weights = self.scorer.coef
         used = np.flatnonzero(weights)
         if 12 * used.size + 20 < 8 * weights.size + 8:
             return Vectors.sparse(weights.size, used, weights[used])
@@ -127,19 +130,19 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
     @property
     def intercept(self) -> float:
         """What is added to each score, so that 0 means a probability of one half."""
-        return float(self._ranker.intercept_[0])
+        return self.scorer.intercept
 
     @property
     def numFeatures(self) -> int:
         """Number of features."""
-        return int(self._ranker.coef_.shape[1])
+        return self.scorer.n_features
 
     @property
     def numClasses(self) -> int:
         """Number of classes, which is 2."""
-        return len(_CLASSES)
+        return len(CLASSES)
 
-    def toLocal(self) -> mbauc.MBAClassifier:
+    def toLocal(self) -> LocalClassifier:
         """The same ranker for rows in memory; without moments if it was loaded from a file."""
         return copy.copy(self._ranker)
 
@@ -153,11 +156,12 @@ class MBARankerModel(Model, RankerParams, MLReadable, MLWritable):
         return ModelReader(cls)
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
-        score = score_column(dataset, self.getFeaturesCol(), self._ranker.coef_, self.intercept)
+        scorer = self.scorer
+        score = score_column(dataset, self.getFeaturesCol(), scorer)
         columns = {
             self.getRawPredictionCol(): array_to_vector(F.array(-score, score)),
-            self.getProbabilityCol(): array_to_vector(probabilities(score, float(self._ranker.slope_))),
-            self.getPredictionCol(): F.when(score > 0, F.lit(_CLASSES[1])).otherwise(F.lit(_CLASSES[0])),
+            self.getProbabilityCol(): array_to_vector(probability_column(score, scorer)),
+            self.getPredictionCol(): label_column(score, scorer),
         }
         columns.pop("", None)
         there = [name for name in columns if name in dataset.columns]

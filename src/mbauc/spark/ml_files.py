@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 from pyspark.sql import types as T
 
-import mbauc
+from mbauc.estimators.classifier import MBAClassifier
+from mbauc.estimators.scorer import LinearScorer
+from mbauc.spark.ml_params import CLASSES
 
 _NUMBERS = ("intercept", "slope", "l1", "l2")
 _SCHEMA = T.StructType(
@@ -33,7 +36,7 @@ class RankerWriter(MLWriter):
 
     def saveImpl(self, path: str) -> None:
         """Write to a folder that is not there yet."""
-        extra = {"mbaucVersion": mbauc.__version__}
+        extra = {"mbaucVersion": version("mbauc")}
         DefaultParamsWriter.saveMetadata(self._stage, path, self.sparkSession, extra)
 
 
@@ -43,9 +46,8 @@ class ModelWriter(RankerWriter):
     def saveImpl(self, path: str) -> None:
         """Write to a folder that is not there yet."""
         super().saveImpl(path)
-        fitted = self._stage.toLocal()
-        numbers = (fitted.intercept_[0], fitted.slope_, fitted.l1_, fitted.l2_)
-        row = (self._stage.coefficients, *map(float, numbers))
+        scorer, fitted = self._stage.scorer, self._stage.toLocal()
+        row = (self._stage.coefficients, scorer.intercept, scorer.slope, float(fitted.l1_), float(fitted.l2_))
         self.sparkSession.createDataFrame([row], _SCHEMA).coalesce(1).write.parquet(_data(path))
 
 
@@ -66,15 +68,11 @@ class ModelReader(MLReader):
         """The model in a folder."""
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         row = self.sparkSession.read.parquet(_data(path)).head()
-        ranker = mbauc.MBAClassifier()
-        ranker.coef_ = row.coefficients.toArray()[None, :]
-        ranker.intercept_ = np.array([row.intercept])
-        ranker.slope_, ranker.l1_, ranker.l2_ = row.slope, row.l1, row.l2
-        ranker.classes_ = np.array([0.0, 1.0])
-        ranker.n_features_in_ = ranker.coef_.shape[1]
+        scorer = LinearScorer(row.coefficients.toArray(), row.intercept, row.slope, np.array(CLASSES))
+        ranker = MBAClassifier.restore(scorer, l1=row.l1, l2=row.l2)
         model = self._model(ranker)._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)
-        ranker.set_params(**model._settings())
+        ranker.set_params(**model.settings())
         return model
 
 

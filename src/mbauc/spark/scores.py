@@ -1,35 +1,26 @@
-"""Scores and probabilities of the rows of a DataFrame, as lazy columns."""
+"""Scores, probabilities and labels of the rows of a DataFrame, as lazy columns."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from mbauc.errors import NonFiniteError, PartError
+from mbauc.estimators.scorer import LinearScorer
+from mbauc.spark.columns import Columns
 from mbauc.spark.frame import checked_columns, is_vector
 from mbauc.spark.parts import column_named
-from mbauc.spark.tasks import scorer
 
 
-def score_column(frame: DataFrame, features: Any, coef: Any, intercept: float) -> Column:
-    """Scores x'w + intercept.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows.
-    features : list of str, or str
-        Columns of numbers, or one of vectors or arrays.
-    coef : array-like of shape (1, d)
-        The weights w.
-    intercept : float
-        What is added to each score.
-    """
-    weights = np.asarray(coef, dtype=np.float64)
-    columns = checked_columns(frame, features, n_features=weights.shape[1])
+def score_column(frame: DataFrame, features: Any, scorer: LinearScorer) -> Column:
+    """Scores of rows whose features are columns of numbers, or one column of vectors or arrays."""
+    columns = checked_columns(frame, features, n_features=scorer.n_features)
     first, kind = columns.features[0], frame.schema[columns.features[0]].dataType
     apart = not (is_vector(kind) or isinstance(kind, T.ArrayType))
     if apart:
@@ -37,11 +28,38 @@ def score_column(frame: DataFrame, features: Any, coef: Any, intercept: float) -
     else:
         given = F.unwrap_udt(column_named(first)) if is_vector(kind) else column_named(first)
 
-    return F.arrow_udf(scorer(columns, weights, intercept, apart), "double")(given)
+    return F.arrow_udf(_batch_scorer(columns, scorer, apart), "double")(given)
 
 
-def probabilities(score: Column, slope: float) -> Column:
+def probability_column(score: Column, scorer: LinearScorer) -> Column:
     """Arrays of the probabilities of both classes, negative first."""
     # the log-odds by a name of their own, so that the score stands in the plan once
-    odds = F.array(score * F.lit(slope))
+    odds = F.array(score * F.lit(scorer.slope))
     return F.transform(odds, lambda s: F.array(1 / (1 + F.exp(s)), 1 / (1 + F.exp(-s)))).getItem(0)
+
+
+def label_column(score: Column, scorer: LinearScorer) -> Column:
+    """The positive class where the score is above 0."""
+    negative, positive = scorer.classes.tolist()
+    return F.when(score > 0, F.lit(positive)).otherwise(F.lit(negative))
+
+
+def _batch_scorer(columns: Columns, scorer: LinearScorer, apart: bool) -> Callable[[pa.Array], pa.Array]:
+    """Scores rows for an Arrow UDF; a plain function, because Spark looks at its signature.
+
+    Rows come as structs of numbers if they are ``apart``, otherwise as vectors or arrays.
+    """
+
+    def score(rows: pa.Array) -> pa.Array:
+        number = TaskContext.get().partitionId()
+        try:
+            return pa.array(scorer.scores(columns.matrix(rows.flatten() if apart else [rows])))
+        except NonFiniteError as error:
+            name = columns.features[error.column] if apart else None
+            reason = str(NonFiniteError(error.row, error.column, error.value, name))
+        except ValueError as error:
+            reason = str(error)
+        raise PartError(number, f"{reason} Rows are counted within an Arrow batch.")
+
+    score.__annotations__ = {"rows": pa.Array, "return": pa.Array}
+    return score

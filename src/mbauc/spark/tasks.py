@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark import TaskContext
 
-from mbauc.errors import NonFiniteError, PartError
+from mbauc.errors import PartError
 from mbauc.metrics.rank_sums import RankedScores, RankSums
 from mbauc.rows.parts import Merge, Task
-from mbauc.rows.scores import scores
-from mbauc.spark.columns import Columns
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.
 RESULT = "part long, failed boolean, payload binary"
@@ -91,39 +88,6 @@ def ranking(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         positive, score, weight = (table[name].to_numpy() for name in ("positive", "score", "weight"))
         sums = RankSums.of(RankedScores(positive.astype(bool), score, weight))
     yield _row(TaskContext.get().partitionId(), sums)
-
-
-def scorer(
-    columns: Columns, weights: NDArray[np.float64], intercept: float, apart: bool
-) -> Callable[[pa.Array], pa.Array]:
-    """Scores rows for an Arrow UDF; a plain function, because Spark looks at its signature.
-
-    Parameters
-    ----------
-    columns : Columns
-        What the features are called, and how many there are.
-    weights : ndarray of shape (1, d)
-        What they are multiplied by.
-    intercept : float
-        What is added.
-    apart : bool
-        Whether rows come as structs of numbers; otherwise as vectors or arrays.
-    """
-
-    def score(rows: pa.Array) -> pa.Array:
-        number = TaskContext.get().partitionId()
-        try:
-            X = columns.matrix(rows.flatten() if apart else [rows])
-            return pa.array(scores(X, weights)[0] + intercept)
-        except NonFiniteError as error:
-            name = columns.features[error.column] if apart else None
-            reason = str(NonFiniteError(error.row, error.column, error.value, name))
-        except ValueError as error:
-            reason = str(error)
-        raise PartError(number, f"{reason} Rows are counted within an Arrow batch.")
-
-    score.__annotations__ = {"rows": pa.Array, "return": pa.Array}
-    return score
 
 
 def unpickled(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:

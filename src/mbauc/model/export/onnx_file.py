@@ -130,18 +130,18 @@ class _Graph:
 def _from_columns(model: RankerModel, graph: _Graph) -> None:
     X = graph.input("X", graph.types.DOUBLE, "n", model.n_features)
     # a matrix of one column: with a vector onnxruntime refuses an input without rows
-    product = graph.node("MatMul", X, graph.constant(model.coef[:, None]))
+    product = graph.node("MatMul", X, graph.constant(model.scorer.coef[:, None]))
     flat = graph.node("Squeeze", product, graph.constant(np.array([1])))
-    graph.node("Add", flat, graph.constant(model.intercept), result="score")
+    graph.node("Add", flat, graph.constant(model.scorer.intercept), result="score")
 
 
 def _from_entries(model: RankerModel, graph: _Graph) -> None:
     columns = graph.input("columns", graph.types.INT64, "n", "k")
     values = graph.input("values", graph.types.DOUBLE, "n", "k")
-    weights = graph.node("Gather", graph.constant(model.coef), columns)
+    weights = graph.node("Gather", graph.constant(model.scorer.coef), columns)
     terms = graph.node("Mul", weights, values)
     total = graph.node("ReduceSum", terms, graph.constant(np.array([1])), keepdims=0)
-    graph.node("Add", total, graph.constant(model.intercept), result="score")
+    graph.node("Add", total, graph.constant(model.scorer.intercept), result="score")
 
 
 def _from_table(model: RankerModel, graph: _Graph) -> None:
@@ -161,9 +161,9 @@ def _from_table(model: RankerModel, graph: _Graph) -> None:
             )
     if encoding.hash_dim is not None:
         raise ValueError("inputs='table' cannot hash. Use inputs='entries', and hash before.")
-    terms, start = [graph.constant(np.array([model.intercept]))], 0
+    terms, start = [graph.constant(np.array([model.scorer.intercept]))], 0
     for feature in encoding.features:
-        weights = model.coef[start : start + feature.width]
+        weights = model.scorer.coef[start : start + feature.width]
         start += feature.width
         if isinstance(feature, NumericFeature):
             terms += _number(feature, weights, graph)
@@ -202,10 +202,10 @@ def _category(feature: CategoryFeature, weights: Array, graph: _Graph) -> list[s
 
 def _outputs(model: RankerModel, graph: _Graph) -> None:
     types = graph.types
-    log_odds = graph.node("Mul", "score", graph.constant(model.slope))
+    log_odds = graph.node("Mul", "score", graph.constant(model.scorer.slope))
     graph.node("Sigmoid", log_odds, result="probability")
     above = graph.node("Greater", "score", graph.constant(model.cut))
-    labels = model.labels
+    labels = model.scorer.classes
     kinds = {"i": types.INT64, "f": types.DOUBLE, "b": types.BOOL, "U": types.STRING}
     if labels.dtype.kind not in kinds:  # one number and one text, or numbers that need more than 64 bits
         labels = np.array([0, 1])
