@@ -26,32 +26,21 @@ Loaded = TypeVar("Loaded")
 
 @dataclass(frozen=True)
 class Request:
-    """What a user asks for.
+    """What a user asks for."""
 
-    Attributes
-    ----------
-    out : Path
-        Folder for the results.
-    quick : bool
-        Whether a rough answer will do.
-    seed : int
-        Of all draws.
-    n_jobs : int or None
-        Threads.
-    datasets : tuple of str
-        Data sets to use; all if empty.
-    data_dir : Path or None
-        Where their files are.
-    rows : int or None
-        Training rows of the synthetic click logs; as many as the study thinks fit if None.
-    """
-
+    #: Folder for the results.
     out: Path
+    #: Whether a rough answer will do.
     quick: bool = False
+    #: Of all draws.
     seed: int = 0
+    #: Threads.
     n_jobs: int | None = None
+    #: Data sets to use; all if empty.
     datasets: tuple[str, ...] = ()
+    #: Where their files are.
     data_dir: Path | None = None
+    #: Training rows of the synthetic click logs; as many as the study thinks fit if None.
     rows: int | None = None
 
 

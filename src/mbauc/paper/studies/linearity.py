@@ -33,23 +33,15 @@ class Family(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """What the results depend on."""
 
-    Attributes
-    ----------
-    snr_db : tuple of float
-        Signal-to-noise ratios: energy of a signal over the variance of the noise, in decibels.
-    train : int
-        Rows that MBA learns from, a tenth of them positive.
-    samples : int
-        Draws for the Neyman–Pearson curve where it has no closed form.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Signal-to-noise ratios: energy of a signal over the variance of the noise, in decibels.
     snr_db: tuple[float, ...] = (-12.0, -6.0, 0.0, 3.0, 6.0, 9.0, 12.0)
+    #: Rows that MBA learns from, a tenth of them positive.
     train: int = 20_000
+    #: Draws for the Neyman–Pearson curve where it has no closed form.
     samples: int = 400_000
+    #: Of everything drawn.
     seed: int = 0
 
 

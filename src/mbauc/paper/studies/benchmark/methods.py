@@ -37,29 +37,19 @@ Weights = Callable[[Draw, Mask, tuple[float, ...]], Any]
 
 
 class Method(NamedTuple):
-    """A column.
+    """A column."""
 
-    Attributes
-    ----------
-    key : str
-        Name in files.
-    contender : Contender
-        How it learns and what it tries.
-    cost : {"cheap", "dear"}
-        Whether it takes part in every run, or in the first few only.
-    repeats : int
-        Cross-validations to choose the setting by.
-    folds : int
-        Folds of five that are held out in turn.
-    final : callable, optional
-        How the weights are learned with the setting chosen, if not as it was chosen.
-    """
-
+    #: Name in files.
     key: str
+    #: How it learns and what it tries.
     contender: Contender
+    #: Whether it takes part in every run, or in the first few only.
     cost: Literal["cheap", "dear"] = "cheap"
+    #: Cross-validations to choose the setting by.
     repeats: int = 1
+    #: Folds of five that are held out in turn.
     folds: int = 3
+    #: How the weights are learned with the setting chosen, if not as it was chosen.
     final: Weights | None = None
 
     def weights(self, draw: Draw, setting: float) -> Any:

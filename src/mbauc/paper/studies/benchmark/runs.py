@@ -44,24 +44,16 @@ DATASETS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """What the results depend on."""
 
-    Attributes
-    ----------
-    provided_runs, halves_runs : int
-        Runs on sets with a test file (other draws and orders each) and on sets that are halved (other halves).
-    few : int
-        Runs of the methods that cost much.
-    thorough : bool
-        Whether methods try all their settings, and rivals are run to convergence as well.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Runs on sets with a test file (other draws and orders each) and on sets that are halved (other halves).
     provided_runs: int = 20
     halves_runs: int = 50
+    #: Runs of the methods that cost much.
     few: int = 3
+    #: Whether methods try all their settings, and rivals are run to convergence as well.
     thorough: bool = True
+    #: Of everything drawn.
     seed: int = 0
 
     def runs(self, dataset: str) -> int:

@@ -33,24 +33,16 @@ _MAX_PRODUCTS = 500
 
 
 class Rival(NamedTuple):
-    """A method that learns row by row or batch by batch.
+    """A method that learns row by row or batch by batch."""
 
-    Attributes
-    ----------
-    key, name : str
-        Names in files and on pages.
-    steps : tuple
-        Step sizes that it may try.
-    fixed : float
-        The one that it has where steps are not tuned.
-    make : callable
-        From λ, step, number of rows and seed to an estimator.
-    """
-
+    #: Names in files and on pages.
     key: str
     name: str
+    #: Step sizes that it may try.
     steps: tuple[Step, ...]
+    #: The one that it has where steps are not tuned.
     fixed: float
+    #: From λ, step, number of rows and seed to an estimator.
     make: Callable[[float, Step, int, int], Any]
 
 

@@ -22,27 +22,18 @@ FEWEST_ROWS = 2_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """What the results depend on."""
 
-    Attributes
-    ----------
-    rows : int
-        Training rows of each synthetic log, the rows to choose settings on included; never more than the
-        paper has.
-    grid : tuple of float
-        Values of λ, the smallest first.
-    n_steps : int
-        Steps that each rival may try.
-    wide : bool
-        Whether the exact fit is also made in all columns of the real Criteo sample.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Training rows of each synthetic log, the rows to choose settings on included; never more than the paper
+    #: has.
     rows: int = 1_000_000
+    #: Values of λ, the smallest first.
     grid: tuple[float, ...] = tuple(float(f"{10.0 ** (k / 2):.4g}") for k in range(-12, 1))
+    #: Steps that each rival may try.
     n_steps: int = 4
+    #: Whether the exact fit is also made in all columns of the real Criteo sample.
     wide: bool = True
+    #: Of everything drawn.
     seed: int = 0
 
     def __post_init__(self) -> None:

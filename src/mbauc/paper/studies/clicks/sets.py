@@ -39,41 +39,28 @@ _AVAZU_FILE, _AVAZU_TRAINING = "avazu.first9999.csv", 7_000
 
 @dataclass(frozen=True)
 class ClickSet:
-    """Rows to learn from, then rows to choose settings on, then rows to be judged on.
+    """Rows to learn from, then rows to choose settings on, then rows to be judged on."""
 
-    Attributes
-    ----------
-    key, title : str
-        Names in files and on pages.
-    paper : str
-        The paper's set that this one stands for.
-    n_features : int
-        Number of columns.
-    n_fit, n_validation, n_test : int
-        Number of rows of each kind.
-    n_chunks : int
-        Parts in which the rows to learn from are handed out.
-    rows : callable
-        From two row numbers to the rows between them; rows to learn from come first.
-    data : str
-        Tells this data from any other.
-    best_auc : callable, optional
-        AUC on the test rows of the best possible scores, where they are known.
-    wide : ClickSet, optional
-        The same rows before their columns were folded.
-    """
-
+    #: Names in files and on pages.
     key: str
     title: str
+    #: The paper's set that this one stands for.
     paper: str
+    #: Number of columns.
     n_features: int
+    #: Number of rows of each kind.
     n_fit: int
     n_validation: int
     n_test: int
+    #: Parts in which the rows to learn from are handed out.
     n_chunks: int
+    #: From two row numbers to the rows between them; rows to learn from come first.
     rows: Callable[[int, int], Block]
+    #: Tells this data from any other.
     data: str
+    #: AUC on the test rows of the best possible scores, where they are known.
     best_auc: Callable[[], float] | None = None
+    #: The same rows before their columns were folded.
     wide: ClickSet | None = None
 
     @property

@@ -32,23 +32,15 @@ _WARM_UP = 2_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on, besides the machine.
+    """What the results depend on, besides the machine."""
 
-    Attributes
-    ----------
-    rows : int
-        Training rows of each log at most; never more than the paper has.
-    parts : tuple of int
-        The log is cut down to one part in so many.
-    repeats : int
-        Times that each is run; the median counts.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Training rows of each log at most; never more than the paper has.
     rows: int = 1_000_000
+    #: The log is cut down to one part in so many.
     parts: tuple[int, ...] = (8, 4, 2, 1)
+    #: Times that each is run; the median counts.
     repeats: int = 3
+    #: Of everything drawn.
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -26,24 +26,16 @@ FALSE_ALARMS = np.linspace(0.0, 1.0, 101) ** 2
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """What the results depend on."""
 
-    Attributes
-    ----------
-    sets : int
-        Training sets for each number of components.
-    train, test : int
-        Rows of a training set and of the test set.
-    positive : float
-        Share of positive rows.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Training sets for each number of components.
     sets: int = 50
+    #: Rows of a training set and of the test set.
     train: int = 20_000
     test: int = 100_000
+    #: Share of positive rows.
     positive: float = 0.1
+    #: Of everything drawn.
     seed: int = 0
 
 
