@@ -18,7 +18,7 @@ from scipy.linalg import toeplitz
 from mbauc.estimators import MBAClassifier
 from mbauc.paper.detection import GaussianMixture, Hypotheses
 from mbauc.paper.detection.plots import detection_snr_plot
-from mbauc.paper.studies.outputs import unwrap, write_figure, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
 from mbauc.paper.study import Record, Request, Study
 from mbauc.plots import new_figure
 
@@ -178,20 +178,18 @@ def page(settings: Settings, findings: list[Finding]) -> str:
         "P_D against SNR at three false-alarm rates: Neyman–Pearson detector solid, linear score dashed.",
     ]
     for family in FAMILIES:
-        rows = [one for one in findings if one.family == family.name]
-        parts += [f"## {family.name.capitalize()}", f"{family.says.capitalize()}.", "\n".join(_table(rows))]
+        table = markdown_table(_HEAD, (_cells(one) for one in findings if one.family == family.name))
+        parts += [f"## {family.name.capitalize()}", f"{family.says.capitalize()}.", table]
     parts += ["## What this says", "\n".join(f"* {line}" for line in _conclusions(findings))]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(rows: list[Finding]) -> Iterator[str]:
-    yield "| SNR, dB | Neyman–Pearson | linear, infinite data | MBA | falls short by | errors, times |"
-    yield "|---|---|---|---|---|---|"
-    for one in rows:
-        yield (
-            f"| {one.snr_db:g} | {100 * one.neyman_pearson:.2f} | {100 * one.linear:.2f} | "
-            f"{100 * one.learned:.2f} | {one.shortfall + 0.0:.2f} | {one.error_ratio:.2f} |"
-        )
+_HEAD = ["SNR, dB", "Neyman–Pearson", "linear, infinite data", "MBA", "falls short by", "errors, times"]
+
+
+def _cells(one: Finding) -> list[str]:
+    aucs = [f"{100 * auc:.2f}" for auc in (one.neyman_pearson, one.linear, one.learned)]
+    return [f"{one.snr_db:g}", *aucs, f"{one.shortfall + 0.0:.2f}", f"{one.error_ratio:.2f}"]
 
 
 def _conclusions(findings: list[Finding]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from mbauc.paper.studies.benchmark.methods import (
 )
 from mbauc.paper.studies.benchmark.runs import DATASETS, Benchmark, is_halved, run_requested
 from mbauc.paper.studies.contenders import FOLDS
-from mbauc.paper.studies.outputs import unwrap, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_table, write_text
 from mbauc.paper.studies.printed import TABLE3_CIRCLES, table3
 from mbauc.paper.study import Request, describe_origin
 
@@ -160,15 +160,15 @@ def _page(study: Benchmark, datasets: tuple[str, ...]) -> str:
                 .strip(),
             )
         ),
-        "\n".join(_table(study, datasets, present)),
+        _table(study, datasets, present),
         "## Rivals at convergence, and other baselines",
         unwrap(
             (_MORE if s.thorough else "")
             + _OTHERS.format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2, few=s.few)
         ).format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2),
-        "\n".join(_others(study, present, others)),
+        _others(study, present, others),
         "## Ours against the paper's",
-        "\n".join(_against(study, present)),
+        *_against(study, present),
         "## Settings at the edge",
         "\n".join(_edges(study, present)),
         describe_origin(s.seed, study.seconds),
@@ -180,14 +180,11 @@ def _page(study: Benchmark, datasets: tuple[str, ...]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> Iterator[str]:
-    yield "| data set | " + " | ".join(method.contender.name for method in PRINTED) + " |"
-    yield "|---" * (len(PRINTED) + 1) + "|"
+def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> str:
+    rows = []
     for dataset in datasets:
         if dataset in study.missing:
-            yield f"| {dataset} | not available: get it from {find(dataset).source} |" + " |" * (
-                len(PRINTED) - 1
-            )
+            rows.append([dataset, f"not available: get it from {find(dataset).source}"])
             continue
         cells = []
         for column, method in enumerate(PRINTED):
@@ -197,7 +194,7 @@ def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> I
                 printed = f"{TABLE3_CIRCLES[dataset][column - 2]} {printed}".strip()
                 ours = compare(study, dataset, method).plain
             cells.append(f"{ours} {_cell(study.auc(dataset, method.key))} ({printed})".strip())
-        yield f"| {dataset} | " + " | ".join(cells) + " |"
+        rows.append([dataset, *cells])
     for name, which in (("win/tie/loss", "plain"), ("the same, corrected", "corrected")):
         counts = []
         for method in _RIVALS:
@@ -207,19 +204,18 @@ def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> I
                 f"{marks.count('●')}/{marks.count('')}/{marks.count('○')}"
                 + (f" ({paper.count('●')}/{paper.count(' ')}/{paper.count('○')})" if which == "plain" else "")
             )
-        yield f"| {name} | – | – | " + " | ".join(counts) + " |"
+        rows.append([name, "–", "–", *counts])
+    return markdown_table(["data set", *(method.contender.name for method in PRINTED)], rows)
 
 
 def _cell(aucs: Array) -> str:
     return f"{aucs.mean():.2f}" + (f" ± {aucs.std(ddof=1):.2f}" if aucs.size > 1 else "")
 
 
-def _others(study: Benchmark, present: list[str], methods: tuple[Method, ...]) -> Iterator[str]:
-    yield "| data set | " + " | ".join(method.contender.name for method in methods) + " |"
-    yield "|---" * (len(methods) + 1) + "|"
-    for dataset in present:
-        cells = (_cell(study.auc(dataset, method.key)[: study.settings.few]) for method in methods)
-        yield f"| {dataset} | " + " | ".join(cells) + " |"
+def _others(study: Benchmark, present: list[str], methods: tuple[Method, ...]) -> str:
+    few = study.settings.few
+    rows = ([name, *(_cell(study.auc(name, method.key)[:few]) for method in methods)] for name in present)
+    return markdown_table(["data set", *(method.contender.name for method in methods)], rows)
 
 
 def _against(study: Benchmark, present: list[str]) -> Iterator[str]:
@@ -227,9 +223,7 @@ def _against(study: Benchmark, present: list[str]) -> Iterator[str]:
         "Difference to the printed mean of MBA-ℓ2, in points, over all runs; and the best mean of all columns "
         "of this page over the runs that all of them took part in, with who has it."
     )
-    yield ""
-    yield "| data set | printed | MBA-ℓ2 | exact | best here |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for dataset in present:
         printed = table3(dataset)["MBA-ℓ2"][0]
         sampled, exact = (study.auc(dataset, key).mean() - printed for key in ("mba-l2", "mba-exact"))
@@ -239,7 +233,10 @@ def _against(study: Benchmark, present: list[str]) -> Iterator[str]:
             if study.outcomes(dataset, method.key)
         }
         best = max(means, key=lambda name: means[name])
-        yield f"| {dataset} | {printed:.2f} | {sampled:+.2f} | {exact:+.2f} | {means[best]:.2f} {best} |"
+        rows.append(
+            [dataset, f"{printed:.2f}", f"{sampled:+.2f}", f"{exact:+.2f}", f"{means[best]:.2f} {best}"]
+        )
+    yield markdown_table(["data set", "printed", "MBA-ℓ2", "exact", "best here"], rows)
 
 
 def _edges(study: Benchmark, present: list[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from mbauc.paper.studies.clicks.methods import (
 from mbauc.paper.studies.clicks.results import ClickResults, Difference, Settings
 from mbauc.paper.studies.clicks.runs import run_requested
 from mbauc.paper.studies.clicks.sets import COLUMNS
-from mbauc.paper.studies.outputs import unwrap, write_figure, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
 from mbauc.paper.studies.printed import CLICK_GAINS
 from mbauc.paper.study import Request, describe_origin
 from mbauc.plots import new_figure
@@ -146,17 +146,17 @@ def page(study: ClickResults) -> str:
             MB-PSL and MB-PHL with the fixed step. A panel ends {_SHOWN:g} points below its best line; all
             points are in figure4.csv."""
         ),
-        "\n".join(_sets(study)),
+        _sets(study),
         "## What λ is",
         unwrap(
             _LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL, grid=_grid(s), steps=_steps(s), fixed=_fixed())
         ),
         "## Gains over the best other method",
         unwrap(_GAINS),
-        "\n".join(_gains(study)),
+        _gains(study),
         _summary(study),
         "## Each method with the λ and step that the validation rows favour",
-        *(part for dataset in study.datasets for part in _of_set(study, dataset)),
+        *(part for dataset in study.datasets for part in _methods(study, dataset)),
         "## At the edge",
         "\n".join(_edges(study)),
         describe_origin(s.seed, study.seconds, elapsed=True),
@@ -182,23 +182,20 @@ def _fixed() -> str:
     return ", ".join(f"{rival.fixed:g} ({rival.name})" for rival in RIVALS)
 
 
-def _sets(study: ClickResults) -> Iterator[str]:
-    yield "| data | learned from | chunks | pairs drawn | validation | test | positives | best possible AUC |"
-    yield "|---|---|---|---|---|---|---|---|"
+def _sets(study: ClickResults) -> str:
+    head = ["data", "learned from", "chunks", "pairs drawn", "validation", "test", "positives"]
+    rows = []
     for dataset in study.datasets:
         a = study.about(dataset)
         best = "unknown" if a["best_auc"] is None else f"{100 * a['best_auc']:.2f}"
-        yield (
-            f"| {a['title']} | {a['fit']:,} | {a['chunks']} | {a['pairs']:,} | {a['validation']:,} | "
-            f"{a['test']:,} | {a['positives']:.1%} | {best} |"
-        )
-    for dataset, reason in study.missing.items():
-        yield f"| {dataset} | left out: {reason} |" + " |" * 6
+        sizes = [f"{a['fit']:,}", str(a["chunks"]), *(f"{a[key]:,}" for key in ("pairs", "validation", "test"))]
+        rows.append([a["title"], *sizes, f"{a['positives']:.1%}", best])
+    rows += [[dataset, f"left out: {reason}"] for dataset, reason in study.missing.items()]
+    return markdown_table([*head, "best possible AUC"], rows)
 
 
-def _gains(study: ClickResults) -> Iterator[str]:
-    yield "| data | paper | MBA, rivals' best step | MBA, rivals' step fixed | exact, rivals' best step |"
-    yield "|---|---|---|---|---|"
+def _gains(study: ClickResults) -> str:
+    rows = []
     for dataset in study.datasets:
         about = study.about(dataset)
         cells = [
@@ -206,7 +203,9 @@ def _gains(study: ClickResults) -> Iterator[str]:
             for ours, rivals in ((SAMPLED, TUNED), (SAMPLED, FIXED), (EXACT, TUNED))
         ]
         printed = f"+{CLICK_GAINS[about['paper']]:.2f}" if dataset != "avazu-sample" else "–"
-        yield f"| {about['title']} | {printed} | " + " | ".join(cells) + " |"
+        rows.append([about["title"], printed, *cells])
+    head = ["MBA, rivals' best step", "MBA, rivals' step fixed", "exact, rivals' best step"]
+    return markdown_table(["data", "paper", *head], rows)
 
 
 def _difference(found: Difference) -> str:
@@ -243,23 +242,19 @@ def _summary(study: ClickResults) -> str:
     return "\n".join(said)
 
 
-def _of_set(study: ClickResults, dataset: str) -> list[str]:
-    return [f"### {study.about(dataset)['title']}", "\n".join(_methods(study, dataset))]
-
-
-def _methods(study: ClickResults, dataset: str) -> Iterator[str]:
+def _methods(study: ClickResults, dataset: str) -> list[str]:
+    """A section on a set."""
     rival = study.best(dataset, TUNED)
-    yield f"| method | λ | step | validation AUC | test AUC (95%) | less {NAMES[rival]} | p |"
-    yield "|---|---|---|---|---|---|---|"
+    rows = []
     for key in study.methods(dataset):
         point, (low, high) = study.choice(dataset, key), study.interval(dataset, key)
         apart = study.difference(dataset, key, rival)
         step = "–" if point.step is None else point.step if isinstance(point.step, str) else f"{point.step:g}"
         difference = ("–", "–") if key == rival else (f"{apart.points:+.2f}", f"{apart.p_value:.2g}")
-        yield (
-            f"| {NAMES[key]} | {point.penalty:g} | {step} | {point.validation:.2f} | "
-            f"{point.test:.2f} ({low:.2f}–{high:.2f}) | {' | '.join(difference)} |"
-        )
+        aucs = f"{point.validation:.2f}", f"{point.test:.2f} ({low:.2f}–{high:.2f})"
+        rows.append([NAMES[key], f"{point.penalty:g}", step, *aucs, *difference])
+    head = ["method", "λ", "step", "validation AUC", "test AUC (95%)", f"less {NAMES[rival]}", "p"]
+    return [f"### {study.about(dataset)['title']}", markdown_table(head, rows)]
 
 
 def _edges(study: ClickResults) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.paper.studies.clicks.times import METHODS, PENALTY, Times, run_requested
-from mbauc.paper.studies.outputs import unwrap, write_figure, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
 from mbauc.paper.studies.printed import CLICK_ROWS, CRITEO_SECONDS_BELOW
 from mbauc.paper.study import Request, describe_origin
 from mbauc.plots import new_figure
@@ -112,9 +112,10 @@ def page(times: Times) -> str:
         unwrap(_WHAT.format(penalty=PENALTY, repeats=_times(s.repeats), threads=threads)),
         "![Seconds by method, and against rows](figure5.png)",
         _busy(times),
-        "\n".join(_table(times)),
+        "Seconds, and thousands of rows a second in brackets.",
+        _table(times),
         "## As many rows as the paper has",
-        "\n".join(_estimates(times)),
+        _estimates(times),
         "## Who is faster",
         "\n".join(_order(times)),
         describe_origin(s.seed, times.total, elapsed=True),
@@ -137,27 +138,25 @@ def _busy(times: Times) -> str:
     return said
 
 
-def _table(times: Times) -> Iterator[str]:
-    yield "Seconds, and thousands of rows a second in brackets."
-    yield ""
-    yield "| data | rows | " + " | ".join(METHODS.values()) + " | making the rows |"
-    yield "|---" * (len(METHODS) + 3) + "|"
+def _table(times: Times) -> str:
+    rows = []
     for shape in times.shapes:
         for size in times.sizes(shape):
             found = [times.seconds_of(shape, size, method) for method in (*METHODS, "data")]
-            cells = " | ".join(f"{seconds:.3g} ({size / seconds / 1000:,.0f})" for seconds in found)
-            yield f"| {_title(shape)} | {size:,} | {cells} |"
+            cells = (f"{seconds:.3g} ({size / seconds / 1000:,.0f})" for seconds in found)
+            rows.append([_title(shape), f"{size:,}", *cells])
+    return markdown_table(["data", "rows", *METHODS.values(), "making the rows"], rows)
 
 
-def _estimates(times: Times) -> Iterator[str]:
-    yield "| data | rows | " + " | ".join(METHODS.values()) + " | | the paper's MBA |"
-    yield "|---" * (len(METHODS) + 4) + "|"
+def _estimates(times: Times) -> str:
+    rows = []
     for shape in times.shapes:
         found = [times.estimate(shape, method) for method in METHODS]
-        cells = " | ".join(f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:.1f} s" for seconds, _ in found)
+        cells = (f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:.1f} s" for seconds, _ in found)
         kind = "measured" if all(measured for _, measured in found) else "estimate"
         below = f"under {CRITEO_SECONDS_BELOW:,.0f} s" if shape == "criteo" else "not stated"
-        yield f"| {_title(shape)} | {CLICK_ROWS[shape.replace('-', ' ')]:,} | {cells} | {kind} | {below} |"
+        rows.append([_title(shape), f"{CLICK_ROWS[shape.replace('-', ' ')]:,}", *cells, kind, below])
+    return markdown_table(["data", "rows", *METHODS.values(), "", "the paper's MBA"], rows)
 
 
 def _order(times: Times) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.metrics import paired_t_test
 from mbauc.paper.studies.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
-from mbauc.paper.studies.outputs import unwrap, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_table, write_text
 from mbauc.paper.studies.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
 from mbauc.paper.studies.simulation import runs
 from mbauc.paper.studies.simulation.runs import BestPossible, Settings, Simulation, best_possible
@@ -57,11 +58,11 @@ def _markdown(study: Simulation) -> str:
     parts = [
         "# Table II: the simulation study",
         _what(study),
-        "\n".join(_table(study, best)),
+        _table(study, best),
         "## What was checked",
-        "\n".join(_checks(study, best)),
+        *_checks(study, best),
         "## Settings chosen",
-        "\n".join(_settings(study)),
+        *_settings(study),
         describe_origin(study.settings.seed, study.seconds),
     ]
     if study.settings.sets < Settings().sets:
@@ -94,16 +95,13 @@ def _what(study: Simulation) -> str:
     return unwrap(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
 
 
-def _table(study: Simulation, best: dict[int, BestPossible]) -> Iterator[str]:
+def _table(study: Simulation, best: dict[int, BestPossible]) -> str:
     names = [contender.name for contender in (*SAMPLED, *WHOLE)]
-    yield "| k | SR | Neyman–Pearson | " + " | ".join(names) + " |"
-    yield "|---" * (len(names) + 3) + "|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            cells = [str(k), f"{ratio:.0%}"]
-            cells.append(f"{best[k].on_test_set:.2f} ({NEYMAN_PEARSON[k]:.2f})" if ratio == RATIOS[0] else "")
-            cells += [_cell(study, name, k, ratio) for name in names]
-            yield "| " + " | ".join(cells) + " |"
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        known = f"{best[k].on_test_set:.2f} ({NEYMAN_PEARSON[k]:.2f})" if ratio == RATIOS[0] else ""
+        rows.append([str(k), f"{ratio:.0%}", known, *(_cell(study, name, k, ratio) for name in names)])
+    return markdown_table(["k", "SR", "Neyman–Pearson", *names], rows)
 
 
 def _cell(study: Simulation, name: str, k: int, ratio: float) -> str:
@@ -126,55 +124,49 @@ def _mark(mba: NDArray[np.float64], other: NDArray[np.float64]) -> str:
 
 def _checks(study: Simulation, best: dict[int, BestPossible]) -> Iterator[str]:
     yield "The Neyman–Pearson detector on the test set, against its closed form:"
-    yield ""
-    yield "| k | closed form | on the test set | apart, in DeLong standard errors |"
-    yield "|---|---|---|---|"
-    for k, found in best.items():
-        apart = found.luck / found.stderr
-        yield f"| {k} | {found.closed_form:.2f} | {found.on_test_set:.2f} | {apart:+.2f} |"
-    yield ""
+    yield markdown_table(
+        ["k", "closed form", "on the test set", "apart, in DeLong standard errors"],
+        (
+            [str(k), f"{one.closed_form:.2f}", f"{one.on_test_set:.2f}", f"{one.luck / one.stderr:+.2f}"]
+            for k, one in best.items()
+        ),
+    )
     yield (
         "MBA-ℓ2 against the printed mean, after subtracting what the draw of the test set adds "
         f"(Neyman–Pearson on it minus closed form); it should be at most {_TOLERANCE} points below:"
     )
-    yield ""
-    yield "| k | SR | MBA-ℓ2 less luck | printed | difference | |"
-    yield "|---|---|---|---|---|---|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            ours = study.auc(MBA.name, k, ratio).mean() - best[k].luck
-            printed = TABLE2[MBA.name][k, ratio][0]
-            verdict = "holds" if ours >= printed - _TOLERANCE else "**fails**"
-            yield f"| {k} | {ratio:.0%} | {ours:.2f} | {printed:.2f} | {ours - printed:+.2f} | {verdict} |"
-    yield ""
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        ours = study.auc(MBA.name, k, ratio).mean() - best[k].luck
+        printed = TABLE2[MBA.name][k, ratio][0]
+        verdict = "holds" if ours >= printed - _TOLERANCE else "**fails**"
+        rows.append(
+            [str(k), f"{ratio:.0%}", f"{ours:.2f}", f"{printed:.2f}", f"{ours - printed:+.2f}", verdict]
+        )
+    yield markdown_table(["k", "SR", "MBA-ℓ2 less luck", "printed", "difference", ""], rows)
     yield "The paper finds MBA-ℓ2 significantly better than both rivals in all nine rows. Found here:"
-    yield ""
     if study.settings.sets < 2:
         yield "(nothing: a test needs at least two training sets)"
         return
-    yield "| against | better | no difference | worse | where it is not better |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for contender in (*SAMPLED[1:], *WHOLE):
         marks = {
             (k, ratio): _mark(study.auc(MBA.name, k, ratio), study.auc(contender.name, k, ratio))
-            for k in COMPONENTS
-            for ratio in RATIOS
+            for k, ratio in product(COMPONENTS, RATIOS)
         }
         counts = [sum(mark == which for mark in marks.values()) for which in ("● ", "", "○ ")]
         where = ", ".join(f"k={k} SR={ratio:.0%}" for (k, ratio), mark in marks.items() if mark != "● ")
         where = "everywhere" if counts[0] == 0 else where
-        yield f"| {contender.name} | {counts[0]} | {counts[1]} | {counts[2]} | {where or '–'} |"
+        rows.append([contender.name, *map(str, counts), where or "–"])
+    yield markdown_table(["against", "better", "no difference", "worse", "where it is not better"], rows)
 
 
 def _settings(study: Simulation) -> Iterator[str]:
     yield "Median over the training sets (smallest to largest)."
-    yield ""
-    yield "| k | SR | " + " | ".join(f"{c.name}: {c.setting}" for c in (*SAMPLED, *WHOLE)) + " |"
-    yield "|---" * (len(SAMPLED) + len(WHOLE) + 2) + "|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            cells = []
-            for contender in (*SAMPLED, *WHOLE):
-                values = study.choices(contender.name, k, ratio)
-                cells.append(f"{np.median(values):.3g} ({values.min():.3g} to {values.max():.3g})")
-            yield f"| {k} | {ratio:.0%} | " + " | ".join(cells) + " |"
+    contenders = (*SAMPLED, *WHOLE)
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        chosen = (study.choices(contender.name, k, ratio) for contender in contenders)
+        cells = (f"{np.median(one):.3g} ({one.min():.3g} to {one.max():.3g})" for one in chosen)
+        rows.append([str(k), f"{ratio:.0%}", *cells])
+    yield markdown_table(["k", "SR", *(f"{one.name}: {one.setting}" for one in contenders)], rows)
