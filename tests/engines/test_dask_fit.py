@@ -12,7 +12,7 @@ from mbauc import MBAClassifier as LocalClassifier
 from mbauc import MBAClassifierCV as LocalClassifierCV
 from mbauc import metrics
 from mbauc.errors import PartError
-from mbauc.solvers import cluster_choice as limits
+from mbauc.solvers import choice as limits
 
 dask = pytest.importorskip("dask", reason="needs mbauc[dask]")
 pytest.importorskip("distributed", reason="needs mbauc[dask]")

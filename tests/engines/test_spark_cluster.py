@@ -157,7 +157,7 @@ def test_a_gram_matrix_that_is_too_large_is_refused_and_avoided(spark, frame, mo
     wide = frame.limit(2).select(F.sequence(F.lit(1), F.lit(2300)).alias("features"), "label")
     with pytest.raises(ValueError, match=r"that a task can send.*Use solver='matrix-free'"):
         MBAClassifier(solver="gram").fit(wide)
-    monkeypatch.setattr("mbauc.solvers.cluster_choice.parse_memory", lambda memory: 1000)
+    monkeypatch.setattr("mbauc.solvers.choice.parse_memory", lambda memory: 1000)
     with pytest.raises(ValueError, match=r"on the driver.*Use solver='matrix-free'"):
         MBAClassifier(solver="gram").fit(frame, features=FEATURES)
     assert MBAClassifier(l2=10.0).fit(frame, features=FEATURES).solver_.name == "matrix-free"
