@@ -12,9 +12,11 @@ _ONE, _SHIFT = np.uint64(1), np.uint64(33)
 
 
 @compiled()
-def fnv_step(state, byte):  # type: ignore[no-untyped-def]
-    """The state of FNV-1a after one more byte."""
-    return (state ^ np.uint64(byte)) * _PRIME
+def fnv1a(text, start, stop, state):  # type: ignore[no-untyped-def]
+    """FNV-1a of some bytes from a state on."""
+    for place in range(start, stop):
+        state = (state ^ np.uint64(text[place])) * _PRIME
+    return state
 
 
 @compiled()
@@ -26,24 +28,16 @@ def fmix64(state):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _hash(text, start, stop, state):  # type: ignore[no-untyped-def]
-    """FNV-1a of some bytes from a state on, then fmix64."""
-    for place in range(start, stop):
-        state = fnv_step(state, text[place])
-    return fmix64(state)
-
-
-@compiled()
 def hash_texts(text, ends, state, hashes):  # type: ignore[no-untyped-def]
     """Hashes of the texts from ``ends[i]`` to ``ends[i + 1]``."""
     for i in range(hashes.size):
-        hashes[i] = _hash(text, ends[i], ends[i + 1], state)
+        hashes[i] = fmix64(fnv1a(text, ends[i], ends[i + 1], state))
 
 
 @compiled(error_model="numpy")
 def hash_keys(text, ends, state, width, first, signed, keys):  # type: ignore[no-untyped-def]
     """Columns of the same texts, from ``first`` on: twice the column, plus one for the sign -1."""
     for i in range(keys.size):
-        hashed = _hash(text, ends[i], ends[i + 1], state)
+        hashed = fmix64(fnv1a(text, ends[i], ends[i + 1], state))
         column = np.int64((hashed >> _ONE) % width) + first
         keys[i] = 2 * column + (np.int64(hashed & _ONE) if signed else 0)

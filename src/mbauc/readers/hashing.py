@@ -55,7 +55,7 @@ def hash_features(column: str, values: Any) -> Hashes:
 
     text, ends = _utf8(values)
     hashes = np.empty(ends.size - 1, dtype=np.uint64)
-    hash_kernels.hash_texts(text, ends, hash_prefix(column), hashes)
+    hash_kernels.hash_texts(text, ends, name_state(column), hashes)
     return hashes
 
 
@@ -80,7 +80,7 @@ def hash_keys(
     text, ends = _utf8(values)
     keys = np.empty(ends.size, dtype=kind)
     ends = np.append(ends, ends[-1])  # an empty text at the end
-    hash_kernels.hash_keys(text, ends, hash_prefix(column), np.uint64(width), first, signed, keys)
+    hash_kernels.hash_keys(text, ends, name_state(column), np.uint64(width), first, signed, keys)
     return keys
 
 
@@ -172,7 +172,7 @@ def _mixed(hashes: Hashes) -> Hashes:
     return np.asarray(hashes ^ (hashes >> np.uint64(33)))
 
 
-def hash_prefix(column: str) -> np.uint64:
+def name_state(column: str) -> np.uint64:
     """FNV-1a of a column's name and the equals sign."""
     state = _FNV_OFFSET
     for byte in f"{column}=".encode():

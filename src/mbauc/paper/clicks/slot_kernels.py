@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from mbauc.paper.clicks.kernels import BATCH, draw, labels, room, score
-from mbauc.readers.hash_kernels import fmix64, fnv_step
+from mbauc.readers.hash_kernels import fmix64, fnv1a
 from mbauc.runtime.compiled import compiled
 
 #: Values of a field whose hashed column is looked up.
@@ -69,37 +69,42 @@ def _hex_digit(name, place):  # type: ignore[no-untyped-def]
 def hex_texts(codes, key, text):  # type: ignore[no-untyped-def]
     """Names of values, eight digits each."""
     for i in range(codes.size):
-        name = name_of(np.uint64(codes[i]), key)
-        for place in range(8):
-            text[8 * i + place] = np.uint8(_hex_digit(name, place))
+        _write_hex(name_of(np.uint64(codes[i]), key), text[8 * i : 8 * i + 8])
 
 
 @compiled()
-def hex_slot(code, key, prefix, width):  # type: ignore[no-untyped-def]
-    """The hashed column of a value; see :func:`mbauc.readers.hashing.hash_features`."""
-    name, state = name_of(code, key), prefix
+def _write_hex(name, text):  # type: ignore[no-untyped-def]
     for place in range(8):
-        state = fnv_step(state, _hex_digit(name, place))
-    return (fmix64(state) >> _1) % width
+        text[place] = np.uint8(_hex_digit(name, place))
+
+
+@compiled()
+def _hash_slot(code, key, prefix, width, text):  # type: ignore[no-untyped-def]
+    """The hashed column of a value; see :func:`mbauc.readers.hashing.hash_features`. ``text`` is scratch."""
+    _write_hex(name_of(code, key), text)
+    return (fmix64(fnv1a(text, 0, 8, prefix)) >> _1) % width
 
 
 @compiled()
 def hex_slots(key, prefix, width, slots):  # type: ignore[no-untyped-def]
     """The hashed columns of the first values, from 0 on."""
+    text = np.empty(8, dtype=np.uint8)
     for code in range(slots.size):
-        slots[code] = np.int32(hex_slot(np.uint64(code), key, prefix, width))
+        slots[code] = np.int32(_hash_slot(np.uint64(code), key, prefix, width, text))
 
 
 @compiled()
 def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
     """The hashed columns of rows: ``found`` has a row for each row."""
+    text = np.empty(8, dtype=np.uint8)
     for f in range(t.hidden, t.key.size):
         own, known, name, prefix = codes[f], slots.known[f], t.name[f], slots.prefix[f]
         for i in range(own.size):
             if own[i] < _KNOWN:
                 found[i, f - t.hidden] = known[own[i]]
             else:
-                found[i, f - t.hidden] = np.int32(hex_slot(np.uint64(own[i]), name, prefix, slots.width))
+                slot = _hash_slot(np.uint64(own[i]), name, prefix, slots.width, text)
+                found[i, f - t.hidden] = np.int32(slot)
 
 
 @compiled()

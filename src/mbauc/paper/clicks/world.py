@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.paper.clicks.shapes import SHAPES, Field, Shape
-from mbauc.readers.hashing import hash_features, hash_prefix, hash_slots
+from mbauc.readers.hashing import hash_features, hash_slots, name_state
 from mbauc.runtime.threads import run_threads
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def slots(name: str, width: int) -> Slots:
     for f, field in enumerate(shape.fields):
         if field.hidden:
             continue
-        prefix[f] = hash_prefix(field.name)
+        prefix[f] = name_state(field.name)
         if field.texts:
             known[f, 1 : field.size + 1] = hash_slots(hash_features(field.name, field.texts), width)
         else:
