@@ -12,8 +12,8 @@ from scipy.special import ndtr, ndtri
 from benchmarks.timing import report
 from mbauc.errors import FewRowsWarning
 from mbauc.metrics import partial_roc_auc_interval, roc_auc_bootstrap, roc_auc_interval
-from mbauc.metrics.design import enough_rows
-from mbauc.metrics.variance import interval_ends
+from mbauc.metrics.intervals.delong import interval_ends
+from mbauc.metrics.intervals.sample_design import enough_rows
 
 SETS = 3000
 #: The bootstrap takes its time.

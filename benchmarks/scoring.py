@@ -10,7 +10,6 @@ from mbauc.model.scoring import score_files
 from mbauc.model.training import Training, train
 from mbauc.paper.clicks import ClickLog
 from mbauc.readers import TableSource
-from mbauc.readers.table.unlabelled import UnlabelledTable
 
 ROWS, TRAIN = 1_000_000, 50_000
 
@@ -32,7 +31,7 @@ def run(rows=ROWS):
         for name, path in (("CSV", csv), ("Parquet", parquet)):
             times = interleaved(
                 {
-                    "read": lambda path=path: _read(path, model.layout.encoding),
+                    "read": lambda path=path: _read(path, model),
                     "arrow": lambda path=path: _arrow(path),
                     "score": lambda path=path: score_files(model, path, folder / "scores.parquet"),
                     "score csv": lambda path=path: score_files(model, path, folder / "scores.csv"),
@@ -60,8 +59,8 @@ def run(rows=ROWS):
     )
 
 
-def _read(path, encoding):
-    return sum(encoding.matrix(block.features).shape[0] for block in UnlabelledTable(path, encoding))
+def _read(path, model):
+    return sum(block.X.shape[0] for block in model.layout.source(path, model.classes))
 
 
 def _arrow(path):

@@ -8,7 +8,8 @@ import numpy as np
 
 from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
 from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
-from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.part_rows import Layout
 from mbauc.rows.parts import PartBlock
@@ -55,14 +56,7 @@ class LocalParts:
         return LocalParts(parts, self.largest_result, self.jobs)
 
     def ranked(self, task):
-        found = self.collected(task)
-        weight = [np.ones(one.values.size) if one.weight is None else one.weight for one in found]
-        whole = RankedScores(
-            np.concatenate([one.positive for one in found]),
-            np.concatenate([one.values for one in found]),
-            np.concatenate(weight),
-        )
-        return RankSums.of(whole)
+        return RankSums.of(RankedScores.concatenate(self.collected(task)))
 
     def release(self):
         self.released = True

@@ -1,11 +1,32 @@
-"""Settings that no data could make sense of, and what is said about them."""
+"""Settings that no data could make sense of, and how values are shown in errors."""
 
 from __future__ import annotations
 
+import reprlib
 from numbers import Real
 from typing import Any
 
 import numpy as np
+
+#: Longest value that an error shows, and longest reason that it gives.
+_VALUE, _REASON = 80, 400
+
+
+def abbreviate(value: Any) -> str:
+    """A value for an error: short, in one line, and nothing in it moves a terminal's cursor."""
+    if type(value) is str and len(value) <= _VALUE // 4:  # names, as often as not thousands of them
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = _VALUE
+    short.maxlevel = 2
+    return truncate(short.repr(value).replace("...", "…"), _VALUE)
+
+
+def truncate(text: str, most: int = _REASON) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def check_number(

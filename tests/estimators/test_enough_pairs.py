@@ -401,28 +401,31 @@ class TestSettings:
 class TestPlot:
     def test_draws_auc_and_intervals_over_pairs(self, easy):
         pytest.importorskip("matplotlib")
-        from mbauc.plots import enough_pairs_plot, new_figure
+        from mbauc.plots import EnoughPairsDisplay, new_figure
 
         fitted = enough().fit(*easy)
         ax = new_figure().add_subplot()
-        assert enough_pairs_plot(fitted, title="here", ax=ax) is ax
-        assert (ax.get_xscale(), ax.get_title()) == ("log", "here")
-        x, auc = ax.get_lines()[0].get_data()
+        display = EnoughPairsDisplay.from_estimator(fitted, name="here", ax=ax)
+        assert display.ax_ is ax
+        assert ax.get_xscale() == "log"
+        assert display.line_.get_label() == "here: AUC of held-out rows"
+        x, auc = display.line_.get_data()
         assert x.tolist() == [step.pairs for step in fitted.pairs_path_]
         assert auc.tolist() == [step.auc for step in fitted.pairs_path_]
         assert [label.get_text() for label in ax.get_xticklabels()][:3] == ["1k", "2k", "4k"]
 
     def test_all_pairs_stand_at_the_right_end(self):
         pytest.importorskip("matplotlib")
-        from mbauc.plots import enough_pairs_plot
+        from mbauc.plots import EnoughPairsDisplay
 
         fitted = enough().fit(*normal_data(3000, 5))
-        ax = enough_pairs_plot(fitted)
-        assert [label.get_text() for label in ax.get_xticklabels()] == ["all"]
+        display = EnoughPairsDisplay.from_estimator(fitted)
+        assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["all"]
+        assert display.gains_ is None
 
     def test_says_what_it_needs(self, medium):
         pytest.importorskip("matplotlib")
-        from mbauc.plots import enough_pairs_plot
+        from mbauc.plots import EnoughPairsDisplay
 
         with pytest.raises(ValueError, match="fit an MBAClassifier"):
-            enough_pairs_plot(MBAClassifier().fit(*medium))
+            EnoughPairsDisplay.from_estimator(MBAClassifier().fit(*medium))

@@ -412,7 +412,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert f"the same call with checkpoint='{tmp_path}' goes on from here" in said
+    assert f"the same call with checkpoint='{tmp_path}' resumes from here" in said
     log = ClickLog(6000, hash_dim=400, block_rows=200)
     ranker = MBAClassifier(solver="matrix-free", n_jobs=2, tol=1e-8)
     wanted = ranker.fit_source(log).coef_.copy()
@@ -471,7 +471,7 @@ DESCENT = ROWS | {
 
 def resumed(folder, state, l1):
     with Checkpoint(folder, {}) as checkpoint:
-        checkpoint.save("settled", {"threads": np.int64(1)})
+        checkpoint.save("decisions", {"threads": np.int64(1)})
         checkpoint.save("solver", state)
         return source_fit.SourceRun(checkpoint, None, False).resumed(Known(), l1, 1.0)
 
@@ -514,7 +514,7 @@ def numbers(**changes):
     ],
 )
 def test_states_that_no_solver_has_saved_are_refused(tmp_path, state, l1, message):
-    with pytest.raises(CheckpointError, match=rf"solver\.state cannot be read .*{message}.*Delete that file"):
+    with pytest.raises(CheckpointError, match=rf"solver\.state is whole, but .*{message}.*Delete that file"):
         resumed(tmp_path, state, l1)
 
 
@@ -534,8 +534,8 @@ def test_states_that_no_solver_has_saved_are_refused(tmp_path, state, l1, messag
 )
 def test_what_no_run_has_settled_is_refused(tmp_path, settled):
     with Checkpoint(tmp_path, {}) as checkpoint:
-        checkpoint.save("settled", settled)
-        with pytest.raises(CheckpointError, match=r"settled\.state cannot be read"):
+        checkpoint.save("decisions", settled)
+        with pytest.raises(CheckpointError, match=r"decisions\.state is whole, but"):
             source_fit.SourceRun(checkpoint, None, False)
 
 

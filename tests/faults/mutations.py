@@ -1,12 +1,14 @@
 """Files with something changed in them and checksums that fit again, as a forger or odd program writes them."""
 
-import io
 import json
 import struct
-import zipfile
-import zlib
+import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import forged_files as forged
 
 #: Values that programs trip over.
 ODD = [
@@ -100,58 +102,20 @@ def changed_array(rng, array):
             return array * 0 if array.dtype.kind in "iuf" else ~array if array.dtype.kind == "b" else array
 
 
-# -- a JSON text and arrays --------------------------------------------------------------------------------
+# -- bodies and files ----------------------------------------------------------------------------------------
 
 
-def padded(size):
-    return -(-size // 64) * 64
-
-
-def parted(content):
-    """The description and the arrays of plain content."""
-    (size,) = struct.unpack_from("<Q", content)
-    told = json.loads(content[8 : 8 + size])
-    arrays = {}
-    for entry in told["arrays"]:
-        dtype = np.dtype(entry["dtype"])
-        count = int(np.prod(entry["shape"], dtype=np.int64))
-        arrays[entry["name"]] = np.frombuffer(content, dtype, count, entry["at"]).reshape(entry["shape"])
-    return told["about"], arrays
-
-
-def joined(about, arrays, change=lambda described: described):
-    """The same as bytes; ``change`` may spoil the description of the arrays, once places are settled."""
-    held = {name: np.asarray(array) for name, array in arrays.items()}
-    listed, at = [], [0] * len(held)
-    text = b""
-    for _ in range(5):
-        listed = [
-            {"name": name, "dtype": array.dtype.str, "shape": list(array.shape), "at": place}
-            for (name, array), place in zip(held.items(), at, strict=True)
-        ]
-        text = json.dumps({"about": about, "arrays": listed}).encode()
-        end, at = padded(8 + len(text)), []
-        for array in held.values():
-            at.append(end)
-            end += padded(array.nbytes)
-    text = change(text)
-    body = struct.pack("<Q", len(text)) + text
-    body = body.ljust(padded(len(body)), b"\0")
-    for array in held.values():
-        body += array.tobytes().ljust(padded(array.nbytes), b"\0")
-    return body
-
-
-def changed_plain(rng, content):
-    """Plain content with something changed."""
-    about, arrays = parted(content)
+def changed_body(rng, content, start):
+    """A body with something changed: what it says, its arrays, their description, or any bytes."""
+    text, arrays = forged.parse_body(content, start)
     names = list(arrays)
     match rng.integers(8):
         case 0 | 1 | 2:
-            return joined(changed_json(rng, about), arrays)
+            told = {name: value for name, value in text.items() if name != "arrays"}
+            return forged.make_body(as_dict(changed_json(rng, told)), arrays, start=start)
         case 3 | 4 if names:
             name = names[rng.integers(len(names))]
-            return joined(about, arrays | {name: changed_array(rng, arrays[name])})
+            return forged.make_body(text, arrays | {name: changed_array(rng, arrays[name])}, start=start)
         case 5 if names:
             match rng.integers(3):
                 case 0:
@@ -161,7 +125,7 @@ def changed_plain(rng, content):
                 case _:
                     one, two = rng.choice(names, 2)
                     arrays[one], arrays[two] = arrays[two], arrays[one]
-            return joined(about, arrays)
+            return forged.make_body(text, arrays, start=start)
         case 6:
 
             def spoil(text):
@@ -176,9 +140,9 @@ def changed_plain(rng, content):
                     return json.dumps(told).encode()
                 return json.dumps(changed_json(rng, told)).encode()
 
-            return joined(about, arrays, spoil)
+            return forged.make_body(text, arrays, spoil, start)
         case _:
-            spoilt = bytearray(joined(about, arrays))
+            spoilt = bytearray(content)
             for _ in range(rng.integers(1, 4)):
                 spoilt[rng.integers(len(spoilt) if rng.random() < 0.5 else min(len(spoilt), 600))] = (
                     rng.integers(256)
@@ -186,112 +150,59 @@ def changed_plain(rng, content):
             return bytes(spoilt)
 
 
-# -- the kinds of files ----------------------------------------------------------------------------------------
+def as_dict(value):
+    return value if isinstance(value, dict) else {"kind": value}
 
 
-def model(rng, content):
-    """A model file."""
-    body = changed_plain(rng, content[24:])
-    head = struct.pack("<IQ", 1, len(body))
-    return content[:8] + struct.pack("<I", zlib.crc32(body, zlib.crc32(head))) + head + body
+def container(rng, content):
+    """A model, moments or a state of a checkpoint."""
+    return forged.seal(changed_body(rng, content[24:], forged.HEAD))
 
 
-def state(rng, content):
-    """A state of a checkpoint."""
-    body = changed_plain(rng, content[16:])
-    return content[:12] + struct.pack("<I", zlib.crc32(body)) + body
-
-
-def moments(rng, content):
-    """A file of moments: its arrays, their heads, or the directory of the archive."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    names = list(members)
-    name = names[rng.integers(len(names))]
-    if rng.random() < 0.2:
-        spoilt = bytearray(content)
-        first = content.index(b"PK\x01\x02") if rng.random() < 0.7 else 0
-        for _ in range(rng.integers(1, 5)):
-            spoilt[rng.integers(first, len(spoilt))] = rng.integers(256)
-        return bytes(spoilt)
-    if rng.random() < 0.5:
-        array = changed_array(rng, np.load(io.BytesIO(members[name])))
-        stream = io.BytesIO()
-        np.save(stream, array)
-        members[name] = stream.getvalue()
-    else:
-        spoilt = bytearray(members[name])
-        for _ in range(rng.integers(1, 4)):
-            spoilt[rng.integers(min(len(spoilt), 128))] = rng.choice(
-                list(b"[]{}(),'0123456789<>|fiubOUVL \n\\\x00\xff")
-            )
-        members[name] = bytes(spoilt)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(
-        stream, "w", zipfile.ZIP_DEFLATED if rng.random() < 0.05 else zipfile.ZIP_STORED
-    ) as archive:
-        for one, bytes_of in members.items():
-            if rng.random() > 0.01:
-                archive.writestr(one, bytes_of)
-    return stream.getvalue()
-
-
-def cache(rng, content):
-    """A cache of rows, finished or not: header, fields of a record, rows, or the sums at the end."""
-    _, version, _, length = struct.unpack_from("<8sIIQ", content)
-    header, place, records = content[24 : 24 + length], 24 + length, []
-    while place + 64 <= len(content):
-        kind, _, size = struct.unpack_from("<4sIQ", content, place)
-        records.append(
-            [
-                kind,
-                bytearray(content[place + 16 : place + 64]),
-                bytearray(content[place + 64 : place + 64 + size]),
-            ]
-        )
-        place += 64 + size
-    number = rng.integers(len(records))
-    kind, fields, payload = records[number]
-    match rng.integers(7):
+def journal(rng, content):
+    """A cache of rows, finished or not: header, rows, blocks, or the sums at the end."""
+    head, bodies = forged.split_journal(content)
+    number = rng.integers(len(bodies))
+    match rng.integers(8):
         case 0:
-            header = json.dumps(changed_json(rng, json.loads(header))).encode()
-        case 1 | 2 if kind != b"DONE":
-            fields[rng.integers(20)] = rng.choice([0, 1, 2, 4, 8, 255, int(rng.integers(256))])
-        case 3 | 4 if payload and kind == b"ROWS":
-            at = int(rng.integers(len(payload) // 4)) * 4
-            payload[at : at + 4] = rng.choice(
-                [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\0\0\x80", b"\0\0\xf8\x7f", rng.bytes(4)]
-            )
-        case 5 if kind == b"ROWS":
-            del payload[int(rng.integers(len(payload) + 1)) :]
-        case 6 if len(records) > 2:
-            other = rng.integers(len(records))
-            records[number], records[other] = records[other], records[number]
-        case _ if records[-1][0] == b"DONE":
-            records[-1][2] = bytearray(changed_plain(rng, bytes(records[-1][2])))
+            head = changed_body(rng, head, forged.HEAD)
+        case 1 | 2 | 3:
+            bodies[number] = changed_body(rng, bodies[number], forged.RECORD)
+        case 4 | 5:
+            bodies[number] = changed_numbers(rng, bodies[number])
+        case 6 if len(bodies) > 2:
+            other = rng.integers(len(bodies))
+            bodies[number], bodies[other] = bodies[other], bodies[number]
         case _:
-            del records[number]
-    text = bytes(header)
-    made = struct.pack(
-        "<8sII", b"MBAUCROW", version, zlib.crc32(text, zlib.crc32(struct.pack("<Q", len(text))))
+            del bodies[number]
+    if bodies and rng.random() < 0.9:
+        bodies[-1] = told_places(bodies[-1], len(bodies) - 1, len(forged.join_journal(head, bodies[:-1])))
+    made = forged.join_journal(head, bodies)
+    return made[: rng.integers(len(made))] if rng.random() < 0.05 else made
+
+
+def changed_numbers(rng, body):
+    """A body with four bytes of its arrays changed, if it has any."""
+    text, arrays = forged.split_body(body, forged.RECORD)
+    if not arrays:
+        return body
+    spoilt, at = bytearray(arrays), int(rng.integers(len(arrays) // 4)) * 4
+    spoilt[at : at + 4] = rng.choice(
+        [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\0\0\x80", b"\0\0\xf8\x7f", rng.bytes(4)]
     )
-    made += struct.pack("<Q", len(text)) + text
-    count = len(records) - 1
-    for kind, fields, payload in records:
-        if kind == b"DONE" and rng.random() < 0.9:
-            payload = told_places(bytes(payload), count, len(made))
-        rest = struct.pack("<Q", len(payload)) + bytes(fields) + bytes(payload)
-        made += kind + struct.pack("<I", zlib.crc32(rest)) + rest
-    return made
+    return forged.join_body(text, bytes(spoilt), forged.RECORD)
 
 
-def told_places(payload, count, end):
-    """The closing record of a cache, with the number of records and bytes that there are now."""
+def told_places(body, count, end):
+    """The last record of a cache; if it closes the file, with the number of records and bytes before it."""
     try:
-        about, arrays = parted(payload)
-        return joined(about | {"records": count, "bytes": end}, arrays)
+        text, arrays = forged.split_body(body, forged.RECORD)
+        if text["kind"] != "end":
+            return body
+        text["about"] |= {"records": count, "bytes": end}
+        return forged.join_body(text, arrays, forged.RECORD)
     except (ValueError, KeyError, TypeError, IndexError, struct.error):
-        return payload
+        return body
 
 
-KINDS = {"model": model, "moments": moments, "state": state, "cache": cache}
+KINDS = {"model": container, "moments": container, "state": container, "cache": journal}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from mutations import forged
 
 from mbauc import MBAClassifier, PairMoments, sample_pairs
 from mbauc.cli.main import main
@@ -110,14 +111,14 @@ def model_readers(good, data, out):
         yield f"export {ending}", reads("export", None, "-o", out / f"x.{ending}", "--force")
 
 
-def moment_seeds():
+def moment_seeds(folder):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 4))
     y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
     found = {
-        "exact.npz": PairMoments.from_arrays(X, y),
-        "matched.npz": sample_pairs(X, y, 50, random_state=0),
-        "closed.npz": PairMoments.from_arrays(X, y).closed(),
+        "exact.moments": PairMoments.from_arrays(X, y),
+        "matched.moments": sample_pairs(X, y, 50, random_state=0),
+        "closed.moments": PairMoments.from_arrays(X, y).closed(),
     }
 
     def load(path):
@@ -125,14 +126,13 @@ def moment_seeds():
 
     def fit(path):
         moments = PairMoments.load(path)
-        MBAClassifier(l2=0.1).fit_moments(moments + found["exact.npz"])
+        MBAClassifier(l2=0.1).fit_moments(moments + found["exact.moments"])
 
     for name, moments in found.items():
-        stream = io.BytesIO()
-        from mbauc.pairs.moment_file import arrays_of
-
-        np.savez(stream, **arrays_of(moments))
-        yield Seed("moments", name, stream.getvalue(), {"PairMoments.load": load, "fit_moments": fit})
+        moments.save(folder / name)
+        yield Seed(
+            "moments", name, (folder / name).read_bytes(), {"PairMoments.load": load, "fit_moments": fit}
+        )
 
 
 def checkpoint_seeds(folder):
@@ -173,10 +173,11 @@ def checkpoint_seed(name, file, content, files, source, options):
 
 def without_end(content):
     """A cache whose closing record is not there yet."""
-    return content[: content.rindex(b"DONE")]
+    head, bodies = forged.split_journal(content)
+    return forged.join_journal(head, bodies[:-1])
 
 
 def make_seeds(folder):
     """Good files of each kind."""
     folder = Path(folder)
-    return [*model_seeds(folder), *moment_seeds(), *checkpoint_seeds(folder)]
+    return [*model_seeds(folder), *moment_seeds(folder), *checkpoint_seeds(folder)]

@@ -15,7 +15,8 @@ NAMES = sorted(path.name for path in FILES.iterdir() if path.suffix in READERS)
 SAID = np.load(FILES / "results")
 #: How a message says what to do.
 REMEDY = re.compile(
-    r"\b(delete (it|the folder|that file|the file)|choose another|(write|train|fit|make|save) it again|"
+    r"\b(delete (it|the folder|that file|the file)|choose another|"
+    r"(write|train|fit|make|save) (it |the moments )?again|"
     r"(read|resume|go on with|open) (it with )?(the mbauc|a newer|version))\b",
     re.IGNORECASE,
 )

@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 
 import reference
 from mbauc.errors import FewRowsWarning
-from mbauc.metrics import bootstrap, roc_auc, roc_auc_bootstrap, roc_auc_interval
-from mbauc.metrics.design import checked_design
-from mbauc.metrics.placements import checked_scores
+from mbauc.metrics import roc_auc, roc_auc_bootstrap, roc_auc_interval
+from mbauc.metrics.intervals import bootstrap
+from mbauc.metrics.intervals.sample_design import validate_design
+from mbauc.metrics.ranked import RankedScores
 
 few_rows = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 
@@ -76,8 +77,8 @@ def cases(draw):
 @given(cases(), st.sampled_from([None, "frequency", "sampling"]), st.booleans(), st.integers(0, 99))
 def test_a_resample_is_one_of_rows_that_are_there(case, weights, by_cluster, seed):
     y, s, w, clusters = case
-    scores = checked_scores(y, s, None if weights is None else w)
-    design = checked_design(scores, weights, clusters if by_cluster else None)
+    scores = RankedScores.validate(y, s, None if weights is None else w)
+    design = validate_design(scores, weights, clusters if by_cluster else None)
     plus, minus = bootstrap._resampler(scores, design)(np.random.default_rng(seed))
     mass = np.empty(len(y))
     mass[y], mass[~y] = plus, minus

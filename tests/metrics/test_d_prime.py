@@ -48,5 +48,5 @@ def test_any_scale(scale):
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 def test_infinite_scores_are_refused(bad):
-    with pytest.raises(ValueError, match="the score of row 1 is infinite"):
+    with pytest.raises(ValueError, match=f"the score of row 1 is {bad}; every score must be finite"):
         d_prime([0, 1], [0.0, bad])

@@ -9,8 +9,9 @@ import reference
 from local_parts import LocalParts, cut
 from mbauc import metrics
 from mbauc.errors import FewRowsWarning, PartError
-from mbauc.metrics.parts_auc import ReadScores, interval_of
-from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.metrics.parts_auc import ReadScores
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.parts import PartBlock
 
 SCORES = st.one_of(
@@ -57,7 +58,7 @@ def test_auc_by_definition(case, cuts):
 @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_interval_is_that_of_one_machine(case, cuts, scale):
     y, s, weight = case
-    ours = interval_of(in_ranges(y, s, weight, cuts), 0.9, scale)
+    ours = in_ranges(y, s, weight, cuts).interval(0.9, scale)
     meaning = None if weight is None else "frequency"
     local = metrics.roc_auc_interval(y, s, weight, weights=meaning, confidence=0.9, scale=scale)
     assert ours.auc == pytest.approx(local.auc, abs=1e-13)
@@ -102,7 +103,7 @@ def test_scores_that_rank_almost_perfectly_keep_their_digits(weighted, gap):
     meaning = "frequency" if weighted else None
     local = metrics.roc_auc_interval(y, s, weight, weights=meaning)
     for cuts in ([], np.quantile(s, [0.2, 0.5, 0.89, 0.9, 0.95])):
-        ours = interval_of(in_ranges(y, s, weight, cuts), 0.95, "logit")
+        ours = in_ranges(y, s, weight, cuts).interval(0.95, "logit")
         assert ours.auc == pytest.approx(local.auc, abs=1e-15)
         assert ours.stderr == pytest.approx(local.stderr, rel=1e-6, abs=0.0)
         assert (ours.low, ours.high) == pytest.approx((local.low, local.high), abs=1e-13)
@@ -147,14 +148,14 @@ def test_parts_without_rows_or_weights():
 def test_an_interval_needs_two_rows_of_each_class(y):
     sums = RankSums.of(RankedScores(y == 1, np.arange(4.0), None))
     with pytest.raises(ValueError, match=r"AUC needs both classes|at least 2 rows of each class"):
-        interval_of(sums, 0.95, "logit")
+        sums.interval(0.95, "logit")
 
 
 def test_few_rows_are_warned_of():
     sums = RankSums.of(RankedScores(np.arange(120) < 49, np.arange(120.0), None))
     with pytest.warns(FewRowsWarning, match="49 positive rows, 71 negative rows: with fewer than 100"):
-        interval_of(sums, 0.95, "logit")
+        sums.interval(0.95, "logit")
     with pytest.raises(ValueError, match="scale must be"):
-        interval_of(sums, 0.95, "probit")
+        sums.interval(0.95, "probit")
     with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
-        interval_of(sums, 95, "logit")
+        sums.interval(95, "logit")

@@ -1,10 +1,14 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from mbauc.metrics import compare_roc_auc, placements, roc_auc, roc_auc_interval
+from mbauc.metrics import compare_roc_auc, ranked, roc_auc, roc_auc_interval
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.roc_auc import placement_spread
 
 
 @st.composite
@@ -53,20 +57,24 @@ def test_never_beyond_the_bounds_with_ties(case):
 def test_compiled_loops_and_threads_tell_the_same(rng, monkeypatch):
     y = rng.random(5000) < 0.3
     for s in (rng.standard_normal(5000) + y, rng.integers(0, 20, 5000) + 2 * y, np.zeros(5000), 1.0 * y):
-        few = placements.spread(y, np.asarray(s, dtype=float))
+        few = placement_spread(RankedScores(y, np.asarray(s, dtype=float)))
         with monkeypatch.context() as patch:
-            patch.setattr(placements, "_MANY", 100)
+            patch.setattr(ranked, "MANY", 100)
             for n_threads in (1, 2, 5):
-                patch.setattr(placements, "thread_count", lambda n_jobs, k=n_threads: k)
-                assert placements.spread(y, np.asarray(s, dtype=float)) == pytest.approx(few, abs=1e-12)
+                for module in (ranked, import_module("mbauc.metrics.roc_auc")):
+                    patch.setattr(module, "thread_count", lambda n_jobs, k=n_threads: k)
+                many = RankedScores(y, np.asarray(s, dtype=float))
+                assert placement_spread(many) == pytest.approx(few, abs=1e-12)
+                for part, mask in zip(many.classes, (y, ~y), strict=True):
+                    np.testing.assert_array_equal(part.values, np.sort(s[mask]))
 
 
 def test_many_scores_do_not_overflow(rng):
     y = np.zeros(3_000_000, dtype=bool)
     y[::2] = True
-    found = placements.spread(y, np.where(y, 1.0, 0.0))
+    found = placement_spread(RankedScores(y, np.where(y, 1.0, 0.0)))
     assert found == (1.0, 0.0, 0.0)
-    auc, plus, minus = placements.spread(y, rng.standard_normal(y.size))
+    auc, plus, minus = placement_spread(RankedScores(y, rng.standard_normal(y.size)))
     assert auc == pytest.approx(0.5, abs=0.002)
     assert plus == pytest.approx(1 / 12, rel=0.01)
     assert minus == pytest.approx(1 / 12, rel=0.01)

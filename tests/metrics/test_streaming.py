@@ -275,7 +275,7 @@ def test_a_missing_class_is_named():
         (([0, 1], [1.0]), "2 labels and there are 1 scores"),
         (([], [1.0]), "0 labels and there are 1 scores"),
         (([0, 1], [[1.0], [2.0]]), "one-dimensional"),
-        (([0, 1], ["a", "b"]), "scores must be numbers"),
+        (([0, 1], ["a", "b"]), "scores must hold numbers"),
         (([0, 1, 2], [1.0, 2.0, 3.0]), "y has 3 classes"),
         (([0, np.nan], [1.0, 2.0]), "y contains NaN"),
         ((["no", "no"], [1.0, 2.0]), "could be either"),

@@ -4,7 +4,6 @@ import numpy as np
 
 from mbauc import MBAClassifier, sample_pairs
 from mbauc.model import LibsvmLayout, RankerModel, TableLayout, Threshold
-from mbauc.pairs.moment_file import arrays_of
 from mbauc.readers import TableSource
 
 ROWS = 300
@@ -75,7 +74,7 @@ def assert_same(a, b, *, moments=True):
         return
     assert (a.moments is None) == (b.moments is None)
     if a.moments is not None:
-        one, two = arrays_of(a.moments), arrays_of(b.moments)
+        one, two = a.moments.encode(), b.moments.encode()
         assert one.keys() == two.keys()
         for name, array in one.items():
             assert np.asarray(array).tobytes() == np.asarray(two[name]).tobytes(), name

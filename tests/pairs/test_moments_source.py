@@ -134,7 +134,7 @@ def test_damage_and_other_columns_are_noticed(blocks, tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"moments\.state does not fit its checksum"):
+    with pytest.raises(CheckpointError, match=r"moments\.state is damaged: it does not fit its checksum"):
         run(Rows(blocks), tmp_path)
 
 

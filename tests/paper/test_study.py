@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from mbauc.errors import NotAvailableError
+from mbauc.errors import CheckpointError, NotAvailableError
 from mbauc.paper.study import Results, Study, describe_origin, load_available
 
 DEPENDS_ON = {"seed": 0}
@@ -70,9 +70,11 @@ def test_other_settings_and_other_data_are_refused(tmp_path):
     run(study, lambda name, number: {"data": "crc"}, [("a", 1)])
     study.check_data("a", "crc")
     study.check_data("b", "anything")
-    with pytest.raises(ValueError, match=r"numbers\.ledger has results of other files of The A\. Delete it"):
+    with pytest.raises(
+        CheckpointError, match=r"numbers\.ledger has results of other files of The A\. Delete it"
+    ):
         study.check_data("a", "other", "The A")
-    with pytest.raises(ValueError, match=r"other settings \(seed was 0, now 1\)"):
+    with pytest.raises(CheckpointError, match=r"other settings \(seed was 0, now 1\)"):
         Study(tmp_path / "new", "numbers", ("dataset", "number"), {"seed": 1})
 
 

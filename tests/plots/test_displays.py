@@ -16,9 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.metrics import calibration_error, roc_auc, roc_auc_interval
 from mbauc.metrics.neyman_pearson import np_roc_band
-from mbauc.metrics.operating_points import start
-from mbauc.metrics.tally import Tally
-from mbauc.metrics.thresholds import threshold_table
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import starting_point, threshold_table
 from mbauc.report import figures
 
 pytest.importorskip("matplotlib", reason="displays are drawn with matplotlib")
@@ -75,6 +74,11 @@ def corners(fill):
     """Points of what ``fill_between`` drew, as a set."""
     (path,) = fill.get_paths()
     return {(float(x), float(y)) for x, y in path.vertices}
+
+
+def six_digits(values):
+    """As the page of a report holds them."""
+    return [float(f"{value:.6g}") for value in values]
 
 
 def numbers(display):
@@ -386,15 +390,16 @@ def test_each_point_of_the_roc_band_is_an_exact_interval(scored):
 
 def test_the_roc_band_is_that_of_the_report(scored, monkeypatch):
     y, s = scored
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     drawn = []
     monkeypatch.setattr(figures.Plot, "band", lambda self, x, low, high, kind: drawn.append((x, low, high)))
-    figures.roc_plot(table, start(table))
-    figures.promise_plot(table, start(table))
+    figures.roc_plot(table, starting_point(table))
+    figures.promise_plot(table, starting_point(table))
     display = RocBandDisplay.from_predictions(y, s)
     for (x, low, high), fill in zip(drawn, (display.fill_, display.band_), strict=True):
+        x, low, high = map(six_digits, (x, low, high))
         expected = {*zip(x, low, strict=True)} | {*zip(x, high, strict=True)}
-        assert expected <= corners(fill)
+        assert expected <= {tuple(six_digits(corner)) for corner in corners(fill)}
     assert display.low[0] == 0
     assert display.high[0] == pytest.approx(1 - 0.025 ** (1 / 100), rel=1e-5)
     assert (0.0, display.high[0]) in corners(display.fill_)
@@ -483,13 +488,13 @@ def test_the_precision_curve_is_that_of_scikit_learn(scored, rng):
 
 def test_the_precision_band_is_that_of_the_report(scored, monkeypatch):
     y, s = scored
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     drawn = []
     monkeypatch.setattr(figures.Plot, "band", lambda self, x, low, high, kind: drawn.append((x, low, high)))
-    figures.precision_plot(table, start(table))
+    figures.precision_plot(table, starting_point(table))
     display = PrecisionBandDisplay.from_predictions(y, s)
     for value, expected in zip((display.recall, display.low, display.high), drawn[0], strict=True):
-        np.testing.assert_array_equal(value, expected)
+        np.testing.assert_array_equal(six_digits(value), six_digits(expected))
     assert {*zip(display.recall, display.low, strict=True)} <= corners(display.fill_)
     assert {*zip(display.recall, display.high, strict=True)} <= corners(display.fill_)
     # steps like those of the curve: on the left of a point the band is as at the point
@@ -602,7 +607,7 @@ def test_gains_count_the_positives_among_the_highest_scores(rng):
 
 def test_gains_are_those_of_the_report(scored, monkeypatch):
     y, s = scored
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     drawn = []
     monkeypatch.setattr(figures.Plot, "line", lambda self, x, height, kind: drawn.append((x, height)))
     figures.gains_plot(table)

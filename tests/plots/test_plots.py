@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from mbauc.metrics import d_prime, roc_auc
-from mbauc.metrics.neyman_pearson import detection_interval, np_roc_band
+from mbauc.metrics import roc_auc_interval
+from mbauc.metrics.neyman_pearson import detection_interval
 from mbauc.paper.detection import GaussianMixture, Hypotheses
 
 pytest.importorskip("matplotlib")
 
 from mbauc import plots
 from mbauc.paper.detection.plots import detection_snr_plot, frameworks_plot
-from mbauc.plots.roc import empirical_curve
+from mbauc.plots import RocBandDisplay
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [3000, 300])
@@ -21,65 +21,85 @@ def _labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_roc_plot_names_scorers_with_their_intervals():
-    ax = plots.roc_plot(Y, SCORES, title="here")
-    assert ax.get_title() == "here"
-    assert [label.split()[0] for label in _labels(ax)] == ["chance", "sharp", "blunt"]
-    for line in ax.get_lines()[1:]:
-        x, t = line.get_data()
-        assert (x[0], t[0], x[-1], t[-1]) == (0, 0, 1, 1)
-        assert (np.diff(x) >= 0).all()
-        assert (np.diff(t) >= 0).all()
+# -- what a ROC curve with bands is asked for beside itself ---------------------------------------------------
 
 
-def test_plots_draw_where_they_are_told():
-    figure = plots.new_figure()
-    left, right = figure.subplots(1, 2)
-    assert plots.roc_plot(Y, SCORES, ax=left) is left
-    assert plots.np_band_plot(Y, SCORES["sharp"], ax=right) is right
+def test_scorers_side_by_side_have_their_intervals_in_the_legend():
+    ax = plots.new_figure().add_subplot()
+    for name, s in SCORES.items():
+        assert RocBandDisplay.from_predictions(Y, s, name=name, delta=None, ax=ax).ax_ is ax
+    texts = _labels(ax)
+    for name, s in SCORES.items():
+        interval = roc_auc_interval(Y, s)
+        assert f"{name}: AUC {interval}" in texts
+    assert texts.count("chance") == texts.count("95% interval of each point") == 1
 
 
-def test_the_logarithmic_axis_reaches_its_floor_only_where_something_is_known():
-    ax = plots.log_roc_plot({"known": KNOWN.curve(), "rows": (Y, SCORES["sharp"])}, floor=1e-6)
+def test_a_logarithmic_axis_begins_in_the_decade_below_the_first_false_alarm():
+    display = RocBandDisplay.from_predictions(Y, SCORES["sharp"], x_scale="log")
+    ax = display.ax_
     assert ax.get_xscale() == "log"
-    assert ax.get_xlim() == (1e-6, 1.0)
-    known, rows, dot = ax.get_lines()
-    assert known.get_xdata()[0] == pytest.approx(1e-6)
-    assert known.get_ydata()[0] == pytest.approx(KNOWN.curve().detection(1e-6))
-    assert rows.get_xdata().min() == pytest.approx(1 / 3000)
-    assert dot.get_xdata()[0] == pytest.approx(1 / 3000)
+    assert ax.get_xlim() == (1e-4, 1.0)
+    x, detection = display.line_.get_data()
+    assert x.min() == pytest.approx(1 / 3000)
+    # all rows above the highest negative are found before the first false alarm
+    highest, *_ = np.sort(SCORES["sharp"][Y == 0])[::-1]
+    assert detection[0] == pytest.approx((SCORES["sharp"][Y == 1] > highest).mean(), abs=1 / 300)
+    assert display.chance_level_.get_xdata()[0] == pytest.approx(1e-4)
+    # another one on the same axes may reach further down, not less far
+    rates = np.geomspace(1e-6, 1.0, 400)
+    known = RocBandDisplay(
+        false_alarm=rates, detection=KNOWN.curve().detection(rates), roc_auc=KNOWN.curve().auc, name="known"
+    ).plot(ax, x_scale="log")
+    assert ax.get_xlim()[0] == pytest.approx(1e-7)
+    assert known.line_.get_ydata()[0] == pytest.approx(KNOWN.curve().detection(1e-6))
+    assert f"known: AUC {KNOWN.curve().auc:.4f}" in _labels(ax)
+    RocBandDisplay.from_predictions(Y, SCORES["blunt"], x_scale="log", ax=ax)
+    assert ax.get_xlim()[0] == pytest.approx(1e-7)
+    with pytest.raises(ValueError, match="x_scale must be 'linear' or 'log', got 'probit'"):
+        display.plot(x_scale="probit")
 
 
-def test_normal_scores_are_a_line_on_normal_deviate_axes():
-    ax = plots.deviate_plot(Y, {"sharp": SCORES["sharp"]})
-    assert _labels(ax) == [f"sharp, d′ = {d_prime(Y, SCORES['sharp']):.2f}"]
-    x, t = ax.get_lines()[-1].get_data()
-    middle = np.abs(x) < 1.5
-    slope, height = np.polyfit(x[middle], t[middle], 1)
-    assert slope == pytest.approx(1.0, abs=0.15)
-    assert height == pytest.approx(2.0, abs=0.25)
+def test_detection_at_fixed_rates_has_the_interval_that_was_computed():
+    display = RocBandDisplay.from_predictions(Y, SCORES["sharp"], at=(0.1, 0.01), confidence=0.9)
+    expected = [detection_interval(Y, SCORES["sharp"], rate, 0.9) for rate in (0.1, 0.01)]
+    assert display.detections == expected
+    x, middle = display.detections_.lines[0].get_data()
+    assert x.tolist() == [0.1, 0.01]
+    assert middle == pytest.approx([one.detection for one in expected])
+    (whiskers,) = display.detections_.lines[2]
+    for (lower, upper), one in zip(whiskers.get_segments(), expected, strict=True):
+        assert (lower[1], upper[1]) == pytest.approx((one.low, one.high))
+    assert any("90% interval at a fixed" in text for text in _labels(display.ax_))
+    assert RocBandDisplay.from_predictions(Y, SCORES["sharp"]).detections_ is None
+    with pytest.raises(ValueError, match="at must be a finite number"):
+        RocBandDisplay.from_predictions(Y, SCORES["sharp"], at=[5])
+    with pytest.raises(ValueError, match="at needs rows that count one each"):
+        RocBandDisplay.from_predictions(Y, SCORES["sharp"], sample_weight=np.ones(3300), at=[0.1])
 
 
 def test_the_band_lies_to_the_right_of_the_curve():
-    ax = plots.np_band_plot(Y, SCORES["sharp"], delta=0.1, alpha=0.05)
-    assert any("90%" in label for label in _labels(ax))
-    assert any("limit 0.05" in label for label in _labels(ax))
-    band = np_roc_band(Y, SCORES["sharp"], 0.1)
-    plain = np.interp(band.false_alarm, *empirical_curve(Y, SCORES["sharp"]))
+    display = RocBandDisplay.from_predictions(Y, SCORES["sharp"], delta=0.1)
+    assert any("90%" in label for label in _labels(display.ax_))
+    band = display.band
+    plain = np.interp(band.false_alarm, display.false_alarm, display.detection)
     inside = (band.false_alarm > 0.01) & (band.false_alarm < 0.9)
     # at the same abscissa the promise costs detections
     assert ((band.low + band.high)[inside] / 2 < plain[inside]).mean() > 0.95
-    drawn = ax.collections[0].get_paths()[0].vertices
+    drawn = display.band_.get_paths()[0].vertices
     assert drawn[:, 0].max() <= 1.0
     assert {round(x, 9) for x in band.false_alarm} <= {round(x, 9) for x in drawn[:, 0]}
 
 
-def test_detection_intervals_are_those_computed():
-    ax = plots.detection_interval_plot(Y, SCORES, false_alarms=(0.1, 0.01))
-    assert _labels(ax) == ["sharp", "blunt"]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.01", "0.1"]
-    drawn = ax.containers[0].lines[0].get_ydata()
-    assert drawn == pytest.approx([detection_interval(Y, SCORES["sharp"], a).detection for a in (0.01, 0.1)])
+def test_few_rows_are_warned_of_at_the_line_that_draws():
+    from mbauc.errors import FewRowsWarning
+
+    with pytest.warns(FewRowsWarning, match="20 positive rows") as caught:
+        RocBandDisplay.from_predictions(np.repeat([0, 1], [200, 20]), np.arange(220.0) % 50)
+    assert caught[0].filename == __file__
+
+
+# -- figures of the paper -------------------------------------------------------------------------------------
 
 
 def test_detection_rises_with_the_signal():
@@ -104,11 +124,14 @@ def test_the_two_frameworks_are_drawn_side_by_side():
         frameworks_plot(Hypotheses(GaussianMixture(np.ones(3)), GaussianMixture(np.zeros(3))))
 
 
+# -- files ----------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")])
 def test_figures_are_written_whole_and_the_same_each_time(tmp_path, name, start):
-    plots.save_figure(plots.roc_plot(Y, SCORES), tmp_path / name)
+    plots.save_figure(RocBandDisplay.from_predictions(Y, SCORES["sharp"]).ax_, tmp_path / name)
     first = (tmp_path / name).read_bytes()
-    plots.save_figure(plots.roc_plot(Y, SCORES).figure, tmp_path / name)
+    plots.save_figure(RocBandDisplay.from_predictions(Y, SCORES["sharp"]).figure_, tmp_path / name)
     assert first.startswith(start)
     assert (tmp_path / name).read_bytes() == first
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -117,36 +140,3 @@ def test_figures_are_written_whole_and_the_same_each_time(tmp_path, name, start)
 def test_a_format_that_is_not_known_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"path must end in \.png, \.svg, \.pdf"):
         plots.save_figure(plots.new_figure(), tmp_path / "a.bmp")
-
-
-def test_infinite_and_tied_scores_are_drawn_as_they_are():
-    perfect = np.where(Y == 1, np.inf, -np.inf)
-    for s, auc in ((perfect, 1.0), (-perfect, 0.0), (np.zeros(3300), 0.5), (np.round(SCORES["sharp"]), None)):
-        false_alarm, detection = empirical_curve(Y, s)
-        area = np.sum(np.diff(false_alarm) * (detection[1:] + detection[:-1]) / 2)
-        assert area == pytest.approx(roc_auc(Y, s) if auc is None else auc, abs=1e-9)
-    plots.detection_interval_plot(Y, {"tied": np.round(SCORES["sharp"]), "constant": np.zeros(3300)})
-
-
-@pytest.mark.parametrize("bad", [{}, [1, 2], SCORES["sharp"], None])
-def test_scorers_come_with_names(bad):
-    for plot in (plots.roc_plot, plots.deviate_plot, plots.detection_interval_plot):
-        with pytest.raises(ValueError, match="scores must map names"):
-            plot(Y, bad)
-    with pytest.raises(ValueError, match="curves must map names"):
-        plots.log_roc_plot(bad)
-
-
-def test_bad_limits_are_refused():
-    with pytest.raises(ValueError, match="floor must be"):
-        plots.log_roc_plot({"known": KNOWN.curve()}, floor=2.0)
-    with pytest.raises(ValueError, match="alpha must be"):
-        plots.np_band_plot(Y, SCORES["sharp"], alpha=5)
-    assert plots.log_roc_plot({"rows": [Y, SCORES["sharp"]]}).get_lines()
-
-
-def test_nan_scores_and_one_class_are_refused():
-    with pytest.raises(ValueError, match="NaN"):
-        plots.roc_plot(Y, {"bad": np.where(Y, np.nan, 0.0)})
-    with pytest.raises(ValueError, match="one class"):
-        plots.np_band_plot(np.zeros(10), np.arange(10.0))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbauc.readers import LibsvmSource, TableSource
-from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
+from mbauc.readers.compressed import DAMAGE, is_damage, unpack
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
 KINDS = sorted(PACK)
@@ -21,7 +21,7 @@ PARTS = st.lists(st.binary(max_size=200), min_size=1, max_size=4)
 @given(st.sampled_from(KINDS), PARTS, st.sampled_from([0, 4, 100_000]))
 def test_streams_one_after_the_other_with_zeros_behind_them(kind, parts, zeros):
     packed = b"".join(PACK[kind](part) + bytes(zeros) for part in parts)
-    with unpacked(io.BytesIO(packed)) as stream:
+    with unpack(io.BytesIO(packed)) as stream:
         assert stream.read() == b"".join(parts)
 
 
@@ -34,7 +34,7 @@ def test_a_broken_bit_is_never_taken_for_the_end(kind, parts, data):
     else:
         place = data.draw(st.integers(len(packed[0]), len(broken) - 1))
     broken[place] ^= 1 << data.draw(st.integers(0, 7))
-    with unpacked(io.BytesIO(broken)) as stream, contextlib.suppress(*DAMAGE):
+    with unpack(io.BytesIO(broken)) as stream, contextlib.suppress(*DAMAGE):
         # unless it is a bit that nobody reads, at the end of a stream
         assert stream.read() == b"".join(parts)
 
@@ -42,7 +42,7 @@ def test_a_broken_bit_is_never_taken_for_the_end(kind, parts, data):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tail", [b"x", b"1,2,3\n" * 1000, bytes(5) + b"BZ"])
 def test_rubbish_behind_the_last_stream_is_damage(kind, tail):
-    with unpacked(io.BytesIO(PACK[kind](b"rows") + tail)) as stream, pytest.raises(DAMAGE) as told:
+    with unpack(io.BytesIO(PACK[kind](b"rows") + tail)) as stream, pytest.raises(DAMAGE) as told:
         stream.read()
     assert is_damage(told.value)
 
@@ -65,4 +65,4 @@ def test_rows_behind_a_broken_stream_are_not_lost_in_silence(tmp_path, kind):
 
 @pytest.mark.parametrize("text", [b"BZhour,b,y\n1,2,0\n", b"BZh9,b,y and so on\n", b"BZh"])
 def test_texts_that_begin_like_bzip2_are_texts(text):
-    assert unpacked(io.BytesIO(text)) is None
+    assert unpack(io.BytesIO(text)) is None

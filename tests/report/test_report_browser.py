@@ -13,9 +13,8 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
 from mbauc.cli.main import main
-from mbauc.metrics.operating_points import InUse, explore
-from mbauc.metrics.tally import Tally
-from mbauc.metrics.thresholds import threshold_table
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import InUse, choose_threshold, threshold_table
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.report import report_html
 from mbauc.report.text import count, percent, score_text
@@ -144,40 +143,40 @@ def test_the_explorer_shows_the_numbers_of_python(browser, folder, name):
         y, s = make_rows(60, 0.3)[0], np.zeros(60)
     else:
         own = model.threshold.value
-    table = threshold_table(Tally.of(y == 1, s, weight), own)
+    table = threshold_table(RankedScores(y == 1, s, weight), own)
     load(browser, folder, name)
-    check_position(browser, explore(table) if own else explore(table, false_alarm=0.05))
+    check_position(browser, choose_threshold(table) if own else choose_threshold(table, false_alarm=0.05))
     element(browser, "mode-limit").click()
     for text in LIMITS:
         set_number(browser, "limit-number", text)
         limit = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        check_position(browser, explore(table, false_alarm=limit))
+        check_position(browser, choose_threshold(table, false_alarm=limit))
     element(browser, "mode-cost").click()
     for text in RATIOS:
         set_number(browser, "cost-number", text)
-        check_position(browser, explore(table, cost_ratio=float(text)))
+        check_position(browser, choose_threshold(table, cost_ratio=float(text)))
     element(browser, "mode-alarms").click()
     for text in ALARMS:
         set_number(browser, "alarms-number", text)
-        check_position(browser, explore(table, alarms=float(text)))
+        check_position(browser, choose_threshold(table, alarms=float(text)))
     element(browser, "rows-number").find_element("xpath", "..").find_element("css selector", "summary").click()
     for rows, share in IN_USE:
         set_number(browser, "rows-number", rows)
         set_number(browser, "share-number", share)
         part = float(share.removesuffix("%")) / (100 if share.endswith("%") else 1) if share else None
         in_use = InUse.of(table, float(rows) if rows else None, part)
-        check_position(browser, explore(table, alarms=float(ALARMS[-1]), in_use=in_use))
+        check_position(browser, choose_threshold(table, alarms=float(ALARMS[-1]), in_use=in_use))
         assert element(browser, "at-alarms").is_displayed() == bool(rows or share)
     element(browser, "mode-cost").click()
-    check_position(browser, explore(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
+    check_position(browser, choose_threshold(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
     set_number(browser, "share-number", "2")  # no share: it is marked, and what was shown stays
     assert element(browser, "share-number").get_attribute("aria-invalid") == "true"
-    check_position(browser, explore(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
+    check_position(browser, choose_threshold(table, cost_ratio=float(RATIOS[-1]), in_use=in_use))
     set_number(browser, "share-number", "")
     assert element(browser, "share-number").get_attribute("aria-invalid") is None
     if own:
         element(browser, "mode-own").click()
-        check_position(browser, explore(table))
+        check_position(browser, choose_threshold(table))
 
 
 def test_the_command_that_is_copied_sets_the_threshold(browser, tmp_path, monkeypatch):
@@ -198,7 +197,7 @@ def test_the_command_that_is_copied_sets_the_threshold(browser, tmp_path, monkey
         assert len(copied) < 75
         assert main([*shlex.split(copied)[1:], "--force"]) == 0
         cut = load_model(tmp_path / "my model-alarm.mbauc").threshold.value
-        at = explore(threshold_table(Tally.of(y == 1, s, None)), false_alarm=float(limit))
+        at = choose_threshold(threshold_table(RankedScores(y == 1, s, None)), false_alarm=float(limit))
         assert ((s > cut) == (s > at.threshold)).all()
     assert element(browser, "copy").text == "Copied"
     # without the right to write, the command is selected
@@ -233,7 +232,7 @@ def test_sliders_and_radios_follow_the_keyboard(browser, folder):
     from selenium.webdriver.common.keys import Keys
 
     model, y, s = typical()
-    table = threshold_table(Tally.of(y == 1, s, None), model.threshold.value)
+    table = threshold_table(RankedScores(y == 1, s, None), model.threshold.value)
 
     def press(*keys):
         chain = ActionChains(browser)
@@ -256,7 +255,7 @@ def test_sliders_and_radios_follow_the_keyboard(browser, folder):
     for key in (Keys.ARROW_LEFT, Keys.ARROW_LEFT, Keys.ARROW_RIGHT, Keys.PAGE_DOWN, Keys.END, Keys.HOME):
         press(key)
         limit = float(element(browser, "limit-number").get_attribute("value"))
-        check_position(browser, explore(table, false_alarm=limit))
+        check_position(browser, choose_threshold(table, false_alarm=limit))
         spoken = element(browser, "limit-slider").get_attribute("aria-valuetext")
         assert spoken == f"{percent(limit)} of the negatives"
         seen.append(limit)
@@ -266,11 +265,11 @@ def test_sliders_and_radios_follow_the_keyboard(browser, folder):
     press(Keys.TAB)
     assert focused() == "limit-number"
     press(*[Keys.BACKSPACE] * 6, "0.02")
-    check_position(browser, explore(table, false_alarm=0.02))
+    check_position(browser, choose_threshold(table, false_alarm=0.02))
     assert element(browser, "limit-slider").get_attribute("value") == str(round(50 * np.log10(0.02)))
     press("x")  # no number: it is marked, and what was shown stays
     assert element(browser, "limit-number").get_attribute("aria-invalid") == "true"
-    check_position(browser, explore(table, false_alarm=0.02))
+    check_position(browser, choose_threshold(table, false_alarm=0.02))
     press(Keys.BACKSPACE)
     assert element(browser, "limit-number").get_attribute("aria-invalid") is None
 

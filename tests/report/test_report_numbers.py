@@ -7,11 +7,19 @@ from scipy.stats import binomtest
 from sklearn.metrics import average_precision_score
 
 from mbauc.metrics import calibration_error, partial_roc_auc
-from mbauc.metrics.curves import average_precision, histogram, lift_at, partial_auc, reliability, tied_pairs
+from mbauc.metrics.curves import average_precision, histogram, lift_at, tied_pairs
 from mbauc.metrics.neyman_pearson import np_roc_band
-from mbauc.metrics.operating_points import InUse, explore
-from mbauc.metrics.tally import Tally
-from mbauc.metrics.thresholds import MOST, slider_alarms, slider_limits, threshold_table
+from mbauc.metrics.partial_auc import standardized_partial_auc
+from mbauc.metrics.probabilities import reliability
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import (
+    MOST,
+    InUse,
+    choose_threshold,
+    slider_alarms,
+    slider_limits,
+    threshold_table,
+)
 from mbauc.report.evaluation import evaluate
 
 
@@ -36,7 +44,7 @@ def ones(y, w):
 def test_the_table_counts_the_rows_above_every_distinct_score(case, own):
     y, s, w = case
     weight = ones(y, w)
-    table = threshold_table(Tally.of(y, s, w), own)
+    table = threshold_table(RankedScores(y, s, w), own)
     wanted = set(s[weight > 0].tolist()) | {-np.inf} | ({own} if own is not None else set())
     assert table.threshold.tolist() == sorted(wanted, reverse=True)
     for row, threshold in enumerate(table.threshold):
@@ -50,13 +58,13 @@ def test_the_table_counts_the_rows_above_every_distinct_score(case, own):
 
 def test_intervals_are_exact_binomial_ones(rng):
     y, s = make_rows(300, 0.2)
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     for row in rng.choice(table.threshold.size, 40, replace=False):
         found, alarms = int(table.found[row]), int(table.false_alarms[row])
         for ends, hits, trials in (
-            (table.detection, found, int(table.positives)),
-            (table.false_alarm, alarms, int(table.negatives)),
-            (table.precision, found, found + alarms),
+            (table.detection_limits, found, int(table.positives)),
+            (table.false_alarm_limits, alarms, int(table.negatives)),
+            (table.precision_limits, found, found + alarms),
         ):
             if trials:
                 exact = binomtest(hits, trials).proportion_ci(0.95, "exact")
@@ -67,31 +75,31 @@ def test_intervals_are_exact_binomial_ones(rng):
 
 def test_the_promise_is_that_of_the_neyman_pearson_band():
     y, s = make_rows(900, 0.3)
-    table, band = threshold_table(Tally.of(y == 1, s, None)), np_roc_band(y, s)
+    table, band = threshold_table(RankedScores(y == 1, s, None)), np_roc_band(y, s)
     rows = {threshold: row for row, threshold in enumerate(table.threshold)}
     at = np.array([rows[threshold] for threshold in band.threshold])
     assert table.promise[at] == pytest.approx(band.false_alarm, rel=1e-5)
-    assert table.detection[0][at] == pytest.approx(band.low, rel=1e-5)
-    assert table.detection[1][at] == pytest.approx(band.high, rel=1e-5)
+    assert table.detection_limits[0][at] == pytest.approx(band.low, rel=1e-5)
+    assert table.detection_limits[1][at] == pytest.approx(band.high, rel=1e-5)
 
 
 @pytest.mark.parametrize("rate", [0.0002, 0.02, 0.5, 0.9999])
 def test_of_many_scores_some_are_kept_and_no_corner_is_lost(rate):
     y, s = make_rows(60_000, rate)
     plus, minus = np.sort(s[y == 1]), np.sort(s[y == 0])
-    table = threshold_table(Tally.of(y == 1, s, None), own=0.25)
+    table = threshold_table(RankedScores(y == 1, s, None), own=0.25)
     assert 500 <= table.threshold.size <= MOST + 2
     assert table.found.tolist() == [(plus > t).sum() for t in table.threshold]
     assert table.false_alarms.tolist() == [(minus > t).sum() for t in table.threshold]
     # both ends of the jump at each of the first negatives: the first hundred false alarms are exact
     for k in range(min(100, minus.size)):
         best = (plus > minus[-1 - k]).sum()
-        assert explore(table, false_alarm=k / minus.size).found == best
+        assert choose_threshold(table, false_alarm=k / minus.size).found == best
     # and so are all limits of the slider, and round ones
     for limit in slider_limits(minus.size):
         allowed = int(np.floor(limit * minus.size + 1e-9))
         assert (
-            explore(table, false_alarm=limit).found
+            choose_threshold(table, false_alarm=limit).found
             == (plus > (minus[::-1][allowed] if limit < 1 else -9e9)).sum()
         )
     # elsewhere the polygon stays close to the curve
@@ -106,8 +114,8 @@ def test_of_many_scores_some_are_kept_and_no_corner_is_lost(rate):
 def test_weights_are_numbers_of_rows(rng):
     y, s = make_rows(500, 0.2)
     w = rng.integers(0, 4, y.size)
-    weighted = threshold_table(Tally.of(y == 1, s, w.astype(float)))
-    repeated = threshold_table(Tally.of(np.repeat(y, w) == 1, np.repeat(s, w), None))
+    weighted = threshold_table(RankedScores(y == 1, s, w.astype(float)))
+    repeated = threshold_table(RankedScores(np.repeat(y, w) == 1, np.repeat(s, w), None))
     assert weighted.to_dict() == repeated.to_dict()
 
 
@@ -118,7 +126,7 @@ def test_weights_are_numbers_of_rows(rng):
 def test_a_limit_is_kept_with_the_most_detections(case, limit):
     y, s, w = case
     weight = ones(y, w)
-    at = explore(threshold_table(Tally.of(y, s, w)), false_alarm=limit)
+    at = choose_threshold(threshold_table(RankedScores(y, s, w)), false_alarm=limit)
     most = -1.0
     for threshold in [*s, -np.inf]:
         if weight[~y & (s > threshold)].sum() / weight[~y].sum() <= limit:
@@ -132,7 +140,7 @@ def test_a_limit_is_kept_with_the_most_detections(case, limit):
 def test_the_cost_is_the_least_one(case, ratio):
     y, s, w = case
     weight = ones(y, w)
-    at = explore(threshold_table(Tally.of(y, s, w)), cost_ratio=ratio)
+    at = choose_threshold(threshold_table(RankedScores(y, s, w)), cost_ratio=ratio)
 
     def cost(threshold):
         return ratio * weight[y & (s <= threshold)].sum() + weight[~y & (s > threshold)].sum()
@@ -148,8 +156,8 @@ def test_the_cost_is_the_least_one(case, ratio):
 def test_alarms_in_use_are_no_more_than_can_be_looked_at(case, most, share, rows):
     y, s, w = case
     weight = ones(y, w)
-    table = threshold_table(Tally.of(y, s, w))
-    at = explore(table, alarms=float(most), in_use=InUse.of(table, rows, share))
+    table = threshold_table(RankedScores(y, s, w))
+    at = choose_threshold(table, alarms=float(most), in_use=InUse.of(table, rows, share))
     total = weight.sum() if rows is None else rows
     positive = weight[y].sum() / weight.sum() if share is None else share
 
@@ -169,21 +177,21 @@ def test_alarms_in_use_are_no_more_than_can_be_looked_at(case, most, share, rows
 
 def test_rarer_positives_make_alarms_dearer():
     y, s = make_rows(2000, 0.3)
-    table = threshold_table(Tally.of(y == 1, s, None))
-    here = explore(table, cost_ratio=5.0)
-    rare = explore(table, cost_ratio=5.0, in_use=InUse.of(table, share=0.01))
+    table = threshold_table(RankedScores(y == 1, s, None))
+    here = choose_threshold(table, cost_ratio=5.0)
+    rare = choose_threshold(table, cost_ratio=5.0, in_use=InUse.of(table, share=0.01))
     assert rare.threshold > here.threshold
     assert rare.alarms_precision < rare.precision.value
     same = InUse.of(table, 2000.0, y.mean())
-    assert explore(table, cost_ratio=5.0, in_use=same).cost == pytest.approx(here.cost)
+    assert choose_threshold(table, cost_ratio=5.0, in_use=same).cost == pytest.approx(here.cost)
 
 
 def test_numbers_of_alarms_on_the_slider_are_kept_exactly():
     y, s = make_rows(30_000, 0.02)
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     assert table.threshold.size < 2500
     for most in slider_alarms(y.size):
-        assert explore(table, alarms=most).alarms == most
+        assert choose_threshold(table, alarms=most).alarms == most
 
 
 # -- thresholds in few digits ---------------------------------------------------------------------------------
@@ -192,7 +200,7 @@ def test_numbers_of_alarms_on_the_slider_are_kept_exactly():
 @given(scored(), st.one_of(st.none(), st.floats(-4, 4)))
 def test_few_digits_part_the_same_rows(case, own):
     y, s, w = case
-    table = threshold_table(Tally.of(y, s, w), own)
+    table = threshold_table(RankedScores(y, s, w), own)
     weight = ones(y, w)
     for cut, found, false_alarms in zip(table.cut, table.found, table.false_alarms, strict=True):
         assert weight[y & (s > cut)].sum() == pytest.approx(found)
@@ -201,9 +209,9 @@ def test_few_digits_part_the_same_rows(case, own):
 
 def test_thresholds_have_as_few_digits_as_they_need():
     y, s = np.array([0, 1, 0, 1]), np.array([-1.2345678, -0.00012345678, 0.12345678, 2.3456789])
-    assert threshold_table(Tally.of(y == 1, s, None)).cut.tolist() == [2.4, 1.0, 0.06, -0.6, -np.inf]
+    assert threshold_table(RankedScores(y == 1, s, None)).cut.tolist() == [2.4, 1.0, 0.06, -0.6, -np.inf]
     y, s = make_rows(20_000, 0.02)
-    table = threshold_table(Tally.of(y == 1, s, None), float(s[0]) + 1e-9)
+    table = threshold_table(RankedScores(y == 1, s, None), float(s[0]) + 1e-9)
     assert np.median([len(repr(cut).lstrip("-0.").replace(".", "")) for cut in table.cut[:-1].tolist()]) <= 5
     # programs that sum in another order must see the same rows
     every = np.unique(s)
@@ -215,15 +223,15 @@ def test_thresholds_have_as_few_digits_as_they_need():
 
 def test_a_position_needs_one_rule():
     y, s = make_rows(50, 0.3)
-    table = threshold_table(Tally.of(y == 1, s, None))
+    table = threshold_table(RankedScores(y == 1, s, None))
     for rules in ({}, {"false_alarm": 0.1, "cost_ratio": 2.0}, {"false_alarm": 0.1, "alarms": 2.0}):
         with pytest.raises(ValueError, match="false_alarm, cost_ratio or alarms"):
-            explore(table, **rules)
+            choose_threshold(table, **rules)
     with pytest.raises(ValueError, match="false_alarm must be"):
-        explore(table, false_alarm=1.5)
+        choose_threshold(table, false_alarm=1.5)
     with pytest.raises(ValueError, match="cost_ratio must be"):
-        explore(table, cost_ratio=-1.0)
-    assert explore(threshold_table(Tally.of(y == 1, s, None), own=0.5)).threshold == 0.5
+        choose_threshold(table, cost_ratio=-1.0)
+    assert choose_threshold(threshold_table(RankedScores(y == 1, s, None), own=0.5)).threshold == 0.5
 
 
 # -- curves ---------------------------------------------------------------------------------------------------
@@ -232,13 +240,15 @@ def test_a_position_needs_one_rule():
 @given(scored())
 def test_average_precision_is_that_of_scikit_learn(case):
     y, s, w = case
-    assert average_precision(Tally.of(y, s, w)) == pytest.approx(average_precision_score(y, s, sample_weight=w))
+    assert average_precision(RankedScores(y, s, w)) == pytest.approx(
+        average_precision_score(y, s, sample_weight=w)
+    )
 
 
 @given(scored(), st.sampled_from([0.01, 0.1, 0.5, 1.0]))
 def test_partial_auc_from_the_top_is_that_of_all_rows(case, most):
     y, s, w = case
-    assert partial_auc(Tally.of(y, s, w), most) == pytest.approx(
+    assert standardized_partial_auc(RankedScores(y, s, w), most) == pytest.approx(
         partial_roc_auc(y, s, w, max_fpr=most), abs=1e-12
     )
 
@@ -246,7 +256,7 @@ def test_partial_auc_from_the_top_is_that_of_all_rows(case, most):
 def test_partial_auc_of_many_rows_is_that_of_all_rows():
     y, s = make_rows(30_000, 0.02)
     for most in (0.1, 0.01):
-        assert partial_auc(Tally.of(y == 1, s, None), most) == pytest.approx(
+        assert standardized_partial_auc(RankedScores(y == 1, s, None), most) == pytest.approx(
             partial_roc_auc(y, s, max_fpr=most)
         )
 
@@ -257,7 +267,7 @@ def test_tied_pairs_by_counting(case):
     weight = ones(y, w)
     pairs = [(weight[i] * weight[j], s[i] == s[j]) for i in np.flatnonzero(y) for j in np.flatnonzero(~y)]
     tied = sum(size for size, equal in pairs if equal) / sum(size for size, _ in pairs)
-    assert tied_pairs(Tally.of(y, s, w)) == pytest.approx(tied)
+    assert tied_pairs(RankedScores(y, s, w)) == pytest.approx(tied)
 
 
 @given(scored(), st.sampled_from([0.05, 0.1, 0.3, 0.5, 1.0]))
@@ -270,7 +280,7 @@ def test_lift_counts_the_highest_rows_and_a_part_of_ties(case, share):
         part = min(1.0, left / size) if size else 0.0
         found += part * weight[y & (s == score)].sum()
         left = max(0.0, left - size)
-    got = lift_at(Tally.of(y, s, w), share)
+    got = lift_at(RankedScores(y, s, w), share)
     assert got.found == pytest.approx(found / weight[y].sum())
     assert got.lift == pytest.approx(got.found / share)
 
@@ -279,7 +289,7 @@ def test_lift_counts_the_highest_rows_and_a_part_of_ties(case, share):
 def test_bins_of_scores_hold_the_rows_between_their_edges(case):
     y, s, w = case
     weight = ones(y, w)
-    bins = histogram(Tally.of(y, s, w))
+    bins = histogram(RankedScores(y, s, w))
     for shares, mask in ((bins.plus, y), (bins.minus, ~y)):
         for k, share in enumerate(shares):
             last = k == shares.size - 1
@@ -292,7 +302,7 @@ def test_bins_of_scores_hold_the_rows_between_their_edges(case):
 def test_extreme_scores_are_counted_as_outside():
     y, s = make_rows(20_000, 0.3)
     s[10], s[11] = 1e6, -1e6
-    bins = histogram(Tally.of(y == 1, s, None))
+    bins = histogram(RankedScores(y == 1, s, None))
     assert -20 < bins.edges[0] < bins.edges[-1] < 20
     assert bins.outside == (s < bins.edges[0]).sum() + (s > bins.edges[-1]).sum() >= 2
 
@@ -301,7 +311,7 @@ def test_extreme_scores_are_counted_as_outside():
 def test_reliability_is_that_of_the_calibration_error(case):
     y, s, w = case
     weight, p = ones(y, w), 1 / (1 + np.exp(-s))
-    bins = reliability(Tally.of(y, p, w))
+    bins = reliability(RankedScores(y, p, w))
     number = int(np.clip(min(weight[y].sum(), weight[~y].sum()) // 5, 4, 15))
     assert bins.error == pytest.approx(calibration_error(y, p, w, bins=number), abs=1e-12)
     assert bins.size.sum() == weight.sum()
@@ -325,7 +335,7 @@ def test_probabilities_are_those_of_the_model(slope, rng):
 def test_bins_of_reliability_are_of_equal_size():
     y, s = make_rows(15_000, 0.1)
     p = 1 / (1 + np.exp(-1.8 * s))
-    bins = reliability(Tally.of(y == 1, p, None))
+    bins = reliability(RankedScores(y == 1, p, None))
     assert bins.size.tolist() == [1000.0] * 15
     ranked = np.argsort(p).reshape(15, 1000)
     assert bins.predicted == pytest.approx(p[ranked].mean(axis=1))

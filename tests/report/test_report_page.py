@@ -13,9 +13,8 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows, typical
 
 from mbauc.metrics import roc_auc_interval
-from mbauc.metrics.operating_points import explore
-from mbauc.metrics.tally import Tally
-from mbauc.metrics.thresholds import threshold_table
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import choose_threshold, threshold_table
 from mbauc.model import Threshold
 from mbauc.report import report_html
 from mbauc.report.svg import Axis
@@ -202,9 +201,9 @@ def test_the_page_shows_what_was_measured(pages):
     assert f"95% interval {interval.low:.4f} to {interval.high:.4f}" in [text for _, text in page.find("dd")]
     assert big[-2:] == ["20,000", count(y.sum())]
 
-    table = threshold_table(Tally.of(y == 1, s, None), model.threshold.value)
+    table = threshold_table(RankedScores(y == 1, s, None), model.threshold.value)
     assert json.loads(page.by_id("thresholds")) == table.to_dict()
-    at = explore(table)
+    at = choose_threshold(table)
     assert page.by_id("at-found") == count(((s > model.threshold.value) & (y == 1)).sum())
     assert page.by_id("at-false-alarms") == count(((s > model.threshold.value) & (y == 0)).sum())
     assert page.by_id("at-detection") == percent(at.detection.value)
@@ -273,7 +272,7 @@ def test_intervals_have_as_many_digits_as_they_bear():
 def test_without_a_threshold_the_explorer_starts_at_a_limit(pages):
     page = Page(pages["small"])
     _, y, s = PAGES["small"]
-    at = explore(threshold_table(Tally.of(y == 1, s, None)), false_alarm=0.05)
+    at = choose_threshold(threshold_table(RankedScores(y == 1, s, None)), false_alarm=0.05)
     assert page.by_id("at-found") == count(at.found)
     assert not page.find("input", id="mode-own")
     assert page.find("input", id="mode-limit")[0][0].keys() >= {"checked"}
@@ -348,7 +347,7 @@ def test_wrong_rows_are_named():
         ([0, 1, 1], [0.1, 0.2], "3 labels"),
         ([0, 2], [0.1, 0.2], "label 2 at row 1"),
         ([], [], "at least one row"),
-        ([0, 1], [[0.1, 0.2]], "one score for each row"),
+        ([0, 1], [[0.1, 0.2]], "one score per row"),
     ):
         with pytest.raises(ValueError, match=words):
             report_html(model, y, s)

@@ -4,7 +4,7 @@ from scipy.special import ndtr
 
 from mbauc.errors import PenaltyWarning
 from mbauc.solvers import MatrixOperator, RidgePath, choose_l2, search_l2
-from mbauc.solvers.leave_one_out import best_place, expected_separation, l2_grid, warn_of_units
+from mbauc.solvers.leave_one_out import Spectrum, best_place, expected_separation, l2_grid, warn_of_units
 from mbauc.solvers.matrix_free.lanczos import Lanczos
 
 
@@ -102,6 +102,8 @@ def test_more_rows_ask_for_less_penalty_and_units_cancel(problem):
 def test_nothing_to_learn_and_nothing_to_choose_from():
     zero = RidgePath(np.zeros((2, 2)), np.zeros(2), np.ones(2)).spectrum
     assert choose_l2(zero, (10, 10)) == 1.0
+    endless = Spectrum(np.array([1.0, np.inf]), np.ones(2), np.ones(2))
+    assert choose_l2(endless, (10, 10)) == 1.0
     spectrum = RidgePath(np.eye(2), np.ones(2), np.zeros(2)).spectrum
     assert choose_l2(spectrum, (10, 10)) == 1.0
     crowded = RidgePath(np.eye(5), np.full(5, 0.3), np.array([0, 0, 0, 0, 1.0])).spectrum

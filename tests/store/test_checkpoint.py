@@ -1,5 +1,4 @@
 import errno
-import io
 import os
 import signal
 import subprocess
@@ -11,22 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import forged_files as forged
 from mbauc.errors import CheckpointError, DiskFullError
 from mbauc.solvers import MatrixOperator, Penalty
 from mbauc.solvers.matrix_free.ridge import solve_ridge_matrix_free
 from mbauc.store import checkpoint as module
-from mbauc.store.arrays import encoded, read_plain
 from mbauc.store.checkpoint import Checkpoint, interruptible
 
 IDENTITY = {"l2": 1.0, "shards": 2, "files": [{"name": "a", "bytes": 5}]}
-STATE = {
-    "basis": np.arange(12.0).reshape(3, 4),
-    "stage": np.str_("second choice"),
-    "iterations": np.int64(7),
-    "empty": np.empty((0, 4)),
-    "flags": np.array([True, False]),
-    "big endian": np.arange(3, dtype=">i4"),
-}
+STATE = {"basis": np.arange(12.0).reshape(3, 4), "stage": np.str_("second choice"), "iterations": np.int64(7)}
 
 
 def saved(folder, state=STATE):
@@ -40,33 +32,15 @@ def load(folder, identity=IDENTITY):
         return checkpoint.load("solver")
 
 
-@pytest.fixture(scope="module")
-def content(tmp_path_factory):
-    return saved(tmp_path_factory.mktemp("content")).read_bytes()
-
-
 def test_what_was_saved_is_loaded(tmp_path):
     saved(tmp_path / "new" / "folder")
     found = load(tmp_path / "new" / "folder")
     assert list(found) == list(STATE)
     for name, array in STATE.items():
-        assert found[name].shape == np.shape(array)
-        assert found[name].dtype == np.asarray(array).dtype.newbyteorder("<")
         np.testing.assert_array_equal(found[name], array)
     assert str(found["stage"]) == "second choice"
     assert all(array.flags.writeable for array in found.values())
     assert load(tmp_path / "other") is None
-
-
-@given(st.dictionaries(st.text(max_size=5), st.tuples(st.integers(0, 3), st.integers(0, 20)), max_size=30))
-def test_any_names_and_shapes_come_back(shapes):
-    arrays = {name: np.arange(float(np.prod(shape))).reshape(shape) for name, shape in shapes.items()}
-    content = b"".join(encoded(arrays, {"ü": 1}))
-    about, found = read_plain(io.BytesIO(content), 0, len(content), lambda about, declared: declared)
-    assert about == {"ü": 1}
-    assert list(found) == list(arrays)
-    for name in arrays:
-        np.testing.assert_array_equal(found[name], arrays[name])
 
 
 def test_views_are_saved_as_they_are_now(tmp_path):
@@ -76,11 +50,6 @@ def test_views_are_saved_as_they_are_now(tmp_path):
         buffer[:] = 0.0
         np.testing.assert_array_equal(checkpoint.load("solver")["gram"], [[0, 1], [5, 6]])
         assert checkpoint.load("solver")["turned"][0, 1] == 5.0
-
-
-def test_objects_are_refused(tmp_path):
-    with Checkpoint(tmp_path, IDENTITY) as checkpoint, pytest.raises(ValueError, match="'a' has dtype object"):
-        checkpoint.save("solver", {"a": np.array([{}])})
 
 
 def test_other_settings_are_named(tmp_path):
@@ -119,26 +88,19 @@ def test_a_flipped_bit_anywhere_is_an_error(tmp_path_factory, name, data):
         load(folder)
 
 
-@given(share=st.floats(0, 1, exclude_max=True))
-def test_a_file_cut_at_any_length_is_an_error(tmp_path_factory, content, share):
-    folder = tmp_path_factory.mktemp("cut")
-    saved(folder).write_bytes(content[: int(share * len(content))])
-    with pytest.raises(CheckpointError, match=r"solver\.state.*Delete that file, or choose another folder"):
-        load(folder)
-
-
-def test_newer_versions_and_other_files_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "VERSION", 2)
-    saved(tmp_path)
-    monkeypatch.undo()
-    with pytest.raises(CheckpointError, match="format version 2, this mbauc reads version 1"):
-        load(tmp_path)
-    (tmp_path / "identity.state").write_text("something else altogether")
-    with pytest.raises(CheckpointError, match="is not a checkpoint of mbauc"):
-        load(tmp_path)
-    (tmp_path / "file").touch()
-    with pytest.raises(CheckpointError, match="is a file; name a folder"):
-        Checkpoint(tmp_path / "file", {})
+def test_other_versions_and_other_files_are_refused(tmp_path):
+    path = saved(tmp_path)
+    whole = path.read_bytes()
+    for content, message in (
+        (forged.seal(whole[24:], version=3), "format version 3, this mbauc reads version 2"),
+        (forged.seal(whole[24:], version=1), r"before 0\.1\.0.*Delete that file, or choose another folder"),
+        (b"MBAUCKPT" + bytes(50), r"written by a version before 0\.1\.0\. Delete that file, or choose another"),
+        (b"something else altogether", "is not an mbauc state of a checkpoint"),
+        (whole[:-1], r"solver\.state was cut short.*Delete that file, or choose another folder"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=message):
+            load(tmp_path)
 
 
 def test_what_is_no_folder_to_write_to_is_said_with_the_name_of_the_argument(tmp_path, monkeypatch):
@@ -163,17 +125,16 @@ def test_a_folder_that_can_be_locked_but_not_written_to_names_the_argument(tmp_p
     def forbidden(path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(module, "atomic_write", forbidden)
+    monkeypatch.setattr("mbauc.store.container.atomic_write", forbidden)
     with pytest.raises(CheckpointError, match=r"checkpoint='.*' cannot be used \(Permission denied\)"):
         Checkpoint(tmp_path, {})
 
 
 def test_a_checksum_that_fits_does_not_make_nonsense_a_state(tmp_path):
     path = saved(tmp_path)
-    for text in (b"{}", b'{"about":{},"arrays":[]}', b'{"about":{},"arrays":[{"name":1}]}', b"[", b""):
-        body = len(text).to_bytes(8, "little") + text
-        path.write_bytes(module._HEAD.pack(module.MAGIC, 1, module.zlib.crc32(body)) + body)
-        with pytest.raises(CheckpointError, match="cannot be read"):
+    for about in ({}, {"name": "solver"}, {"name": 7, "identity": IDENTITY}):
+        path.write_bytes(forged.seal(forged.make_body({"kind": "state of a checkpoint", "about": about}, {})))
+        with pytest.raises(CheckpointError, match=r"holds no state of a checkpoint.*the note"):
             load(tmp_path)
 
 
@@ -186,7 +147,7 @@ def test_a_full_disk_keeps_the_state_before(tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(DiskFullError, match=r"No space left.*goes on from there") as caught:
+        with pytest.raises(DiskFullError, match=r"No space left.*resumes from there") as caught:
             checkpoint.save("solver", {})
     assert caught.value.errno == errno.ENOSPC
     assert path.read_bytes() == before
@@ -243,11 +204,11 @@ def test_offers_are_saved_when_it_is_time(tmp_path, monkeypatch):
             clock[0] += 1.0
             checkpoint.offer("solver", STATE)
         assert saves == [1030.0, 1060.0, 1090.0]
-        checkpoint._cost = 5.0  # of a slow disk: not more than one part in twenty of the time
+        checkpoint.pace._cost = 5.0  # of a slow disk: not more than one part in twenty of the time
         clock[0] = 1189.0
-        assert not checkpoint.due()
+        assert not checkpoint.pace.is_due()
         clock[0] = 1190.0
-        assert checkpoint.due()
+        assert checkpoint.pace.is_due()
 
 
 def test_an_interval_that_makes_no_sense_is_refused(tmp_path):
@@ -264,7 +225,7 @@ def problem(d=40):
     return MatrixOperator(half.T @ half / 60, rng.standard_normal(d) / 10), Penalty(0.0, 1e-5, np.ones(d))
 
 
-def test_ctrl_c_saves_the_next_state_and_says_how_to_go_on(tmp_path, capsys):
+def test_ctrl_c_saves_the_next_state_and_says_how_to_resume(tmp_path, capsys):
     products, penalty = problem()
     wanted = solve_ridge_matrix_free(products, penalty, tol=1e-12)
     assert wanted.iterations > 20  # so that directions have been thrown away on the way
@@ -284,7 +245,7 @@ def test_ctrl_c_saves_the_next_state_and_says_how_to_go_on(tmp_path, capsys):
         with pytest.raises(KeyboardInterrupt) as stopped:
             solve(stop_at)
         assert "Ctrl-C again stops at once" in capsys.readouterr().err
-        way = f"interrupted; the same call with checkpoint={str(tmp_path)!r} goes on from here"
+        way = f"interrupted; the same call with checkpoint={str(tmp_path)!r} resumes from here"
         assert str(stopped.value) == way
         with Checkpoint(tmp_path, IDENTITY) as checkpoint:
             assert checkpoint.load("ridge")["iterations"] == stop_at + 1
@@ -323,17 +284,17 @@ def test_when_ctrl_c_takes_effect(tmp_path, offers, signals, reached):
 
 
 @pytest.mark.parametrize("kept", ["solver.state", "rows.cache.partial"])
-def test_what_an_earlier_run_has_left_is_gone_on_from(tmp_path, kept):
+def test_what_an_earlier_run_has_left_is_resumed(tmp_path, kept):
     saved(tmp_path).rename(tmp_path / kept)
     with Checkpoint(tmp_path, IDENTITY) as checkpoint:
-        checkpoint.save(module.SETTLED, {})
-        with pytest.raises(KeyboardInterrupt, match="goes on from here"), interruptible(checkpoint):
+        checkpoint.save(module.DECISIONS, {})
+        with pytest.raises(KeyboardInterrupt, match="resumes from here"), interruptible(checkpoint):
             signal.raise_signal(signal.SIGINT)
 
 
-def test_what_was_settled_is_no_progress(tmp_path):
+def test_what_was_decided_is_no_progress(tmp_path):
     with Checkpoint(tmp_path, IDENTITY) as checkpoint:
-        checkpoint.save(module.SETTLED, {})
+        checkpoint.save(module.DECISIONS, {})
         with pytest.raises(KeyboardInterrupt, match="starts again"), interruptible(checkpoint):
             signal.raise_signal(signal.SIGINT)
 

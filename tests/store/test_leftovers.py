@@ -74,7 +74,7 @@ def test_permissions_are_there_from_the_beginning(tmp_path):
 
 def test_a_full_disk_names_the_file(tmp_path):
     with (
-        pytest.raises(OSError, match=r"No space left on device: .*scores\.csv"),
+        pytest.raises(OSError, match=r"\(No space left on device\): nothing is left of it\. .*scores\.csv"),
         atomic_write(tmp_path / "scores.csv"),
     ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mbauc.checks import abbreviate
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.file_schema import (
     SCALAR,
@@ -20,9 +21,8 @@ from mbauc.store.file_schema import (
     Record,
     Tagged,
     Text,
-    read_json,
-    shown,
 )
+from mbauc.store.json_values import read_json
 
 POINT = Record({"l2": Number(low=0.0)}, {"score": Nullable(Number())})
 KINDS = Tagged("kind", {"a": Record({"x": Flag()}), "b": Record({}, others=SCALAR)})
@@ -109,8 +109,8 @@ def test_any_value_passes_or_is_a_short_value_error(kind, value):
 
 @given(value=VALUES | st.binary() | st.integers(10**3000, 10**3001))
 def test_what_is_shown_is_short_and_harmless(value):
-    assert len(shown(value)) <= 80
-    assert shown(value).isprintable()
+    assert len(abbreviate(value)) <= 80
+    assert abbreviate(value).isprintable()
 
 
 def test_a_terminal_is_left_alone():

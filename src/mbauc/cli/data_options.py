@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from mbauc.cli.output import Usage, listed, whole
 from mbauc.store.atomic import naming
-from mbauc.store.leftovers import hold, remove_leftovers
+from mbauc.store.lock import hold, remove_leftovers
 
 if TYPE_CHECKING:
     from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -202,7 +202,7 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
     """Whether files are LIBSVM text: as said, by the name of the first one, or by a look at its first line."""
     if kind != "auto":
         return kind == "libsvm"
-    from mbauc.readers.libsvm.known_columns import is_libsvm_name
+    from mbauc.readers.libsvm.paths import is_libsvm_name
     from mbauc.readers.table.files import TableFile
 
     first = Path(paths[0])
@@ -214,7 +214,7 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
     if not first.exists() or file.suffix in (".csv", ".tsv", ".parquet", ".zip", ".parq"):
         return False
     try:
-        with file.opened() as stream:
+        with file.open() as stream:
             line = stream.read(1 << 16).split(b"\n", 1)[0]
     except (OSError, ValueError):
         return False  # reading says more
@@ -223,12 +223,12 @@ def is_libsvm(paths: list[str], kind: str) -> bool:
 
 def _is_libsvm_folder(folder: Path) -> bool:
     from mbauc.errors import DataWarning
-    from mbauc.readers.libsvm.known_columns import libsvm_files
+    from mbauc.readers.libsvm.paths import find_libsvm
     from mbauc.readers.table.files import find_tables
 
     found = []
     with warnings.catch_warnings(action="ignore", category=DataWarning):  # reading says what it leaves out
-        for files_of in (find_tables, libsvm_files):
+        for files_of in (find_tables, find_libsvm):
             try:
                 found.append(bool(files_of([folder])))
             except FileNotFoundError:
@@ -257,9 +257,8 @@ def opened(
     paths: list[str], options: argparse.Namespace, block_rows: int = 65_536
 ) -> tuple[Any, TableLayout | LibsvmLayout]:
     """A source of files seen for the first time, and what a model has to know of their rows."""
-    from mbauc.model.layout import LibsvmLayout, TableLayout
     from mbauc.readers import LibsvmSource, TableSource
-    from mbauc.readers.libsvm.known_columns import libsvm_files
+    from mbauc.readers.libsvm.paths import find_libsvm
 
     verbose = not options.json
     given = {name: getattr(options, name) for name in _OF_TABLES if getattr(options, name) is not None}
@@ -273,13 +272,13 @@ def opened(
                 "what the files are with --format."
             )
         source = LibsvmSource(
-            libsvm_files(paths),
+            find_libsvm(paths),
             positive=_numbers(options.positive),
             on_error=options.on_error,
             block_rows=block_rows,
             verbose=verbose,
         )
-        return source, LibsvmLayout(source.n_features, bool(source.zero_based))
+        return source, source.layout
     if options.label is None:
         raise Usage("--label NAME is needed: which column holds the labels?")
     if given.get("encode") == "onehot" and ("hash_dim" in given or "signed" in given):
@@ -300,15 +299,7 @@ def opened(
         verbose=verbose,
         **settings,
     )
-    layout = TableLayout(
-        table.encoding,
-        options.label,
-        tuple(options.positive or ()),
-        options.weight,
-        None if table.names is None else tuple(table.names),
-        options.delimiter,
-    )
-    return table, layout
+    return table, table.layout
 
 
 def _numbers(labels: list[str] | None) -> list[float] | None:

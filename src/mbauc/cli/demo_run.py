@@ -76,10 +76,13 @@ def run(rows: int, folder: Path, seed: int, say: Callable[[str], None]) -> dict[
         }
     result = {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": told, "plot": None}
     try:
-        from mbauc.plots import roc_plot, save_figure
+        from mbauc.plots import RocBandDisplay, new_figure, save_figure
 
-        path = folder / "roc.png"
-        save_figure(roc_plot(y[test], scored, title=f"{test_rows:,} test rows, 2% positive"), path)
+        path, ax = folder / "roc.png", new_figure().add_subplot()
+        for name, s in scored.items():
+            RocBandDisplay.from_predictions(y[test], s, name=name, delta=None, ax=ax)
+        ax.set_title(f"{test_rows:,} test rows, 2% positive")
+        save_figure(ax, path)
     except ImportError:
         say("No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'")
         return result

@@ -12,7 +12,7 @@ from mbauc.cli.data_options import add_data, files, opened_like
 from mbauc.cli.output import Output, add_command, may_write, note_skipped
 
 if TYPE_CHECKING:
-    from mbauc.metrics.operating_points import Position
+    from mbauc.metrics.thresholds import OperatingPoint
     from mbauc.model import RankerModel
     from mbauc.report.evaluation import Evaluation, Ranking
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Score, measure, and write the page."""
     if options.report is not None:
         may_write(options.report, options.force, "--report")
-    from mbauc.metrics.operating_points import explore
+    from mbauc.metrics.thresholds import choose_threshold
     from mbauc.model import load_model
     from mbauc.model.seen_files import file_marks, named
     from mbauc.model.training import score_source
@@ -59,7 +59,11 @@ def run(options: argparse.Namespace) -> int:
         seen = list(_seen_before(model, source))
     found = evaluate(model, tested.y, tested.s, tested.weight)
     found.warnings.extend(seen)
-    own = explore(found.ranking.table) if found.ranking and found.ranking.table.chosen is not None else None
+    own = (
+        choose_threshold(found.ranking.table)
+        if found.ranking and found.ranking.table.chosen is not None
+        else None
+    )
     for line in _lines(found, own):
         output.say(line)
     for note in found.warnings:
@@ -101,7 +105,7 @@ def _seen_before(model: RankerModel, source: Any) -> Iterator[str]:
         )
 
 
-def _lines(found: Evaluation, own: Position | None) -> Iterator[str]:
+def _lines(found: Evaluation, own: OperatingPoint | None) -> Iterator[str]:
     """What people want to know first."""
     from mbauc.report.text import count
 
@@ -128,7 +132,7 @@ def _lift_lines(ranking: Ranking) -> Iterator[str]:
             yield f"lift          {lift.lift:.2f} in the top {lift.share:.0%}, {lift.found:.1%} of positives"
 
 
-def _numbers(found: Evaluation, own: Position | None) -> dict[str, Any]:
+def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
     """The same for scripts."""
     told: dict[str, Any] = {
         "auc": None,

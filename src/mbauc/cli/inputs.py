@@ -47,7 +47,7 @@ def _holds(path: Path, out: Path) -> bool:
 def _is_data(folder: Path, out: Path) -> bool:
     """Whether a file of a folder is among those that are read of it."""
     from mbauc.errors import DataWarning
-    from mbauc.readers.libsvm.known_columns import libsvm_files
+    from mbauc.readers.libsvm.paths import find_libsvm
     from mbauc.readers.table.files import find_tables
 
     tables, texts = [], []
@@ -57,5 +57,5 @@ def _is_data(folder: Path, out: Path) -> bool:
     ):
         tables = [file.path for file in find_tables([folder])]
     with suppress(FileNotFoundError, ValueError):
-        texts = libsvm_files([folder])
+        texts = find_libsvm([folder])
     return any(Path(file).samefile(out) for file in (*tables, *texts))

@@ -95,7 +95,7 @@ class Room:
 
 def _columns(paths: list[str], options: argparse.Namespace) -> int:
     """How many columns a table has by its first file; 0 where that is not easily told."""
-    from mbauc.readers.table.opening import open_tables
+    from mbauc.readers.table.files import open_tables
 
     names = "auto" if options.names == ["auto"] else options.names
     try:

@@ -79,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
         options.confidence = _CONFIDENCE
     if options.out is not None:
         may_write(options.out, options.force)
-    from mbauc.metrics.neyman_pearson import clopper_pearson, false_alarm_threshold, negatives_needed
+    from mbauc.metrics.intervals.binomial import clopper_pearson
+    from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
     from mbauc.model.seen_files import file_marks, named, seen_files

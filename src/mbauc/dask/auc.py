@@ -7,9 +7,9 @@ from typing import Any, Literal
 import dask.array as da
 
 from mbauc.dask.blocks import given_rows
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import check_confidence
-from mbauc.metrics.parts_auc import ReadScores, interval_of
+from mbauc.metrics import AucInterval
+from mbauc.metrics.intervals.sample_design import check_confidence
+from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.rows.label_counts import take_census
 
@@ -59,7 +59,7 @@ def roc_auc_interval(
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
     check_confidence(confidence)
-    return interval_of(_ranked(y, s, sample_weight), confidence, scale)
+    return _ranked(y, s, sample_weight).interval(confidence, scale)
 
 
 def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:

@@ -13,7 +13,8 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.parts import FAN_IN, Merge, PartBlock, Task, merge_in_order
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
@@ -135,14 +136,13 @@ class _SortScores:
         self._task = task
 
     def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
-        positive, values, weight = self._task(number, blocks)
-        order = np.argsort(values, kind="stable")
-        return RankedScores(positive[order], values[order], None if weight is None else weight[order])
+        scores: RankedScores = self._task(number, blocks)
+        return scores.take(np.argsort(scores.values, kind="stable"))
 
 
 def _quantiles(number: int, scores: Any) -> tuple[int, Any]:
     """How many scores a part has, and some of them, evenly spread."""
-    values = RankedScores(*scores).values
+    values = scores.values
     places = np.linspace(0, values.size - 1, min(_QUANTILES, values.size)).astype(np.intp)
     return values.size, values[places]
 
@@ -158,22 +158,10 @@ def _cuts(found: list[tuple[int, Any]]) -> Any:
     return np.unique(known[order][np.searchsorted(np.cumsum(share[order]), wanted)])
 
 
-def _split(scores: Any, cuts: Any) -> list[RankedScores]:
-    positive, values, weight = scores
-    places = [0, *np.searchsorted(values, cuts, side="right"), values.size]
-    return [
-        RankedScores(positive[a:b], values[a:b], None if weight is None else weight[a:b])
-        for a, b in pairwise(places)
-    ]
+def _split(scores: RankedScores, cuts: Any) -> list[RankedScores]:
+    places = [0, *np.searchsorted(scores.values, cuts, side="right"), scores.values.size]
+    return [scores.take(slice(a, b)) for a, b in pairwise(places)]
 
 
 def _rank(pieces: list[RankedScores]) -> RankSums:
-    positive = np.concatenate([piece.positive for piece in pieces])
-    values = np.concatenate([piece.values for piece in pieces])
-    weighted = any(piece.weight is not None for piece in pieces)
-    weight = None
-    if weighted:
-        weight = np.concatenate(
-            [np.ones(piece.values.size) if piece.weight is None else piece.weight for piece in pieces]
-        )
-    return RankSums.of(RankedScores(positive, values, weight))
+    return RankSums.of(RankedScores.concatenate(pieces))

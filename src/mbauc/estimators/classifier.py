@@ -27,8 +27,8 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import Weights
+from mbauc.metrics import AucInterval
+from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.moments_source import moments_from_source
 from mbauc.pairs.operator.from_source import pair_rows_from_source, require_column_room
@@ -134,7 +134,7 @@ class MBAClassifier(MomentRanker):
         For ``pairs="enough"``, as the next three: the pairs that were enough, which the weights come from.
     pairs_path_ : list of PairsStep
         ``pairs``, ``rows``, ``auc``, ``interval``, ``gain`` and ``gain_interval`` of each step;
-        :func:`mbauc.plots.enough_pairs_plot` draws them.
+        :class:`mbauc.plots.EnoughPairsDisplay` draws them.
     held_out_ : ndarray of int
         Numbers of the held-out rows: one in five of each class, at most 10,000, at least 100 or half of them.
     held_out_auc_ : AucInterval

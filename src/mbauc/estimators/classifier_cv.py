@@ -19,7 +19,7 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.metrics.design import Weights
+from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Rows
 from mbauc.runtime.memory import parse_memory

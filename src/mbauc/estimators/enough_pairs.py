@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.metrics.delong import AucInterval, compare_roc_auc, roc_auc_interval
-from mbauc.metrics.design import FEW_ROWS
+from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
+from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.sampling import draw_rows, pair_moments
 from mbauc.pairs.scatter.sparse import canonical_csr

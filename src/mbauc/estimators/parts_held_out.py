@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.metrics.streaming import StreamingAUC
+from mbauc.metrics import StreamingAUC
+from mbauc.metrics.rank_sums import merge_spreads
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.of_parts import KeptRows
 from mbauc.rows.folds import FoldRule
@@ -56,13 +57,15 @@ class FoldScores:
                 w, s = own[mask], values[:, mask]
                 mean = s @ w / total
                 spread = (s - mean[:, None]) ** 2 @ w
-                self.sums[side] = _joined(self.sums[side], np.stack([np.full(mean.size, total), mean, spread]))
+                self.sums[side] = merge_spreads(
+                    self.sums[side], np.stack([np.full(mean.size, total), mean, spread])
+                )
         for counted, row in zip(self.counts, values, strict=False):
             counted.update(positive.astype(np.int8), row, weight)
 
     def __add__(self, other: FoldScores) -> FoldScores:
         counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
-        sums = [_joined(*both) for both in zip(self.sums, other.sums, strict=True)]
+        sums = [merge_spreads(*both) for both in zip(self.sums, other.sums, strict=True)]
         return FoldScores(np.stack(sums), counts)
 
     @property
@@ -74,13 +77,6 @@ class FoldScores:
         """Difference of the class means of the scores, and sum of their variances."""
         weight, mean, spread = self.sums.transpose(1, 0, 2)
         return mean[0] - mean[1], (spread / weight).sum(axis=0)
-
-
-def _joined(first: Array, second: Array) -> Array:
-    """Weight, mean and squares about the mean of two sets of scores together; of no scores all are zero."""
-    weight = first[0] + second[0]
-    share, apart = second[0] / np.where(weight > 0, weight, 1.0), second[1] - first[1]
-    return np.stack([weight, first[1] + apart * share, first[2] + second[2] + first[0] * share * apart**2])
 
 
 @dataclass(frozen=True)

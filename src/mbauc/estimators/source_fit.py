@@ -29,7 +29,7 @@ from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
 from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
-from mbauc.store.checkpoint import SETTLED, Checkpoint, interruptible
+from mbauc.store.checkpoint import DECISIONS, Checkpoint, interruptible
 from mbauc.store.file_schema import Choice
 
 Array = NDArray[np.float64]
@@ -114,7 +114,7 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._settled = (None if checkpoint is None else checkpoint.load(SETTLED, _SETTLED)) or {}
+        self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
         self.blas_threads = int(self.once("blas_threads", lambda: thread_count(None)))
 
@@ -123,7 +123,7 @@ class SourceRun:
         if name not in self._settled:
             self._settled[name] = np.asarray(make())
             if self.checkpoint is not None:
-                self.checkpoint.save(SETTLED, self._settled)
+                self.checkpoint.save(DECISIONS, self._settled)
         return self._settled[name]
 
     def seed(self, random_state: Any) -> Any:

@@ -13,7 +13,7 @@ from mbauc.estimators.jackknife import Fit, jackknife_standard_errors
 from mbauc.estimators.moment_errors import coefficient_standard_errors
 from mbauc.estimators.source_fit import is_source
 from mbauc.estimators.validation import columns_named, validated_training_data
-from mbauc.metrics.design import FEW_ROWS
+from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Rows
 from mbauc.rows.reading import read_blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbauc.metrics.placements import checked_scores
+from mbauc.metrics.ranked import RankedScores
 
 
 def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -31,9 +31,8 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     >>> round(d_prime(y, np.random.default_rng(0).standard_normal(10_000) + 2 * y), 2)
     2.03
     """
-    positive, values, weight = checked_scores(y, s, sample_weight)
-    if not np.isfinite(values).all():
-        raise ValueError(f"the score of row {int(np.flatnonzero(~np.isfinite(values))[0]):,} is infinite.")
+    ranked = RankedScores.validate(y, s, sample_weight, finite=True)
+    values = ranked.values
     # in units of the largest distance from the first score, so that no scale or offset is too large or small
     apart = values / 2 - values[0] / 2
     unit = float(np.abs(apart).max())
@@ -41,8 +40,8 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
         return 0.0
     apart /= unit
     means, variances = [], []
-    for mask in (positive, ~positive):
-        share = None if weight is None else weight[mask]
+    for mask in (ranked.positive, ~ranked.positive):
+        share = None if ranked.weight is None else ranked.weight[mask]
         mean = float(np.average(apart[mask], weights=share))
         means.append(mean)
         variances.append(float(np.average((apart[mask] - mean) ** 2, weights=share)))

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincc
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from mbauc.checks import check_number, check_whole
-from mbauc.metrics.partial import roc_points
-from mbauc.metrics.placements import checked_scores, sorted_classes
+from mbauc.metrics.curves import roc_curve
+from mbauc.metrics.intervals.binomial import clopper_pearson, upper_limit
+from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
 
@@ -208,16 +209,19 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
     NpBand
     """
     delta = _check_rate("delta", delta)
-    scores = checked_scores(y, s)
-    plus, minus = sorted_classes(scores.positive, scores.values)
+    ranked = RankedScores.validate(y, s)
+    minus = ranked.minus.values
     n = minus.size
     near_the_end = n + 1 - np.geomspace(1, n, min(n, _POINTS // 2))
     ranks = np.unique(np.concatenate([np.linspace(1, n, min(n, _POINTS // 2)), near_the_end]).round())
-    threshold = minus[ranks.astype(np.intp) - 1]
-    detected = plus.size - np.searchsorted(plus, threshold, side="right")
-    low, high = clopper_pearson(detected, plus.size, 1 - delta)
-    limits = np.asarray(beta.isf(delta, n - ranks + 1, ranks))
-    return NpBand(limits, low, high, threshold, delta)
+    return promise_band(ranked, np.unique(minus[ranks.astype(np.intp) - 1]), delta)
+
+
+def promise_band(ranked: RankedScores, threshold: Array, delta: float) -> NpBand:
+    """The band at rising thresholds; weights count as numbers of rows."""
+    curve = roc_curve(ranked, threshold)
+    limit = upper_limit(curve.false_alarms, curve.negatives, delta)
+    return NpBand(limit, *clopper_pearson(curve.found, curve.positives, 1 - delta), threshold, delta)
 
 
 @dataclass(frozen=True)
@@ -282,8 +286,12 @@ def detection_interval(
     P_D 0.4030 at P_F 0.01 (95% interval 0.3407 to 0.4608)
     """
     false_alarm, confidence = _check_rate("false_alarm", false_alarm), _check_rate("confidence", confidence)
-    scores = checked_scores(y, s)
-    plus, minus = sorted_classes(scores.positive, scores.values)
+    return detection_at(RankedScores.validate(y, s), false_alarm, confidence)
+
+
+def detection_at(ranked: RankedScores, false_alarm: float, confidence: float) -> DetectionInterval:
+    """P_D at a fixed P_F with its interval, of rows without weights; see :func:`detection_interval`."""
+    plus, minus = ranked.plus.values, ranked.minus.values
     n, share = minus.size, (1 - confidence) / 4
     # the count of negatives at or below the true threshold is binomial
     above = int(binom.ppf(1 - share, n, 1 - false_alarm)) + 1
@@ -296,22 +304,12 @@ def detection_interval(
     # all of them for the upper one
     above_all, from_below = np.searchsorted(plus, ends[0], "right"), np.searchsorted(plus, ends[1], "left")
     lows, highs = clopper_pearson(plus.size - np.array([above_all, from_below]), plus.size, 1 - 2 * share)
-    rates = roc_points(scores)
+    curve = roc_curve(ranked, max_fpr=false_alarm)
     return DetectionInterval(
-        float(np.interp(false_alarm, *rates)),
+        float(np.interp(false_alarm, curve.false_alarm, curve.detection)),
         float(lows[0]),
         float(highs[1]),
         false_alarm,
         float(np.quantile(minus, 1 - false_alarm, method="higher")),
         confidence,
     )
-
-
-def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Array, Array]:
-    """Exact confidence limits of a probability."""
-    hits, total = (np.asarray(values, dtype=np.float64) for values in (successes, trials))
-    half = (1 - confidence) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(hits > 0, beta.ppf(half, hits, total - hits + 1), 0.0)
-        high = np.where(hits < total, beta.isf(half, hits + 1, total - hits), 1.0)
-    return low, high

@@ -1,19 +1,16 @@
-"""AUC and its interval over all rows of a cluster."""
+"""Scores that lie in parts, as :class:`RankedScores`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import PartError
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import check_confidence, warn_of_few_rows
-from mbauc.metrics.rank_sums import RankedScores, RankSums
-from mbauc.metrics.variance import check_scale, interval_ends
+from mbauc.metrics.ranked import RankedScores, check_values
 from mbauc.rows.part_rows import Layout, PartRows, visit_rows
 from mbauc.rows.parts import PartBlock
 
@@ -29,36 +26,16 @@ class ReadScores:
 
     def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
         """All of them."""
-        positive: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
-        values: list[NDArray[np.float64]] = [np.zeros(0)]
-        weights: list[NDArray[np.float64]] = [np.zeros(0)]
-        weighted = False
+        found = [RankedScores(np.zeros(0, dtype=np.bool_), np.zeros(0))]
 
         def read(rows: PartRows) -> None:
-            nonlocal weighted
-            found = np.asarray(rows.X, dtype=np.float64)[:, 0]
-            if np.isnan(found).any():
-                row = rows.first + int(np.flatnonzero(np.isnan(found))[0])
-                raise PartError(number, f"the score of row {row:,} is NaN; drop the row or give it a score.")
-            positive.append(rows.positive(self.classes))
             # the two zeros are equal, but not to a sort by bits
-            values.append(found + 0.0)
-            weights.append(np.ones(found.size) if rows.weight is None else rows.weight)
-            weighted = weighted or rows.weight is not None
+            values = np.asarray(rows.X, dtype=np.float64)[:, 0] + 0.0
+            try:
+                check_values(values, first=rows.first)
+            except ValueError as error:
+                raise PartError(number, str(error)) from None
+            found.append(RankedScores(rows.positive(self.classes), values, rows.weight))
 
         visit_rows(number, blocks, _SCORE, read)
-        weight = np.concatenate(weights) if weighted else None
-        return RankedScores(np.concatenate(positive), np.concatenate(values), weight)
-
-
-def interval_of(sums: RankSums, confidence: float, scale: Literal["logit", "linear"]) -> AucInterval:
-    """AUC with DeLong's interval, as :func:`mbauc.metrics.roc_auc_interval` gives it.
-
-    Weights are frequencies.
-    """
-    check_confidence(confidence)
-    check_scale(scale)
-    auc, stderr = sums.auc, float(np.sqrt(sums.variance))
-    warn_of_few_rows((sums.plus, sums.minus), auc, stacklevel=4)
-    low, high = interval_ends(auc, stderr, min(sums.plus, sums.minus), confidence, scale)
-    return AucInterval(auc, low, high, stderr, confidence)
+        return RankedScores.concatenate(found)

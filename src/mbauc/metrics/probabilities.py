@@ -1,15 +1,16 @@
-"""How good probabilities are: log-loss, normalised entropy and calibration error."""
+"""How good probabilities are: normalised entropy and calibration."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.rows.labels import positive_rows
-from mbauc.rows.matrix import check_weights
+from mbauc.metrics.intervals.binomial import clopper_pearson
+from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
 
@@ -19,42 +20,20 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _SUM_TOLERANCE = 1e-6
 
 
-def log_loss(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean of -log of the probability that was given to what happened, ``O(n)``.
-
-    Probabilities are kept 2.2e-16 away from 0 and 1, as scikit-learn does with float64.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Two-valued labels; the larger is positive. One class alone will do if labels are 0/1, ±1 or boolean.
-    p : array-like of shape (n,) or (n, 2)
-        Probability of the positive class, or of both as ``predict_proba`` gives them; the second is used.
-    sample_weight : array-like of shape (n,), optional
-        How much each row counts for.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(log_loss([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]), 4)
-    0.4723
-    """
-    return _mean_loss(_checked_probabilities(y, p, sample_weight))
-
-
 def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Log-loss divided by the entropy of the base rate, ``O(n)``.
 
     1 is what always saying the base rate reaches, 0 is certainty that is right; unlike those of the log-loss,
-    values for data of different base rates can be compared.
+    values for data of different base rates can be compared. Probabilities are kept 2.2e-16 away from 0 and 1.
 
     Parameters
     ----------
-    y, p, sample_weight
-        As for :func:`log_loss`; both classes must be there.
+    y : array-like of shape (n,)
+        Two-valued labels; the larger is positive.
+    p : array-like of shape (n,) or (n, 2)
+        Probability of the positive class, or of both as ``predict_proba`` gives them; the second is used.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts for.
 
     Returns
     -------
@@ -71,15 +50,17 @@ def normalized_entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     >>> normalized_entropy([0, 0, 0, 1], [0.25, 0.25, 0.25, 0.25])
     1.0
     """
-    checked = _checked_probabilities(y, p, sample_weight)
-    rate = float(np.average(checked.positive, weights=checked.weight))
+    ranked = _validate(y, p, sample_weight)
+    positive, weight = ranked.positive, ranked.weight
+    rate = float(np.average(positive, weights=weight))
     if rate in (0.0, 1.0):
         raise ValueError(
             f"all rows that count are {'positive' if rate else 'negative'}; the entropy of the base rate is 0 "
-            "then, and normalized_entropy needs both classes. Use log_loss, or more rows."
+            "then, and normalized_entropy needs both classes. Use sklearn.metrics.log_loss, or more rows."
         )
     entropy = -(rate * np.log(rate) + (1.0 - rate) * np.log1p(-rate))
-    return float(_mean_loss(checked) / entropy)
+    given = np.clip(np.where(positive, ranked.values, 1.0 - ranked.values), _EPSILON, 1.0 - _EPSILON)
+    return float(np.average(-np.log(given), weights=weight) / entropy)
 
 
 def calibration_error(
@@ -100,7 +81,7 @@ def calibration_error(
     Parameters
     ----------
     y, p, sample_weight
-        As for :func:`log_loss`.
+        As for :func:`normalized_entropy`; one class alone will do if labels are 0/1, ±1 or boolean.
     bins : int
         Number of bins, at least 1.
     strategy : {"quantile", "uniform"}
@@ -127,47 +108,90 @@ def calibration_error(
     check_whole("bins", bins)
     check_choice("strategy", strategy, ("quantile", "uniform"))
     check_choice("norm", norm, ("l1", "l2", "max"))
-    positive, p, weight = _checked_probabilities(y, p, sample_weight)
-    weight = np.ones(p.size) if weight is None else weight
+    ranked = _validate(y, p, sample_weight)
     if strategy == "uniform":
-        place = np.searchsorted(np.linspace(0.0, 1.0, bins + 1)[1:-1], p)
+        size, predicted, hits = _bins(ranked, np.linspace(0.0, 1.0, bins + 1)[1:-1], "right")
     else:
-        place = _quantile_bins(p, weight, bins)
-    size = np.bincount(place, weight)
-    excess = np.bincount(place, weight * (p - positive))
-    used = size > 0
-    gap, share = np.abs(excess[used] / size[used]), size[used] / size.sum()
+        size, predicted, hits = _bins(ranked, _quantile_edges(ranked, bins), "left")
+    gap, share = np.abs(predicted - hits / size), size / size.sum()
     if norm == "max":
         return float(gap.max())
     return float((share * gap).sum() if norm == "l1" else np.sqrt((share * gap**2).sum()))
 
 
-def _quantile_bins(p: Array, weight: Array, bins: int) -> NDArray[np.intp]:
-    """Bin of each row: that in which the middle of the rows with its probability lies."""
-    distinct, which = np.unique(p, return_inverse=True)
-    size = np.bincount(which, weight, distinct.size)
-    upper = np.cumsum(size)
-    middle = (upper - size / 2) / upper[-1]
-    place: NDArray[np.intp] = np.minimum((bins * middle).astype(np.intp), bins - 1)
-    return place[which]
+class Reliability(NamedTuple):
+    """Probabilities against what happened, in bins of equal weight.
+
+    Attributes
+    ----------
+    size : ndarray of shape (bins,)
+        Weight of the rows in each bin.
+    predicted, seen : ndarrays of shape (bins,)
+        Mean probability and share of positives.
+    low, high : ndarrays of shape (bins,)
+        Interval of the share.
+    error : float
+        :func:`calibration_error`: mean distance of predicted and seen.
+    """
+
+    size: Array
+    predicted: Array
+    seen: Array
+    low: Array
+    high: Array
+    error: float
 
 
-class _Probabilities(NamedTuple):
-    """Checked probabilities of the positive class, with the mask of the positive rows and, if any, weights."""
-
-    positive: NDArray[np.bool_]
-    p: Array
-    weight: Array | None
-
-
-def _mean_loss(checked: _Probabilities) -> float:
-    positive, p, weight = checked
-    given = np.clip(np.where(positive, p, 1.0 - p), _EPSILON, 1.0 - _EPSILON)
-    return float(np.average(-np.log(given), weights=weight))
+def reliability(ranked: RankedScores, confidence: float = 0.95) -> Reliability:
+    """The bins of :func:`calibration_error`: up to 15, fewer where a class is small, with exact intervals."""
+    bins = int(np.clip(min(part.total for part in ranked.classes) // 5, 4, 15))
+    size, predicted, hits = _bins(ranked, _quantile_edges(ranked, bins), "left")
+    seen = hits / size
+    error = float((size / size.sum()) @ np.abs(predicted - seen))
+    return Reliability(size, predicted, seen, *clopper_pearson(hits, size, confidence), error)
 
 
-def _checked_probabilities(y: Any, p: Any, sample_weight: Any) -> _Probabilities:
-    """Probabilities from what a caller passed, or an error that names what is wrong with it."""
+def _quantile_edges(ranked: RankedScores, bins: int) -> Array:
+    """Lowest probability of each bin but the first: that from which on the middle of equal ones lies in it."""
+    wanted = np.arange(1, bins)
+    edges = np.full(wanted.size, np.inf)
+    for values, _ in ranked.classes:
+        low, high = np.zeros(wanted.size, dtype=np.intp), np.full(wanted.size, values.size)
+        # all edges are looked for at once, by halving
+        while (searched := low < high).any():
+            half = (low + high) // 2
+            reached = bins * ranked.middle(values[np.minimum(half, values.size - 1)]) >= wanted
+            high, low = np.where(searched & reached, half, high), np.where(searched & ~reached, half + 1, low)
+        there = low < values.size
+        edges[there] = np.minimum(edges[there], values[low[there]])
+    return edges
+
+
+def _bins(ranked: RankedScores, edges: Array, side: Literal["left", "right"]) -> tuple[Array, Array, Array]:
+    """Weight, mean probability and weight of the positives of each bin that has rows."""
+    sums, counts = np.zeros(edges.size + 1), []
+    for part in ranked.classes:
+        cuts = [0, *np.searchsorted(part.values, edges, side=side), part.values.size]
+        sums += [part.weighted_sum(start, stop) for start, stop in pairwise(cuts)]
+        counts.append(np.diff(part.first(np.array(cuts))))
+    size = counts[0] + counts[1]
+    used = size > 0
+    return size[used], sums[used] / size[used], counts[0][used]
+
+
+def check_probabilities(values: Array, name: str) -> None:
+    """Numbers between 0 and 1, or an error that names the first row that is not."""
+    outside = ~((values >= 0.0) & (values <= 1.0))
+    if outside.any():
+        place = tuple(np.argwhere(outside)[0])
+        raise ValueError(
+            f"{name} has {values[place]} at row {place[0]:,}; probabilities lie between 0 and 1. Scores of "
+            "decision_function are not probabilities: pass those of predict_proba, or calibrate the scores."
+        )
+
+
+def _validate(y: Any, p: Any, sample_weight: Any) -> RankedScores:
+    """Probabilities of the positive class from what a caller passed, or an error that names what is wrong."""
     try:
         values = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
@@ -176,23 +200,14 @@ def _checked_probabilities(y: Any, p: Any, sample_weight: Any) -> _Probabilities
         raise ValueError(
             f"p must have shape (n,), or (n, 2) as predict_proba gives it, got shape {values.shape}."
         )
-    positive = positive_rows(y)
-    if positive.size != len(values):
-        raise ValueError(f"y has {positive.size:,} labels and there are {len(values):,} probabilities.")
-    outside = ~((values >= 0.0) & (values <= 1.0))
-    if outside.any():
-        place = tuple(np.argwhere(outside)[0])
-        raise ValueError(
-            f"p has {values[place]} at row {place[0]:,}; probabilities lie between 0 and 1. Scores of "
-            "decision_function are not probabilities: pass those of predict_proba, or calibrate the scores."
-        )
+    check_probabilities(values, "p")
     if values.ndim == 2:
         off = np.abs(values.sum(axis=1) - 1.0) > _SUM_TOLERANCE
         if off.any():
-            row = int(np.flatnonzero(off)[0])
+            row = int(np.argmax(off))
             raise ValueError(
                 f"p has {values[row, 0]} and {values[row, 1]} at row {row:,}; both probabilities of a row must "
                 "add up to 1. Pass the column of the positive class alone if they are not of the same model."
             )
         values = values[:, 1]
-    return _Probabilities(positive, values, check_weights(sample_weight, values.size))
+    return RankedScores.validate(y, values, sample_weight, s_name="p", both_classes=False)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, interval_ends
+from mbauc.metrics.intervals.sample_design import check_confidence, warn_of_few_rows
+from mbauc.metrics.ranked import RankedScores
+
 Array = NDArray[np.float64]
-
-
-class RankedScores(NamedTuple):
-    """Scores of some rows, their classes and weights."""
-
-    positive: NDArray[np.bool_]
-    values: Array
-    weight: Array | None
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,8 @@ class RankSums:
     Examples
     --------
     >>> import numpy as np
-    >>> low = RankSums.of(RankedScores(np.array([True, False]), np.array([0.2, 0.1]), None))
-    >>> high = RankSums.of(RankedScores(np.array([True, False]), np.array([0.8, 0.9]), None))
+    >>> low = RankSums.of(RankedScores(np.array([True, False]), np.array([0.2, 0.1])))
+    >>> high = RankSums.of(RankedScores(np.array([True, False]), np.array([0.8, 0.9])))
     >>> (low + high).auc
     0.5
     """
@@ -57,13 +53,12 @@ class RankSums:
     under_spread: float = 0.0
 
     @classmethod
-    def of(cls, scores: RankedScores) -> RankSums:
+    def of(cls, ranked: RankedScores) -> RankSums:
         """Of the scores of one range. ``O(n log n)``."""
-        positive, values, weight = scores
-        if not values.size:
+        if not ranked.values.size:
             return cls()
-        weight = np.ones(values.size) if weight is None else weight
-        distinct, place = np.unique(values, return_inverse=True)
+        positive, weight = ranked.positive, ranked.weights
+        distinct, place = np.unique(ranked.values, return_inverse=True)
         plus = np.bincount(place[positive], weight[positive], distinct.size)
         minus = np.bincount(place[~positive], weight[~positive], distinct.size)
         up_to_plus, up_to_minus = np.cumsum(plus), np.cumsum(minus)
@@ -82,11 +77,11 @@ class RankSums:
             (self.counts[0] + upper.counts[0], self.counts[1] + upper.counts[1]),
             self.plus + upper.plus,
             self.minus + upper.minus,
-            *_joined(
+            *_merge(
                 (self.plus, self.below, self.below_spread),
                 (upper.plus, upper.below + self.minus, upper.below_spread),
             ),
-            *_joined(
+            *_merge(
                 (self.minus, self.under, self.under_spread),
                 (upper.minus, upper.under + self.plus, upper.under_spread),
             ),
@@ -111,6 +106,15 @@ class RankSums:
         minus = self.under_spread / self.plus**2 / (self.minus - 1)
         return plus / self.plus + minus / self.minus
 
+    def interval(self, confidence: float, scale: Scale) -> AucInterval:
+        """As :func:`mbauc.metrics.roc_auc_interval` of all scores gives it; weights are frequencies."""
+        check_confidence(confidence)
+        check_scale(scale)
+        auc, stderr = self.auc, float(np.sqrt(self.variance))
+        warn_of_few_rows((self.plus, self.minus), auc, stacklevel=4)
+        low, high = interval_ends(auc, stderr, min(self.plus, self.minus), confidence, scale)
+        return AucInterval(auc, low, high, stderr, confidence)
+
     def _require_pairs(self) -> None:
         if not (self.plus > 0 and self.minus > 0):
             raise ValueError(
@@ -130,9 +134,14 @@ def _mean_and_spread(weight: NDArray[Any], values: NDArray[Any]) -> tuple[float,
     return float(values[0]) + centre, float(weight @ (apart - centre) ** 2)
 
 
-def _joined(low: tuple[float, float, float], high: tuple[float, float, float]) -> tuple[float, float]:
-    """Mean and spread of two sets of values, given as weight, mean and spread."""
-    if low[0] == 0 or high[0] == 0:
-        return (high if low[0] == 0 else low)[1:]
-    share, apart = high[0] / (low[0] + high[0]), high[1] - low[1]
-    return low[1] + apart * share, low[2] + high[2] + low[0] * share * apart**2
+def _merge(low: tuple[float, float, float], high: tuple[float, float, float]) -> tuple[float, float]:
+    _, mean, spread = merge_spreads(np.array(low), np.array(high))
+    return float(mean), float(spread)
+
+
+def merge_spreads(first: Array, second: Array) -> Array:
+    """Weight, mean and sum of squares about the mean of two sets of values together (Chan et al. 1983)."""
+    weight = first[0] + second[0]
+    share, apart = second[0] / np.where(weight > 0, weight, 1.0), second[1] - first[1]
+    mean = np.where(first[0] > 0, first[1] + apart * share, second[1])
+    return np.stack([weight, mean, first[2] + second[2] + first[0] * share * apart**2])

@@ -83,7 +83,7 @@ def _runs(keys: Keys, counts: Array | None, rows: int) -> _Bins:
     return _Bins(keys[starts], np.add.reduceat(counts, starts), rows)
 
 
-def counted(values: Array, positive: NDArray[np.bool_], weight: Array | None, shift: int) -> BinState:
+def count_scores(values: Array, positive: NDArray[np.bool_], weight: Array | None, shift: int) -> BinState:
     """Bins of a block of rows; without regard to memory."""
     keys = _keys_of(values, shift)
     classes = []
@@ -99,7 +99,7 @@ def counted(values: Array, positive: NDArray[np.bool_], weight: Array | None, sh
     return BinState(shift, classes[0], classes[1], whole)
 
 
-def _joined_bins(bins: _Bins, more: _Bins) -> _Bins:
+def _merge_bins(bins: _Bins, more: _Bins) -> _Bins:
     """What both count, in new arrays: an update that fails later must not have changed the old ones."""
     at = np.searchsorted(bins.keys, more.keys)
     known = np.zeros(at.size, dtype=np.bool_)
@@ -114,14 +114,14 @@ def _joined_bins(bins: _Bins, more: _Bins) -> _Bins:
     return _Bins(keys, counts, bins.rows + more.rows)
 
 
-def joined(state: BinState, more: BinState) -> BinState:
+def merge_states(state: BinState, more: BinState) -> BinState:
     """Both together, at the coarser of their bins."""
     shift = max(state.shift, more.shift)
     state, more = _at_shift(state, shift), _at_shift(more, shift)
     return BinState(
         shift,
-        _joined_bins(state.plus, more.plus),
-        _joined_bins(state.minus, more.minus),
+        _merge_bins(state.plus, more.plus),
+        _merge_bins(state.minus, more.minus),
         state.whole and more.whole,
     )
 
@@ -132,7 +132,7 @@ def _at_shift(state: BinState, shift: int) -> BinState:
     return state
 
 
-def fitted(state: BinState, memory: int) -> BinState:
+def coarsen_to_fit(state: BinState, memory: int) -> BinState:
     """As coarse as memory demands; at shift 63 three bins are left of a class, so there is an end."""
     while ENTRY * state.size > memory:
         state = _at_shift(state, state.shift + 1)
@@ -150,7 +150,7 @@ class Bracket(NamedTuple):
     high: float
 
 
-def bracket_of(state: BinState) -> Bracket:
+def auc_bracket(state: BinState) -> Bracket:
     """AUC from what is known of the pairs."""
     sizes = float(state.plus.counts.sum()), float(state.minus.counts.sum())
     if state.whole and max(sizes) < _WHOLE:

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_whole
+from mbauc.metrics.ranked import check_lengths, check_values, score_vector
 from mbauc.metrics.score_bins import (
     EMPTY,
     ENTRY,
     Bracket,
-    bracket_of,
-    counted,
-    fitted,
+    auc_bracket,
+    coarsen_to_fit,
+    count_scores,
     hold_one_value,
-    joined,
+    merge_states,
 )
 from mbauc.rows.labels import check_classes, positive_rows
 from mbauc.rows.matrix import check_weights
@@ -121,25 +122,21 @@ class StreamingAUC:
         StreamingAUC
             Itself. If anything is wrong with the block, nothing of it is counted.
         """
-        values = _as_scores(s)
+        values = score_vector(s)  # blocks of it become float64 one at a time
         given = np.asarray(y)
-        if given.shape[:1] != values.shape:
-            n_labels = given.shape[0] if given.ndim else 1
-            raise ValueError(f"y has {n_labels:,} labels and there are {values.size:,} scores.")
+        check_lengths(given.shape[0] if given.ndim else 1, values.size)
         weight = _block_weights(sample_weight, values.size)
         if values.size == 0:
             return self
         positive = positive_rows(given, self._classes)
-        labels = _joined_labels(self._labels, _labels_of(given.ravel(), positive))
+        labels = _merge_labels(self._labels, _labels_of(given.ravel(), positive))
         state = self._state
         for start in range(0, values.size, _BLOCK):
             rows = slice(start, start + _BLOCK)
             block = np.asarray(values[rows], dtype=np.float64)
-            if np.isnan(block).any():
-                row = start + int(np.flatnonzero(np.isnan(block))[0])
-                raise ValueError(f"the score of row {row:,} is NaN; drop the row or give it a score.")
-            part = counted(block, positive[rows], None if weight is None else weight[rows], state.shift)
-            state = fitted(joined(state, part), self._memory)
+            check_values(block, first=start)
+            part = count_scores(block, positive[rows], None if weight is None else weight[rows], state.shift)
+            state = coarsen_to_fit(merge_states(state, part), self._memory)
         self._labels, self._state = labels, state
         return self
 
@@ -155,8 +152,8 @@ class StreamingAUC:
                 f"cannot merge a StreamingAUC of {self._memory:,} bytes with one of {other._memory:,}: the "
                 "result would depend on their order. Make both with the same memory."
             )
-        labels = _joined_labels(self._labels, other._labels)
-        state = fitted(joined(self._state, other._state), self._memory)
+        labels = _merge_labels(self._labels, other._labels)
+        state = coarsen_to_fit(merge_states(self._state, other._state), self._memory)
         self._classes = other._classes if self._classes is None else self._classes
         self._labels, self._state = labels, state
         return self
@@ -229,23 +226,10 @@ class StreamingAUC:
                 f"there are no pairs yet ({self.counts[0]:,} positives, {self.counts[1]:,} negatives); "
                 "AUC needs rows of both classes. Update with more rows first."
             )
-        return bracket_of(self._state)
+        return auc_bracket(self._state)
 
 
 # -- what may come --------------------------------------------------------------------------------------------
-
-
-def _as_scores(s: Any) -> NDArray[Any]:
-    """Scores as they are where they are numbers; blocks become float64 one at a time."""
-    values = np.asarray(s)
-    if values.ndim != 1:
-        raise ValueError(f"scores must be one-dimensional, got shape {values.shape}; pass one score per row.")
-    if values.dtype.kind in "biuf":
-        return values
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"scores must be numbers, got dtype {values.dtype}.") from None
 
 
 def _block_weights(sample_weight: Any, n_rows: int) -> Array | None:
@@ -266,7 +250,7 @@ def _labels_of(labels: NDArray[Any], positive: NDArray[np.bool_]) -> dict[bool, 
     return found
 
 
-def _joined_labels(known: dict[bool, Any], more: dict[bool, Any]) -> dict[bool, Any]:
+def _merge_labels(known: dict[bool, Any], more: dict[bool, Any]) -> dict[bool, Any]:
     """The label of each class, or an error where a class has two."""
     for meaning, label in more.items():
         if known.get(meaning, label) != label:

@@ -1,47 +1,49 @@
-"""A table of thresholds with exact counts, from which the threshold explorer of a report reads.
+"""Thresholds with exact counts, and the one of them that serves a purpose best.
 
-The page holds this table as JSON and its script looks positions up by the rules of
-:func:`mbauc.metrics.operating_points.explore`, so that both show the same numbers.
+The page of a report holds a table of them as JSON, and its script chooses by the rules of
+:func:`choose_threshold`, so that both show the same numbers.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.metrics.neyman_pearson import clopper_pearson
-from mbauc.metrics.tally import Tally
+from mbauc.checks import check_number
+from mbauc.metrics.curves import RocCurve, roc_curve
+from mbauc.metrics.intervals.binomial import clopper_pearson, upper_limit
+from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
+Limits = tuple[Array, Array]
 
 #: Up to so many distinct scores all of them are thresholds.
 MOST = 2000
 #: Of all intervals, and of the false-alarm limit.
 CONFIDENCE = 0.95
+#: False-alarm limit that a page without a threshold of its own starts with.
+START = 0.05
 #: Positions of a slider for a factor of ten, as in explorer.js; numbers between its positions that people like.
 SLIDER_STEPS = 50
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 7.5, 8, 9)
 
 
+# -- the table ------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class ThresholdTable:
-    """Rows above each of some thresholds.
+class ThresholdTable(RocCurve):
+    """Rows above each of some falling thresholds, and what is known of the rates behind the counts.
 
     Attributes
     ----------
-    threshold : ndarray of shape (m,)
-        Falling; the last is minus infinity, above which all rows lie.
     cut : ndarray of shape (m,)
         Numbers of few digits that the same rows lie above, for people.
-    found, false_alarms : ndarrays of shape (m,)
-        Weight of the positive and of the negative rows with a score above.
-    positives, negatives : float
-        Weight of all rows of each class.
-    detection, false_alarm, precision : tuples of two ndarrays of shape (m,)
+    detection_limits, false_alarm_limits, precision_limits : tuples of two ndarrays of shape (m,)
         Exact (Clopper–Pearson) limits of each rate, rounded to six digits.
     promise : ndarray of shape (m,)
         What the false-alarm rate exceeds with a probability of 5% at most, for a threshold fixed beforehand.
@@ -49,15 +51,10 @@ class ThresholdTable:
         Row of the model's own threshold.
     """
 
-    threshold: Array
     cut: Array
-    found: Array
-    false_alarms: Array
-    positives: float
-    negatives: float
-    detection: tuple[Array, Array]
-    false_alarm: tuple[Array, Array]
-    precision: tuple[Array, Array]
+    detection_limits: Limits
+    false_alarm_limits: Limits
+    precision_limits: Limits
     promise: Array
     chosen: int | None
 
@@ -69,69 +66,49 @@ class ThresholdTable:
             "false_alarms": _plain(self.false_alarms),
             "positives": _plain(self.positives),
             "negatives": _plain(self.negatives),
-            "detection": [_plain(end) for end in self.detection],
-            "false_alarm": [_plain(end) for end in self.false_alarm],
-            "precision": [_plain(end) for end in self.precision],
+            "detection": [_plain(end) for end in self.detection_limits],
+            "false_alarm": [_plain(end) for end in self.false_alarm_limits],
+            "precision": [_plain(end) for end in self.precision_limits],
             "promise": _plain(self.promise),
             "chosen": self.chosen,
         }
 
 
-def threshold_table(tally: Tally, own: float | None = None) -> ThresholdTable:
-    """Thresholds at all distinct scores, or at no more than about 2,000, dense where alarms are few.
-
-    Parameters
-    ----------
-    tally : Tally
-        Rows of both classes.
-    own : float, optional
-        A threshold that is to be in the table, the model's.
-
-    Returns
-    -------
-    ThresholdTable
-    """
-    scores = tally.distinct(MOST)
-    if scores is None or scores.size > MOST:
-        scores = _some_scores(tally)
-    extra = [-np.inf] if own is None else [-np.inf, own]
-    threshold = np.unique(np.concatenate([scores, extra]))[::-1]
-    found, false_alarms = tally.plus.above(threshold), tally.minus.above(threshold)
-    positives, negatives = tally.plus.total, tally.minus.total
+def threshold_table(ranked: RankedScores, own: float | None = None) -> ThresholdTable:
+    """Counts at some thresholds, ``own`` (the model's) among them, with exact limits."""
+    curve = roc_curve(ranked, spread_thresholds(ranked, own))
+    found, false_alarms = curve.found, curve.false_alarms
     return ThresholdTable(
-        threshold,
-        _few_digits(threshold, *tally.around(threshold)),
-        found,
-        false_alarms,
-        positives,
-        negatives,
-        exact_limits(found, positives),
-        exact_limits(false_alarms, negatives),
-        exact_limits(found, found + false_alarms),
-        # the limit of one side with 95% is the upper one of two sides with 90%
-        exact_limits(false_alarms, negatives, 2 * CONFIDENCE - 1)[1],
-        None if own is None else int(np.flatnonzero(threshold == own)[0]),
+        **vars(curve),
+        cut=_few_digits(curve.threshold, *ranked.around(curve.threshold)),
+        detection_limits=_rounded_limits(found, curve.positives),
+        false_alarm_limits=_rounded_limits(false_alarms, curve.negatives),
+        precision_limits=_rounded_limits(found, curve.alarms),
+        promise=_rounded(upper_limit(false_alarms, curve.negatives, 1 - CONFIDENCE)),
+        chosen=None if own is None else int(np.flatnonzero(curve.threshold == own)[0]),
     )
 
 
-def exact_limits(hits: Any, trials: Any, confidence: float = CONFIDENCE) -> tuple[Array, Array]:
-    """Clopper–Pearson limits of shares, rounded to six digits; weights count as numbers of rows."""
-    low, high = clopper_pearson(hits, trials, confidence)
-    return _rounded(low), _rounded(high)
+def spread_thresholds(ranked: RankedScores, own: float | None = None) -> Array:
+    """All distinct scores, or about 2,000 of many, dense where alarms are few; falling, to minus infinity."""
+    scores = None if ranked.has_more_distinct(MOST) else ranked.distinct()
+    if scores is None or scores.size > MOST:
+        scores = _some_scores(ranked)
+    return np.unique(np.concatenate([scores, [-np.inf] if own is None else [-np.inf, own]]))[::-1]
 
 
-def _some_scores(tally: Tally) -> Array:
+def _some_scores(ranked: RankedScores) -> Array:
     """Scores of both classes, evenly and towards the highest, and those that limits of false alarms lead to.
 
     Just above and just below a row the curves jump; both ends of the jump are kept for all chosen positives and
     for the highest negatives.
     """
-    plus, minus = tally.plus.values, tally.minus.values
+    plus, minus = ranked.plus.values, ranked.minus.values
     positives = plus[plus.size - 1 - np.concatenate([_towards_first(plus.size), _evenly(plus.size)])]
     jumps = np.concatenate([positives, minus[-100:]])
-    lower = tally.preceding(jumps)
-    limits = [tally.minus.lowest_within(limit) for limit in slider_limits(tally.minus.total)]
-    limits += [tally.lowest_with(alarms) for alarms in slider_alarms(tally.total)]
+    lower = ranked.preceding(jumps)
+    limits = [ranked.minus.lowest_within(limit) for limit in slider_limits(ranked.minus.total)]
+    limits += [ranked.lowest_with(alarms) for alarms in slider_alarms(ranked.total)]
     return np.unique(np.concatenate([jumps, lower[np.isfinite(lower)], minus[_evenly(minus.size)], limits]))
 
 
@@ -181,6 +158,11 @@ def slider_decades(rows: float) -> int:
     return math.ceil(math.log10(max(rows, 10.0)))
 
 
+def _rounded_limits(hits: Array, trials: Any) -> Limits:
+    low, high = clopper_pearson(hits, trials, CONFIDENCE)
+    return _rounded(low), _rounded(high)
+
+
 def _rounded(values: Array) -> Array:
     return np.array([float(f"{value:.6g}") for value in values])
 
@@ -191,3 +173,152 @@ def _plain(values: Any) -> Any:
         return [_plain(value) for value in values]
     value = float(values)
     return int(value) if value.is_integer() else value
+
+
+# -- one of them ----------------------------------------------------------------------------------------------
+
+
+class Rate(NamedTuple):
+    """A share with its interval; NaN where there is nothing to take a share of."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """What one threshold does.
+
+    Attributes
+    ----------
+    row : int
+        Its row in the table.
+    threshold : float
+        Scores above it raise an alarm.
+    cut : float
+        The same in few digits.
+    found, missed, false_alarms, quiet : float
+        The confusion table: positives above and not above, negatives above and not above.
+    detection, false_alarm, precision : Rate
+        Share of the positives found, of the negatives that raise an alarm, of the alarms that are right.
+    promise : float
+        What the false-alarm rate exceeds with a probability of 5% at most.
+    cost : float
+        Cost of all errors in false alarms; NaN unless a cost ratio was asked for.
+    alarms, alarms_precision : float
+        Alarms to expect in use, and the share of them that is right.
+    """
+
+    row: int
+    threshold: float
+    cut: float
+    found: float
+    missed: float
+    false_alarms: float
+    quiet: float
+    detection: Rate
+    false_alarm: Rate
+    precision: Rate
+    promise: float
+    cost: float
+    alarms: float
+    alarms_precision: float
+
+
+class InUse(NamedTuple):
+    """How many rows in use one positive and one negative row stand for: tests often hold more positives."""
+
+    positive: float = 1.0
+    negative: float = 1.0
+
+    @classmethod
+    def of(cls, table: ThresholdTable, rows: float | None = None, share: float | None = None) -> InUse:
+        """For so many rows of which so large a share is positive; as in the table where it is not said."""
+        rows = table.rows if rows is None else rows
+        if share is None:
+            return cls(rows / table.rows, rows / table.rows)
+        return cls(rows * share / table.positives, rows * (1 - share) / table.negatives)
+
+
+AS_HERE = InUse()
+
+
+def choose_threshold(
+    table: ThresholdTable,
+    *,
+    false_alarm: float | None = None,
+    cost_ratio: float | None = None,
+    alarms: float | None = None,
+    in_use: InUse = AS_HERE,
+) -> OperatingPoint:
+    """The best threshold of the table under a limit of false alarms or of alarms, or for a ratio of costs.
+
+    Parameters
+    ----------
+    table : ThresholdTable
+        Where to look.
+    false_alarm : float
+        Largest share of the negatives that may raise an alarm. The lowest threshold that keeps it is taken.
+    cost_ratio : float
+        Cost of a missed positive in false alarms. The threshold of least cost is taken, of equal ones the
+        highest.
+    alarms : float
+        Most alarms that can be looked at in use. The lowest threshold that raises no more is taken.
+    in_use : InUse
+        What costs and alarms are told for.
+
+    Returns
+    -------
+    OperatingPoint
+        Without a limit and a ratio that of the model's own threshold.
+    """
+    rules = {"false_alarm": false_alarm, "cost_ratio": cost_ratio, "alarms": alarms}
+    given = {name: value for name, value in rules.items() if value is not None}
+    if len(given) > 1 or (not given and table.chosen is None):
+        raise ValueError(
+            "choose_threshold needs false_alarm, cost_ratio or alarms, one of them; this table has no other "
+            "start."
+        )
+    for name, value in given.items():
+        check_number(name, value, low=0.0, high=1.0 if name == "false_alarm" else np.inf)
+    right, wrong = in_use.positive * table.found, in_use.negative * table.false_alarms
+    cost = np.nan
+    if false_alarm is not None:
+        row = int(np.flatnonzero(table.false_alarm <= false_alarm)[-1])
+    elif cost_ratio is not None:
+        costs = cost_ratio * (in_use.positive * (table.positives - table.found)) + wrong
+        row = int(costs.argmin())
+        cost = float(costs[row])
+    elif alarms is not None:
+        row = int(np.flatnonzero(right + wrong <= alarms)[-1])
+    else:
+        row = int(table.chosen or 0)
+    found, false_alarms = float(table.found[row]), float(table.false_alarms[row])
+    raised = float(right[row] + wrong[row])
+    return OperatingPoint(
+        row,
+        float(table.threshold[row]),
+        float(table.cut[row]),
+        found,
+        table.positives - found,
+        false_alarms,
+        table.negatives - false_alarms,
+        _rate(found, table.positives, table.detection_limits, row),
+        _rate(false_alarms, table.negatives, table.false_alarm_limits, row),
+        _rate(found, found + false_alarms, table.precision_limits, row),
+        float(table.promise[row]),
+        cost,
+        raised,
+        float(right[row]) / raised if raised else np.nan,
+    )
+
+
+def starting_point(table: ThresholdTable) -> OperatingPoint:
+    """Where the explorer of a page stands at first."""
+    return choose_threshold(table) if table.chosen is not None else choose_threshold(table, false_alarm=START)
+
+
+def _rate(hits: float, trials: float, limits: Limits, row: int) -> Rate:
+    low, high = limits
+    return Rate(hits / trials if trials else np.nan, float(low[row]), float(high[row]))

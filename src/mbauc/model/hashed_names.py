@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.source import TableSource
-
 #: Columns that are given names: those of the largest weights.
 _COLUMNS = 100
 #: Values that are named for each: as many as make up this share of its rows, and no more than so many.
@@ -33,9 +31,10 @@ def hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]
         ``column``, up to three ``values`` such as ``site=a``, the most frequent first, and how many ``others``
         share the column. For the record of a model (``trained_on["hashed_columns"]``).
     """
-    if not isinstance(source, TableSource) or source.encoding.hash_dim is None:
+    encoding = getattr(source, "encoding", None)
+    if encoding is None or encoding.hash_dim is None:
         return []
-    first = source.encoding.first_hashed
+    first = encoding.first_hashed
     order = np.argsort(-np.abs(coef[first:]), kind="stable")[:_COLUMNS] + first
     columns = [int(column) for column in order if coef[column]]
     found = source.slot_contents(columns, rows=_ROWS) if columns else {}

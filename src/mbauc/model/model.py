@@ -16,7 +16,7 @@ from mbauc.estimators.scorer import LinearScorer
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.pairs.moments import PairMoments
-from mbauc.readers.table.source import TableSource
+from mbauc.rows.source import score_blocks
 
 Array = NDArray[np.float64]
 
@@ -109,12 +109,12 @@ class RankerModel:
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import TableSource
-    >>> from mbauc.model import RankerModel, TableLayout
+    >>> from mbauc.model import RankerModel
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
     >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
     >>> source = TableSource(path, label="click", encode="onehot")
     >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
-    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> model = RankerModel.of(ranker, source.layout, source.classes)
     >>> model.score(model.layout.encoding.transform({"site": ["b", "a"], "bid": [2.0, 2.0]})).round(2)
     array([ 0.6 , -0.23])
     """
@@ -241,13 +241,9 @@ class RankerModel:
 
     def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
-        if isinstance(source, TableSource):
-            self._check_columns("the source", source.n_features)
-            for y, s, weight in source.scored(self.coef):
-                yield y, s + self.intercept, weight
-            return
-        for block in source:
-            yield block.y, self.score(block.X), block.weight
+        self._check_columns("the source", source.n_features)
+        for y, s, weight in score_blocks(source, self.coef):
+            yield y, s + self.intercept, weight
 
     def with_threshold(
         self, threshold: Threshold | None, files: list[dict[str, Any]] | None = None

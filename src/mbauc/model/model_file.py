@@ -1,8 +1,8 @@
-"""The file ``.mbauc``: a model as a JSON text and plain arrays, in a :mod:`mbauc.store.container`.
+"""The file ``.mbauc``: a model as values of JSON and plain arrays, in a :mod:`mbauc.store.container`.
 
-The text has the keys ``format``, ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``,
-``threshold``, ``settings``, ``trained_on`` and ``path``; the arrays are ``coef`` and, where the moments are
-kept, ``moments.scatters`` and for each class its count, weights and mean. The same model gives the same bytes.
+The values are ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``, ``threshold``, ``settings``,
+``trained_on`` and ``path``; the arrays are ``coef`` and, where the moments are kept, ``moments.scatters`` and
+for each class its count, weights and mean. The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from mbauc.errors import ModelFileError
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.model import RankerModel, Threshold
-from mbauc.model.model_schema import ABOUT, FORMAT, WEIGHTS
-from mbauc.pairs.moment_file import MOMENTS, arrays_of, moments_of
+from mbauc.model.model_schema import ABOUT, WEIGHTS
+from mbauc.pairs.moment_file import MOMENTS
+from mbauc.pairs.moments import PairMoments
+from mbauc.store import container
 from mbauc.store.arrays import Declared
-from mbauc.store.container import not_understood, read_sealed, write_sealed
+from mbauc.store.file_kind import FileKind
 
-Kept = TypeVar("Kept")
+Item = TypeVar("Item")
 
+MODEL_FILE = FileKind("model", ModelFileError, "Copy it again, or train again ('mbauc fit' or save_model)")
 _PREFIX = "moments."
-#: What a file of moments alone says of itself.
-_OWN = ("format", "version")
 
 
 def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: bool = True) -> None:
@@ -52,10 +54,8 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
     """
     arrays: dict[str, Any] = {"coef": model.coef}
     if moments and model.moments is not None:
-        kept = {name: array for name, array in arrays_of(model.moments).items() if name not in _OWN}
-        arrays |= {_PREFIX + name: array for name, array in kept.items()}
+        arrays |= {_PREFIX + name: array for name, array in model.moments.encode().items()}
     about = {
-        "format": FORMAT,
         "layout": model.layout.to_dict(),
         "classes": list(model.classes),
         "intercept": model.intercept,
@@ -70,7 +70,7 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
     about = {name: _plain(value, name) for name, value in about.items()}
     # what could not be read again is not written
     ABOUT.check(about, "model")
-    write_sealed(path, about, arrays)
+    container.write(path, MODEL_FILE, about, arrays)
 
 
 def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerModel:
@@ -86,36 +86,36 @@ def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerM
     Raises
     ------
     ModelFileError
-        If the file is something else, is damaged, or comes from a later version.
+        If the file is something else, is damaged, or comes from another version of the format.
     """
     name = os.fsdecode(path)
 
-    def wanted(about: dict[str, Any], declared: Declared) -> list[str]:
+    def select(about: dict[str, Any], declared: Declared) -> list[str]:
         ABOUT.check(about, "about")
-        kept, others = _parted(declared)
+        of_moments, others = _split(declared)
         columns = WEIGHTS.check_declared(others)["columns"]
-        if kept:
-            MOMENTS.check_declared(kept, d=columns)
+        if of_moments:
+            MOMENTS.check_declared(of_moments, d=columns)
         return [array for array in declared if moments or not array.startswith(_PREFIX)]
 
-    about, arrays = read_sealed(name, wanted)
+    about, arrays = container.read(name, MODEL_FILE, select)
     try:
         return _model(about, arrays)
     except ValueError as error:
-        raise not_understood(name, error) from error
+        raise MODEL_FILE.reject_content(name, error) from error
 
 
-def _parted(named: Mapping[str, Kept]) -> tuple[dict[str, Kept], dict[str, Kept]]:
+def _split(named: Mapping[str, Item]) -> tuple[dict[str, Item], dict[str, Item]]:
     """What belongs to the moments, under its own names, and the rest."""
-    kept = {name.removeprefix(_PREFIX): one for name, one in named.items() if name.startswith(_PREFIX)}
-    return kept, {name: one for name, one in named.items() if not name.startswith(_PREFIX)}
+    inner = {name.removeprefix(_PREFIX): one for name, one in named.items() if name.startswith(_PREFIX)}
+    return inner, {name: one for name, one in named.items() if not name.startswith(_PREFIX)}
 
 
 def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
-    kept, weights = _parted(arrays)
+    of_moments, weights = _split(arrays)
     WEIGHTS.check_values(weights)
-    if kept:
-        MOMENTS.check_values(kept)
+    if of_moments:
+        MOMENTS.check_values(of_moments)
     told = about["threshold"]
     negative, positive = (tuple(side) if isinstance(side, list) else side for side in about["classes"])
     return RankerModel(
@@ -124,7 +124,7 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
         weights["coef"],
         **{name: about[name] for name in ("intercept", "slope", "l1", "l2")},
         threshold=None if told is None else Threshold(**told),
-        moments=moments_of(kept) if kept else None,
+        moments=PairMoments.decode(of_moments) if of_moments else None,
         settings=about["settings"],
         trained_on=about["trained_on"],
         path=about["path"],

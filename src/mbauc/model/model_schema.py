@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from mbauc.readers.table.encoding_check import LABEL, LAYOUT
+from mbauc.model.layout import LAYOUT
+from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.file_schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
-
-FORMAT = "mbauc model"
 
 _WHOLE = Number(0, whole=True)
 #: JSON has no NaN: null stands for what could not be computed.
@@ -70,7 +69,6 @@ _SIDE = Either(LABEL, ListOf(LABEL, least=1))
 #: All that is told.
 ABOUT = Record(
     {
-        "format": Choice(FORMAT),
         "layout": LAYOUT,
         "classes": ListOf(_SIDE, 2, 2),
         "intercept": Number(),

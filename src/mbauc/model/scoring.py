@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.feature_scores import feature_scores
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
 
@@ -96,25 +94,26 @@ def score_files(
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import TableSource
-    >>> from mbauc.model import RankerModel, TableLayout, score_files
+    >>> from mbauc.model import RankerModel, score_files
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "clicks.csv").write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
     >>> source = TableSource(folder / "clicks.csv", label="click", encode="onehot")
     >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
-    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> model = RankerModel.of(ranker, source.layout, source.classes)
     >>> _ = (folder / "today.csv").write_text("site,bid\nb,2.0\na,2.0\n")
     >>> score_files(model, folder / "today.csv", folder / "scores.csv")["rows"]
     2
     >>> (folder / "scores.csv").read_text().splitlines()[0]
     '"row","score","probability"'
     """
-    rows = _rows(model.layout, paths, keep, on_error, model.classes)
+    rows = model.layout.unlabelled(paths, model.classes, on_error=on_error)
+    blocks = rows.scored_rows(model.coef, keep)
     count = alarms = formulas = 0
     text = out is None or table_format(out) != "parquet"
     with _writer(out) as write, progress(rows.about_rows, "scoring", show=show) as advance:
-        for numbers, kept, s in _scored(model, rows):
-            table = _table(model, numbers, kept, s)
-            write(table)
+        for numbers, scores, kept in blocks:
+            s = scores + model.intercept
+            write(_table(model, numbers, kept, s))
             count += s.size
             formulas += _formulas(kept) if text and kept is not None else 0
             if model.threshold is not None:
@@ -130,32 +129,6 @@ def score_files(
         "left_out": left_out,
         "formulas": formulas,
     }
-
-
-def _rows(
-    layout: TableLayout | LibsvmLayout, paths: Any, keep: Sequence[str], on_error: str, classes: Any
-) -> Any:
-    """Rows without their labels."""
-    if isinstance(layout, TableLayout):
-        return layout.unlabelled(paths, keep=keep, on_error=on_error)
-    if keep:
-        raise ValueError("LIBSVM text has no columns to keep; leave out --id.")
-    return layout.unlabelled(paths, classes, on_error=on_error)
-
-
-def _scored(model: RankerModel, rows: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """For each block the numbers of its rows, columns to pass on, and scores; one without rows if all are."""
-    if isinstance(model.layout, LibsvmLayout):
-        for block in rows:
-            yield block.numbers, None, model.score(block.X)
-        return
-    none = True
-    for block in rows:
-        s = feature_scores(model.layout.encoding, block.features, model.coef) + model.intercept
-        yield block.numbers, block.kept, s
-        none = False
-    if none:
-        yield np.empty(0, np.int64), rows.nothing(), np.empty(0)
 
 
 def _table(model: RankerModel, numbers: Any, kept: Any, s: Any) -> Any:

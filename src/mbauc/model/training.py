@@ -15,7 +15,7 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.parts_classifier import ClusterRows
 from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
 from mbauc.estimators.source_fit import first_block, rows_of
-from mbauc.metrics.delong import AucInterval, roc_auc_interval
+from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel

@@ -60,15 +60,14 @@ def updated(
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import LibsvmSource
-    >>> from mbauc.model import LibsvmLayout, RankerModel, updated
+    >>> from mbauc.model import RankerModel, updated
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday").write_text("1 1:2 2:1\n0 1:1 2:2\n0 2:1\n")
     >>> _ = (folder / "tuesday").write_text("1 1:3\n0 1:1 2:1\n")
     >>> monday = LibsvmSource(folder / "monday")
-    >>> layout = LibsvmLayout(monday.n_features, monday.zero_based)
     >>> ranker = MBAClassifier(l2=0.1, solver="gram").fit_source(monday)
-    >>> model = RankerModel.of(ranker, layout, monday.classes, settings={"l2": 0.1})
-    >>> model = updated(model, layout.source(folder / "tuesday", model.classes), decay=0.99)
+    >>> model = RankerModel.of(ranker, monday.layout, monday.classes, settings={"l2": 0.1})
+    >>> model = updated(model, model.layout.source(folder / "tuesday", model.classes), decay=0.99)
     >>> model.moments
     PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
     """

@@ -1,10 +1,9 @@
-"""Pair moments on disk: one npz file of plain arrays with a format name and a version."""
+"""Pair moments as arrays and back: what a file of moments, a model file and a checkpoint hold of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,23 @@ from numpy.typing import NDArray
 from mbauc.errors import MomentFileError
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
-from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.scatter import PackedScatters, WeightedMean
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
-from mbauc.store.archive import PlainArchive
+from mbauc.store import container
 from mbauc.store.array_schema import ArrayOf, Arrays
-from mbauc.store.atomic import atomic_write
-from mbauc.store.file_schema import shortened, shown
+from mbauc.store.arrays import Declared
+from mbauc.store.file_kind import FileKind
 
-FORMAT = "mbauc pair moments"
-VERSION = 1
+MOMENT_FILE = FileKind(
+    "set of pair moments",
+    MomentFileError,
+    "Copy it again, or save the moments again from the data (PairMoments.save)",
+)
+#: Sums of both classes, those of a closed set of pairs, and whether rows were drawn.
+Sums = tuple[ClassMoments, ClosedPairs | None, bool]
 
 
-def _rows(name: str) -> dict[str, ArrayOf]:
+def _schema(name: str) -> dict[str, ArrayOf]:
     return {
         f"{name}_count": ArrayOf("U", pattern="[0-9]{1,40}"),  # may exceed 64 bits
         f"{name}_weight": ArrayOf("<f8", low=0, high=HEAVIEST),
@@ -39,18 +42,38 @@ MOMENTS = Arrays(
     {
         "scatters": ArrayOf("<f8", ("d+1", "d")),
         "sampled": ArrayOf("|b1"),
-        **_rows("positive"),
-        **_rows("negative"),
+        **_schema("positive"),
+        **_schema("negative"),
     },
-    together={"pairs_scatter": ArrayOf("<f8", ("d", "d")), **_rows("pairs")},
+    together={"pairs_scatter": ArrayOf("<f8", ("d", "d")), **_schema("pairs")},
     sizes={"d": range(1, 2**31)},
 )
-#: What a file of moments alone says of itself.
-_OWN = Arrays({"format": ArrayOf("U"), "version": ArrayOf("<i8")})
-MOMENTS_FILE = replace(MOMENTS, required={**_OWN.required, **MOMENTS.required})
 
 
-def _pack(name: str, sums: WeightedMean) -> dict[str, Any]:
+def encode_moments(classes: ClassMoments, pairs: ClosedPairs | None, sampled: bool) -> dict[str, Any]:
+    """All sums as named arrays of numbers and text, which are not copied."""
+    arrays = {
+        "sampled": np.bool_(sampled),
+        "scatters": classes.packed.buffer,
+        **_encode("positive", classes.positive),
+        **_encode("negative", classes.negative),
+    }
+    if pairs is not None:
+        arrays |= _encode("pairs", pairs.differences)
+        arrays["pairs_scatter"] = pairs.scatter
+    return arrays
+
+
+def decode_moments(arrays: Mapping[str, NDArray[Any]]) -> Sums:
+    """The sums in arrays that are as :data:`MOMENTS` describes them; other arrays are ignored."""
+    pairs = None
+    if "pairs_scatter" in arrays:
+        pairs = ClosedPairs(_decode("pairs", arrays), arrays["pairs_scatter"])
+    plus, minus = (_decode(name, arrays) for name in ("positive", "negative"))
+    return ClassMoments(plus, minus, PackedScatters(arrays["scatters"])), pairs, bool(arrays["sampled"])
+
+
+def _encode(name: str, sums: WeightedMean) -> dict[str, Any]:
     return {
         f"{name}_count": np.str_(sums.count),
         f"{name}_weight": np.float64(sums.weight),
@@ -59,7 +82,7 @@ def _pack(name: str, sums: WeightedMean) -> dict[str, Any]:
     }
 
 
-def _unpack(name: str, arrays: Mapping[str, NDArray[Any]]) -> WeightedMean:
+def _decode(name: str, arrays: Mapping[str, NDArray[Any]]) -> WeightedMean:
     return WeightedMean(
         int(str(arrays[f"{name}_count"])),
         float(arrays[f"{name}_weight"]),
@@ -68,69 +91,21 @@ def _unpack(name: str, arrays: Mapping[str, NDArray[Any]]) -> WeightedMean:
     )
 
 
-def arrays_of(moments: PairMoments) -> dict[str, Any]:
-    """All of the moments as named arrays of numbers and text."""
-    arrays = {
-        "format": np.str_(FORMAT),
-        "version": np.int64(VERSION),
-        "sampled": np.bool_(moments._sampled),
-        "scatters": moments._classes.packed.buffer,
-        **_pack("positive", moments._classes.positive),
-        **_pack("negative", moments._classes.negative),
-    }
-    if moments._pairs is not None:
-        arrays |= _pack("pairs", moments._pairs.differences)
-        arrays["pairs_scatter"] = moments._pairs.scatter
-    return arrays
+def write_moments(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
+    """Write encoded moments to a file, whole or not at all."""
+    container.write(path, MOMENT_FILE, {}, arrays)
 
 
-def save_moments(moments: PairMoments, path: str | os.PathLike[str]) -> None:
-    """Write moments to ``path``, atomically."""
-    with atomic_write(path) as stream:
-        np.savez(stream, **arrays_of(moments))
+def read_moments(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Encoded moments from a file; no more memory than it is long."""
 
+    def select(about: dict[str, Any], declared: Declared) -> Collection[str]:
+        MOMENTS.check_declared(declared)
+        return declared
 
-def load_moments(path: str | os.PathLike[str]) -> PairMoments:
-    """Read moments from ``path``; no more memory than the file is long."""
+    _, arrays = container.read(path, MOMENT_FILE, select)
     try:
-        with open(path, "rb") as stream:
-            archive = PlainArchive(stream)
-            _check_kind(archive, path)
-            MOMENTS_FILE.check_declared(archive.declared)
-            arrays = archive.read()
-        MOMENTS_FILE.check_values(arrays)
-        return moments_of(arrays)
-    except MomentFileError:
-        raise
+        MOMENTS.check_values(arrays)
     except ValueError as error:
-        raise MomentFileError(
-            f"{os.fsdecode(path)} does not hold pair moments, or was cut short ({shortened(str(error))}). "
-            "Expected a file written by PairMoments.save; write it again from the data."
-        ) from error
-
-
-def _check_kind(archive: PlainArchive, path: str | os.PathLike[str]) -> None:
-    """Raise for files of other programs and versions."""
-    name = os.fsdecode(path)
-    _OWN.check_declared({key: archive.declared[key] for key in _OWN.required if key in archive.declared})
-    own = archive.read(_OWN.required)
-    if str(own["format"]) != FORMAT:
-        raise MomentFileError(
-            f"{name} is not an mbauc file: expected the field format={FORMAT!r}, "
-            f"found {shown(str(own['format']))}. Give a file written by PairMoments.save."
-        )
-    if int(own["version"]) != VERSION:
-        raise MomentFileError(
-            f"{name} has format version {int(own['version'])}, this mbauc reads version {VERSION}. "
-            "Read it with the mbauc that wrote it, or a newer one."
-        )
-
-
-def moments_of(arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
-    """Moments from arrays that are as :data:`MOMENTS` describes them."""
-    pairs = None
-    if "pairs_scatter" in arrays:
-        pairs = ClosedPairs(_unpack("pairs", arrays), arrays["pairs_scatter"])
-    plus, minus = (_unpack(name, arrays) for name in ("positive", "negative"))
-    classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))
-    return PairMoments._make(classes, pairs, bool(arrays["sampled"]))
+        raise MOMENT_FILE.reject_content(os.fsdecode(path), error) from error
+    return arrays

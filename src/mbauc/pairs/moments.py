@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.moment_file import decode_moments, encode_moments, read_moments, write_moments
 from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.pairs.scatter import WeightedMean, class_scatters
 from mbauc.pairs.scorer_statistics import ScorerStatistics
@@ -459,11 +460,24 @@ class PairMoments(ScorerStatistics):
 
         return condition_estimate(self.second_moment)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the moments to a file (npz, no pickle); the file is replaced whole or not at all."""
-        from mbauc.pairs.moment_file import save_moments
+    def encode(self) -> dict[str, Any]:
+        """All of the moments as named arrays of numbers and text, for files; nothing is copied."""
+        return encode_moments(self._classes, self._pairs, self._sampled)
 
-        save_moments(self, path)
+    @classmethod
+    def decode(cls, arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
+        """Moments from what :meth:`encode` made of them, in the memory of the arrays."""
+        return cls._make(*decode_moments(arrays))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the moments to a file (plain arrays, no pickle); it is replaced whole or not at all.
+
+        Raises
+        ------
+        DiskFullError
+            If there is no room; what stood at ``path`` is kept.
+        """
+        write_moments(path, self.encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PairMoments:
@@ -472,11 +486,9 @@ class PairMoments(ScorerStatistics):
         Raises
         ------
         MomentFileError
-            If the file is something else, is damaged, or comes from a newer version.
+            If the file is something else, is damaged, or comes from another version of the format.
         """
-        from mbauc.pairs.moment_file import load_moments
-
-        return load_moments(path)
+        return cls.decode(read_moments(path))
 
     def __repr__(self) -> str:
         plus, minus = self.counts

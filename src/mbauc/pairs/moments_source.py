@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from sys import float_info
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.metrics.running_auc import RunningAuc
-from mbauc.pairs.class_moments import ClassMoments
+from mbauc.pairs.moment_file import MOMENTS
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.scatter import PackedScatters, WeightedMean
-from mbauc.pairs.scatter.weighted_mean import HEAVIEST
 from mbauc.rows.block import Rows
+from mbauc.rows.fingerprint import FINGERPRINT, BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import thread_count
-from mbauc.store.array_schema import ArrayOf, Arrays
-from mbauc.store.checkpoint import Checkpoint
-from mbauc.store.file_schema import read_json, shortened
-from mbauc.store.fingerprint import (
-    FINGERPRINT,
-    BlockMark,
-    EarlierBlocks,
-    content_crc,
-    differences,
-    fingerprint_as_json,
-)
+from mbauc.store.array_schema import ArrayOf
+from mbauc.store.checkpoint import STATE, Checkpoint
+from mbauc.store.json_values import describe_differences, read_json
 
 if TYPE_CHECKING:
     from mbauc.rows.source import Source
@@ -92,7 +81,8 @@ def moments_from_source(
     if done.complete and done.moments is not None and now is not None and done.fingerprint == now:
         return done.moments
     path = "" if checkpoint is None else str(checkpoint.folder)
-    before = EarlierBlocks(path, list(done.marks), differences(done.fingerprint, now) if done.marks else "")
+    apart = describe_differences(done.fingerprint, now) if done.marks else ""
+    before = EarlierBlocks(path, list(done.marks), apart)
     done.fingerprint = now
     number, n_threads = 0, thread_count(n_jobs)
     with progress(about_rows(source), "pair moments", show=show) as advance:
@@ -119,10 +109,10 @@ def moments_from_source(
     before.compare_length(number)
     if done.moments is None:
         raise ValueError("the source has no rows; at least one block of rows is needed.")
-    if checkpoint is not None and now != fingerprint_as_json(source):
+    if checkpoint is not None and now != (later := fingerprint_as_json(source)):
         raise CheckpointError(
-            f"the data was changed while it was read ({differences(now, fingerprint_as_json(source))}). Delete "
-            f"the folder {path} and start again once the data stays as it is."
+            f"the data was changed while it was read ({describe_differences(now, later)}). Delete the folder "
+            f"{path} and start again once the data stays as it is."
         )
     if checkpoint is not None and (not done.complete or now is not None):
         done.complete = True
@@ -150,49 +140,25 @@ class _Done:
     def state(self) -> dict[str, Any]:
         if self.moments is None:
             raise ValueError("there are no moments yet")
-        classes = self.moments._classes
         return {
-            "scatters": classes.packed.buffer,
-            **_packed("positive", classes.positive),
-            **_packed("negative", classes.negative),
+            **self.moments.encode(),
             "marks": np.array(self.marks, dtype=np.int64),
             "complete": np.bool_(self.complete),
             "fingerprint": np.str_(json.dumps(self.fingerprint)),
         }
 
 
-def _packed(name: str, sums: WeightedMean) -> dict[str, Any]:
-    return {
-        f"{name}_count": np.int64(sums.count),
-        f"{name}_weights": np.array([sums.weight, sums.squared_weight]),
-        f"{name}_mean": sums.mean,
-    }
-
-
-def _expected(name: str) -> dict[str, ArrayOf]:
-    return {
-        f"{name}_count": ArrayOf("<i8", low=0),
-        f"{name}_weights": ArrayOf("<f8", (2,), low=0, high=(HEAVIEST, float_info.max)),
-        f"{name}_mean": ArrayOf("<f8", ("d",)),
-    }
-
-
 #: What a saved pass holds.
-_STATE = Arrays(
-    {
-        "scatters": ArrayOf("<f8", ("d+1", "d")),
-        **_expected("positive"),
-        **_expected("negative"),
+_STATE = replace(
+    MOMENTS,
+    required={
+        **MOMENTS.required,
         "marks": ArrayOf("<i8", ("blocks", 2), low=0),
         "complete": ArrayOf("|b1"),
         "fingerprint": ArrayOf("U"),
-    }
+    },
+    together={},
 )
-
-
-def _unpacked(name: str, state: dict[str, NDArray[Any]]) -> WeightedMean:
-    weight, squared = (float(value) for value in state[f"{name}_weights"])
-    return WeightedMean(int(state[f"{name}_count"]), weight, squared, state[f"{name}_mean"])
 
 
 def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
@@ -204,15 +170,11 @@ def _loaded(checkpoint: Checkpoint, n_features: int) -> _Done:
             f"{checkpoint.folder} holds moments of {state['scatters'].shape[1]:,} columns, the data has "
             f"{n_features:,}. Delete {STATE_NAME}.state in it, or choose another folder."
         )
-    plus, minus = _unpacked("positive", state), _unpacked("negative", state)
-    moments = PairMoments._make(ClassMoments(plus, minus, PackedScatters(state["scatters"])))
+    moments = PairMoments.decode(state)
     marks = [BlockMark(int(rows), int(crc)) for rows, crc in state["marks"]]
     try:
         fingerprint = read_json(str(state["fingerprint"]).encode())
         FINGERPRINT.check(fingerprint, "fingerprint")
     except ValueError as error:
-        raise CheckpointError(
-            f"{STATE_NAME}.state in {checkpoint.folder} cannot be read ({shortened(str(error))}). Delete that "
-            "file, or choose another folder."
-        ) from error
+        raise STATE.reject_content(str(checkpoint.folder / f"{STATE_NAME}.state"), error) from error
     return _Done(moments, marks, bool(state["complete"]), fingerprint)

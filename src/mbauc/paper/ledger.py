@@ -1,22 +1,30 @@
-"""Results of a long run, one line a task: a killed run goes on where it stopped."""
+"""Results of a long run, one record a task: a killed run is resumed where it stopped."""
 
 from __future__ import annotations
 
 import json
 import os
-import zlib
 from pathlib import Path
 from typing import Any
 
+from mbauc.errors import CheckpointError
+from mbauc.store.array_schema import Arrays
 from mbauc.store.atomic import atomic_write
-from mbauc.store.file_schema import shown
+from mbauc.store.file_kind import FileKind
+from mbauc.store.file_schema import Record, Text
+from mbauc.store.journal import Journal, JournalWriter, begin_journal
+from mbauc.store.json_values import describe_differences
+
+LEDGER = FileKind("ledger", CheckpointError, "Delete it to start again, or choose another folder")
+_TASK = "task"
+#: A result is a text in the text: it may be NaN, which files do not have otherwise.
+_ABOUT, _NOTHING = Record({"result": Text()}), Arrays({})
 
 
 class Ledger:
-    """An append-only file of finished tasks.
+    """An append-only file of finished tasks (:mod:`mbauc.store.journal`).
 
-    Each line is a checksum and a JSON object; the first holds the settings. A last line that was cut off in
-    the middle is dropped, anything else that does not add up is an error.
+    A last record that was cut off in the middle is dropped, anything else that does not add up is an error.
 
     Parameters
     ----------
@@ -43,74 +51,39 @@ class Ledger:
         self._path = Path(path)
         self.records: list[dict[str, Any]] = []
         # as JSON would give them back
-        wanted = json.loads(json.dumps(settings))
+        self._settings = json.loads(json.dumps(settings))
         if not self._path.exists():
+            # so that a file without its settings is never of our making
             with atomic_write(self._path) as stream:
-                stream.write(_line(wanted))
-            return
-        whole = self._read()
-        if whole[0] != wanted:
-            keys = sorted({*whole[0], *wanted})
-            apart = [
-                f"{key} was {whole[0].get(key)!r}, now {wanted.get(key)!r}"
-                for key in keys
-                if whole[0].get(key) != wanted.get(key)
-            ]
-            raise ValueError(
-                f"{self._path} was made with other settings ({'; '.join(apart)}). "
-                "Delete it, or choose another folder."
-            )
-        self.records = whole[1:]
+                stream.writelines(begin_journal(LEDGER, self._settings))
+        with open(self._path, "rb") as stream:
+            journal = Journal(stream, str(self._path), LEDGER)
+        bodies = journal.read_all()
+        if journal.about != self._settings:
+            apart = describe_differences(journal.about, self._settings)
+            raise LEDGER.reject(str(self._path), f"was made with other settings ({apart})")
+        try:
+            for number, body in enumerate(bodies, start=1):
+                _ABOUT.check(body.about, f"record {number}")
+                _NOTHING.check_declared(body.declared)
+                self.records.append(json.loads(body.about["result"]))
+        except (ValueError, RecursionError) as error:
+            raise LEDGER.reject_content(str(self._path), ValueError(str(error))) from error
+        if journal.end < journal.size:
+            os.truncate(self._path, journal.end)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a finished task; it is on disk when this returns."""
-        with open(self._path, "r+b") as stream:
+        """Add a finished task; it is on disk when this returns.
+
+        Raises
+        ------
+        DiskFullError
+            If it cannot be written; the tasks before it are kept.
+        """
+        text = json.dumps(record, separators=(",", ":"))
+        with open(self._path, "r+b", buffering=0) as stream:
+            advice = "The tasks before are kept: make room, and the same call resumes from there"
             end = stream.seek(0, os.SEEK_END)
-            try:
-                stream.write(_line(record))
-                stream.flush()
-                os.fsync(stream.fileno())
-            except BaseException:
-                # a full disk must not leave half a line for the next one to be joined to
-                stream.truncate(end)
-                raise
-        self.records.append(json.loads(json.dumps(record)))
-
-    def _read(self) -> list[dict[str, Any]]:
-        content = self._path.read_bytes()
-        *lines, torn = content.split(b"\n")
-        records = [self._parsed(line, number) for number, line in enumerate(lines, 1)]
-        if not records:
-            # atomically written, so a first line is whole or not of our making
-            self._parsed(torn, 1)
-        if torn:
-            with open(self._path, "rb+") as stream:
-                stream.truncate(len(content) - len(torn))
-        return records
-
-    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
-        checksum, _, text = line.partition(b" ")
-        if checksum != _checksum(text):
-            raise ValueError(
-                f"{self._path}, line {number}: the checksum does not fit, so the file is damaged or was "
-                "edited. Delete it to start again."
-            )
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise ValueError(
-                f"{self._path}, line {number}: expected a JSON object, got {shown(text)}. Delete the file to "
-                "start again."
-            )
-        return record
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    text = json.dumps(record, separators=(",", ":")).encode()
-    return _checksum(text) + b" " + text + b"\n"
-
-
-def _checksum(text: bytes) -> bytes:
-    return b"%08x" % zlib.crc32(text)
+            writer = JournalWriter(stream, str(self._path), LEDGER, self._settings, end, advice)
+            writer.append([(_TASK, {"result": text}, {})], sync=True)
+        self.records.append(json.loads(text))

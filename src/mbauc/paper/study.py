@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from mbauc.errors import NotAvailableError
+from mbauc.errors import CheckpointError, NotAvailableError
 from mbauc.paper.ledger import Ledger
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, single_threaded_blas, thread_count
@@ -73,7 +73,7 @@ class Study:
         """Raise if there are results of other files of that name."""
         for record in self._ledger.records:
             if record["dataset"] == dataset and record["data"] != fingerprint:
-                raise ValueError(
+                raise CheckpointError(
                     f"{self._path} has results of other files of {title or dataset}. Delete it, or choose "
                     "another folder."
                 )

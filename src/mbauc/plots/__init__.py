@@ -1,24 +1,24 @@
 """Plots for people who would rather look than read; they need matplotlib (the extra ``plots``).
 
-Functions draw on ``ax`` or on a new figure and return the axes; classes are displays in scikit-learn's manner.
+All are displays in scikit-learn's manner: ``from_predictions`` or ``from_estimator`` measure and draw at once,
+``plot`` draws again: on other axes, under another name, with other options. ``ax_``, ``figure_`` and the
+artists (``line_``, ``fill_`` …) are those of the last drawing. Scikit-learn has ``RocCurveDisplay``,
+``DetCurveDisplay``, ``PrecisionRecallDisplay`` and ``CalibrationDisplay``; these show intervals as well.
 :func:`save_figure` writes them to a file.
 """
 
-from mbauc.plots.displays import (
-    GainsDisplay,
-    PenaltyPathDisplay,
-    PrecisionBandDisplay,
-    ReliabilityDisplay,
-    RocBandDisplay,
-    ScoreDistributionDisplay,
-    WeightsDisplay,
-)
-from mbauc.plots.enough import enough_pairs_plot
+from mbauc.plots.enough_pairs import EnoughPairsDisplay
 from mbauc.plots.figure import new_figure, save_figure
-from mbauc.plots.promise import detection_interval_plot, np_band_plot
-from mbauc.plots.roc import deviate_plot, log_roc_plot, roc_plot
+from mbauc.plots.gains import GainsDisplay
+from mbauc.plots.penalty_path import PenaltyPathDisplay
+from mbauc.plots.precision_band import PrecisionBandDisplay
+from mbauc.plots.reliability import ReliabilityDisplay
+from mbauc.plots.roc_band import RocBandDisplay
+from mbauc.plots.score_distribution import ScoreDistributionDisplay
+from mbauc.plots.weights import WeightsDisplay
 
 __all__ = [
+    "EnoughPairsDisplay",
     "GainsDisplay",
     "PenaltyPathDisplay",
     "PrecisionBandDisplay",
@@ -26,12 +26,6 @@ __all__ = [
     "RocBandDisplay",
     "ScoreDistributionDisplay",
     "WeightsDisplay",
-    "detection_interval_plot",
-    "deviate_plot",
-    "enough_pairs_plot",
-    "log_roc_plot",
     "new_figure",
-    "np_band_plot",
-    "roc_plot",
     "save_figure",
 ]

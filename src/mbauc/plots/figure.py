@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,6 @@ def new_figure(width: float = 6.4, height: float = 6.0) -> Any:
 def axes_or_new(ax: Any, width: float = 6.4, height: float = 6.0) -> Any:
     """The axes to draw on: those given, or the only ones of a new figure."""
     return new_figure(width, height).add_subplot() if ax is None else ax
-
-
-def named(name: str, parts: Any) -> Mapping[str, Any]:
-    """What to draw under which name, or an error that says how to pass it."""
-    if not isinstance(parts, Mapping) or not parts:
-        raise ValueError(f"{name} must map names to what is drawn, such as {{'MBA': s}}, got {parts!r:.100}.")
-    return parts
 
 
 def rates_grid(ax: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is in a compressed file: gzip, bzip2 or xz, told by its first bytes, and read to the very end."""
+"""Compressed files: what they are by their first bytes, and gzip, bzip2 and xz read to the very end."""
 
 from __future__ import annotations
 
@@ -7,17 +7,55 @@ import gzip
 import io
 import lzma
 import zlib
-from typing import IO, Any, cast
+from pathlib import PurePath
+from typing import IO, Any, TypeVar, cast
 
 #: Errors of unpacking; an ``OSError`` is one only if it has no number (see :func:`is_damage`).
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+#: Endings of the names of files that are unpacked on the way.
+ENDINGS = (".gz", ".bz2", ".xz")
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+#: What other archives begin with.
+_OTHERS = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",  # without members
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf": "7z",
+    b"\x1f\x9d": "compress",
+}
 #: What a block of bzip2 begins with, behind its level, and how many bytes tell what a file is.
 _BLOCK, _START = b"1AY&SY", 10
 _CHUNK = 1 << 16
 
+AnyPath = TypeVar("AnyPath", bound=PurePath)
 
-def unpacked(stream: IO[bytes]) -> IO[bytes] | None:
+
+def strip_ending(path: AnyPath) -> AnyPath:
+    """The path without the ending of a compressed file.
+
+    Examples
+    --------
+    >>> from pathlib import PurePosixPath
+    >>> str(strip_ending(PurePosixPath("clicks.csv.GZ"))), str(strip_ending(PurePosixPath("clicks.csv")))
+    ('clicks.csv', 'clicks.csv')
+    """
+    return path.with_suffix("") if path.suffix.lower() in ENDINGS else path
+
+
+def archive_kind(stream: IO[bytes]) -> str | None:
+    """Of a file open at its beginning: gzip, bzip2, xz, zip, zstd, 7z or compress; None if it is no archive."""
+    start = stream.read(_START)
+    stream.seek(0)
+    if start.startswith(_GZIP):
+        return "gzip"
+    if _is_bzip2(start):
+        return "bzip2"
+    if start.startswith(_XZ):
+        return "xz"
+    return next((name for first, name in _OTHERS.items() if start.startswith(first)), None)
+
+
+def unpack(stream: IO[bytes]) -> IO[bytes] | None:
     """The content of a file that is open at its beginning; None if it is not compressed.
 
     A file may hold several streams one after the other, as parallel packers and ``cat`` write them, and zeros
@@ -28,19 +66,18 @@ def unpacked(stream: IO[bytes]) -> IO[bytes] | None:
     --------
     >>> import bz2, io
     >>> packed = bz2.compress(b"first ") + bz2.compress(b"second")
-    >>> unpacked(io.BytesIO(packed)).read()
+    >>> unpack(io.BytesIO(packed)).read()
     b'first second'
-    >>> unpacked(io.BytesIO(b"plain")) is None
+    >>> unpack(io.BytesIO(b"plain")) is None
     True
     """
-    start = stream.read(_START)
-    stream.seek(0)
-    if start.startswith(_GZIP):  # the reader of the standard library is strict
-        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-    if _is_bzip2(start):
-        return io.BufferedReader(_Streams(stream, _BZIP2), _CHUNK)
-    if start.startswith(_XZ):
-        return io.BufferedReader(_Streams(stream, _XZ), _CHUNK)
+    match archive_kind(stream):
+        case "gzip":  # the reader of the standard library is strict
+            return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+        case "bzip2":
+            return io.BufferedReader(_Streams(stream, _BZIP2), _CHUNK)
+        case "xz":
+            return io.BufferedReader(_Streams(stream, _XZ), _CHUNK)
     return None
 
 

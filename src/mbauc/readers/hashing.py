@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,53 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.checks import check_flag, check_whole
+from mbauc.rows.hashing import Hashes, hash_columns, hash_features, name_state, utf8_bytes
 from mbauc.rows.matrix import as_matrix, is_sparse
 
-Hashes = NDArray[np.uint64]
-
-_FNV_OFFSET = 0xCBF29CE484222325
-_FNV_PRIME = 0x100000001B3
-_BITS = 0xFFFFFFFFFFFFFFFF
-
-
-def hash_features(column: str, values: Any) -> Hashes:
-    """64-bit hashes of the features ``column=value``, one for each value.
-
-    The hash is FNV-1a with 64 bits over the UTF-8 bytes of the column's name, an equals sign and
-    the value, followed by the finaliser of MurmurHash3 (``fmix64``)::
-
-        h = 0xCBF29CE484222325
-        for each byte b:    h = (h xor b) · 0x100000001B3                          mod 2⁶⁴
-        h = (h xor h >> 33) · 0xFF51AFD7ED558CCD                                   mod 2⁶⁴
-        h = (h xor h >> 33) · 0xC4CEB9FE1A85EC53                                   mod 2⁶⁴
-        h =  h xor h >> 33
-
-    FNV-1a alone would not do: its last bit is the parity of the bytes' last bits. A missing value is
-    hashed as an empty one. Test vectors are in the example.
-
-    ``O(bytes)`` time; callers hash each distinct value of a column once a block.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    values : sequence of str, or Arrow array of strings
-        Values, all present.
-
-    Examples
-    --------
-    >>> from mbauc.readers.hashing import hash_features
-    >>> [f"{h:016x}" for h in hash_features("site_id", ["1fbe01fe", "", "é"]).tolist()]
-    ['cfcc8f48cfdaaa86', '9ec594fc54da9054', '37ca884996ef26e9']
-    >>> f"{hash_features('', [''])[0]:016x}"                 # of the equals sign alone
-    '7d4847d6948d751b'
-    """
-    from mbauc.readers import hash_kernels
-
-    text, ends = _utf8(values)
-    hashes = np.empty(ends.size - 1, dtype=np.uint64)
-    hash_kernels.hash_texts(text, ends, name_state(column), hashes)
-    return hashes
+__all__ = ["fold_columns", "hash_columns", "hash_features", "hash_keys", "hash_signs", "hash_slots"]
 
 
 def hash_keys(
@@ -77,26 +33,11 @@ def hash_keys(
     """
     from mbauc.readers import hash_kernels
 
-    text, ends = _utf8(values)
+    text, ends = utf8_bytes(values)
     keys = np.empty(ends.size, dtype=kind)
     ends = np.append(ends, ends[-1])  # an empty text at the end
     hash_kernels.hash_keys(text, ends, name_state(column), np.uint64(width), first, signed, keys)
     return keys
-
-
-def hash_columns(columns: NDArray[Any]) -> Hashes:
-    """64-bit hashes of column numbers counted from 0: ``fmix64`` of the number plus one.
-
-    Plus one is the number that the column has in a LIBSVM file. ``O(n)`` time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mbauc.readers.hashing import hash_columns
-    >>> [f"{h:016x}" for h in hash_columns(np.array([0, 1, 999_999])).tolist()]
-    ['b456bcfc34c2cb2c', '3abf2a20650683e7', '443b192cac3fa823']
-    """
-    return _mixed(columns.astype(np.uint64) + np.uint64(1))
 
 
 def hash_slots(hashes: Hashes, width: int) -> NDArray[np.int64]:
@@ -163,41 +104,3 @@ def fold_columns(X: Any, width: int, *, signed: bool = False) -> Any:
     folded = sp.csr_array((data, slots, matrix.indptr.astype(kind)), shape=(matrix.shape[0], width))
     folded.sum_duplicates()
     return folded
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """MurmurHash3's fmix64: every bit of the input moves every bit of the output."""
-    hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return np.asarray(hashes ^ (hashes >> np.uint64(33)))
-
-
-def name_state(column: str) -> np.uint64:
-    """FNV-1a of a column's name and the equals sign."""
-    state = _FNV_OFFSET
-    for byte in f"{column}=".encode():
-        state = ((state ^ byte) * _FNV_PRIME) & _BITS
-    return np.uint64(state)
-
-
-def _utf8(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """UTF-8 bytes of all values in a row, and where each starts and, after the last, the last one ends."""
-    if hasattr(values, "buffers"):
-        return _utf8_of_arrow(values)
-    encoded: Sequence[bytes] = [str(value).encode() for value in values]
-    ends = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=ends[1:])
-    # read-only as Arrow's memory is: compiled loops tell the two apart
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
-
-
-def _utf8_of_arrow(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    large = str(values.type).startswith("large_")
-    _, offsets, data = values.buffers()
-    if offsets is None or data is None:  # nothing but empty values
-        return np.frombuffer(b"", dtype=np.uint8), np.zeros(len(values) + 1, dtype=np.int64)
-    places: NDArray[Any] = np.frombuffer(offsets, dtype=np.int64 if large else np.int32)
-    ends = places[values.offset : values.offset + len(values) + 1].astype(np.int64)
-    text = np.frombuffer(data, dtype=np.uint8)
-    text.flags.writeable = False
-    return text, ends

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mbauc.errors import FewRowsWarning
-from mbauc.metrics import roc_auc, roc_auc_interval
 from mbauc.metrics.curves import (
     Histogram,
     Lift,
-    Reliability,
+    PenaltyPath,
     average_precision,
     histogram,
     lift_at,
-    partial_auc,
-    reliability,
+    penalty_path,
     tied_pairs,
 )
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.penalty_path import PenaltyPath, penalty_path
-from mbauc.metrics.tally import ClassScores, Tally
+from mbauc.metrics.intervals.delong import AucInterval, auc_interval
+from mbauc.metrics.intervals.sample_design import frequency_design
+from mbauc.metrics.partial_auc import standardized_partial_auc
+from mbauc.metrics.probabilities import Reliability, reliability
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.roc_auc import auc
 from mbauc.metrics.thresholds import ThresholdTable, threshold_table
-from mbauc.report import warnings as findings
-from mbauc.rows.labels import positive_rows
-from mbauc.rows.matrix import check_weights
+from mbauc.report.warnings import about_auc, about_model, about_probabilities, about_rows, about_thresholds
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
-
-Array = NDArray[np.float64]
 
 #: False-alarm rates of the partial AUCs, and shares of the rows that lifts are told for.
 PARTS = (0.1, 0.01)
@@ -120,67 +112,48 @@ def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluati
     -------
     Evaluation
     """
-    positive, values, weight = _checked(y, s, weight)
-    tally = Tally.of(positive, values, weight)
-    calibration = reliability(_probabilities(model, tally))
-    ranking = None
-    if tally.plus.values.size and tally.minus.values.size:
-        ranking = _ranking(model, tally)
+    ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
+    plus, minus = ranked.classes
+    calibration = reliability(_probabilities(model, ranked))
+    ranking = _ranking(model, ranked) if plus.values.size and minus.values.size else None
     path = penalty_path(model.path)
-    notes = [*findings.about_rows(tally, ranking.tied if ranking else 0.0)]
+    notes = [*about_rows(ranked, ranking.tied if ranking else 0.0)]
     if ranking:
-        smaller = min(tally.plus.total, tally.minus.total)
-        notes += findings.about_auc(ranking.interval, smaller) if ranking.interval else ()
-        notes += findings.about_thresholds(ranking.table, model)
-        notes += findings.about_probabilities(calibration)
-    notes += findings.about_model(model, path)
+        notes += about_auc(ranking.interval, min(plus.total, minus.total)) if ranking.interval else ()
+        notes += about_thresholds(ranking.table, model)
+        notes += about_probabilities(calibration)
+    notes += about_model(model, path)
     return Evaluation(
-        values.size,
-        tally.plus.total,
-        tally.minus.total,
-        weight is not None,
+        ranked.values.size,
+        plus.total,
+        minus.total,
+        ranked.weight is not None,
         ranking,
-        histogram(tally),
+        histogram(ranked),
         calibration,
         path,
         notes,
     )
 
 
-def _probabilities(model: RankerModel, tally: Tally) -> Tally:
-    if model.slope >= 0:  # the order stays
-        return Tally(*(ClassScores(model.probability(part.values), part.up_to) for part in tally))
-    positive, values, weight = tally.rows()
-    return Tally.of(positive, model.probability(values), weight)
+def _probabilities(model: RankerModel, ranked: RankedScores) -> RankedScores:
+    if model.slope >= 0:
+        return ranked.map_increasing(model.probability)
+    return RankedScores(ranked.positive, model.probability(ranked.values), ranked.weight)
 
 
-def _ranking(model: RankerModel, tally: Tally) -> Ranking:
+def _ranking(model: RankerModel, ranked: RankedScores) -> Ranking:
     interval = None
-    if min(tally.plus.total, tally.minus.total) >= 2:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FewRowsWarning)  # the page says so
-            interval = roc_auc_interval(*tally.rows(), weights="frequency" if tally.weighted else None)
+    if min(ranked.plus.total, ranked.minus.total) >= 2:
+        # where rows are few, the page says so
+        interval = auc_interval(ranked, frequency_design(ranked))
     own = float(model.threshold.value) if model.threshold else None
     return Ranking(
-        interval.auc if interval else roc_auc(*tally.rows()),
+        interval.auc if interval else auc(ranked),
         interval,
-        {part: partial_auc(tally, part) for part in PARTS},
-        average_precision(tally),
-        [lift_at(tally, share) for share in SHARES if share * tally.total >= 1],
-        threshold_table(tally, own),
-        tied_pairs(tally),
+        {part: standardized_partial_auc(ranked, part) for part in PARTS},
+        average_precision(ranked),
+        [lift_at(ranked, share) for share in SHARES if share * ranked.total >= 1],
+        threshold_table(ranked, own),
+        tied_pairs(ranked),
     )
-
-
-def _checked(y: Any, s: Any, weight: Any) -> tuple[NDArray[np.bool_], Array, Array | None]:
-    values = np.asarray(s, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0:
-        raise ValueError(f"s must hold one score for each row, and at least one row, got shape {values.shape}.")
-    positive = positive_rows(y, (0, 1))
-    if positive.size != values.size:
-        raise ValueError(f"y has {positive.size:,} labels and there are {values.size:,} scores.")
-    finite = np.isfinite(values)
-    if not finite.all():
-        row = int(np.flatnonzero(~finite)[0])
-        raise ValueError(f"the score of row {row:,} is {values[row]}; every score must be finite.")
-    return positive, values, check_weights(weight, values.size)

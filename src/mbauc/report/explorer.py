@@ -8,8 +8,14 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mbauc.metrics.operating_points import START, Position, start
-from mbauc.metrics.thresholds import SLIDER_STEPS, ThresholdTable, slider_decades
+from mbauc.metrics.thresholds import (
+    SLIDER_STEPS,
+    START,
+    OperatingPoint,
+    ThresholdTable,
+    slider_decades,
+    starting_point,
+)
 from mbauc.report.text import count, embedded_json, percent, score_text, short_percent
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ _ABOUT = {
 
 def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, model_name: str = "") -> str:
     """Controls, the result with something beside it, and the table of thresholds that the script reads."""
-    at = start(table)
+    at = starting_point(table)
     return (
         f'<div class="controls">{_modes(table, own)}</div>'
         f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_saying(at)}</div>'
@@ -55,7 +61,7 @@ def _modes(table: ThresholdTable, own: Threshold | None) -> str:
         f'autocomplete="off"{" checked" if mode == first else ""}>{text}</label>'
         for mode, text in modes
     )
-    rows = count(table.positives + table.negatives)
+    rows = count(table.rows)
     notes = "".join(
         f'<p class="soft" data-mode="{mode}"{"" if mode == first else " hidden"}>{text.format(rows=rows)}</p>'
         for mode, text in about.items()
@@ -77,7 +83,7 @@ def _promise(own: Threshold) -> str:
 
 
 def _sliders(table: ThresholdTable, own: Threshold | None) -> str:
-    rows = table.positives + table.negatives
+    rows = table.rows
     limits = (-SLIDER_STEPS * slider_decades(table.negatives), 0)
     alarms = (0, SLIDER_STEPS * slider_decades(rows))
     costs = (SLIDER_STEPS * _COST_ENDS[0], SLIDER_STEPS * _COST_ENDS[1])
@@ -99,21 +105,21 @@ def _sliders(table: ThresholdTable, own: Threshold | None) -> str:
 
 
 def _in_use(table: ThresholdTable) -> str:
-    rows = table.positives + table.negatives
+    rows = table.rows
     return (
         '<details class="controls"><summary>Rows in use: another number, or rarer positives</summary>'
         '<p class="soft">Test files often hold more positives than there will be. With the share that is '
         "expected in use, precision, alarms and costs are told for it.</p>"
         '<label for="share-number">Share of positives in use</label>'
         '<input type="text" inputmode="decimal" id="share-number" autocomplete="off" '
-        f'placeholder="{percent(table.positives / rows)}">'
+        f'placeholder="{percent(table.prevalence)}">'
         '<label for="rows-number">Rows in use, such as those of a day</label>'
         '<input type="text" inputmode="decimal" id="rows-number" autocomplete="off" '
         f'placeholder="{count(rows)}"></details>'
     )
 
 
-def _command(at: Position, own: Threshold | None, model_name: str) -> str:
+def _command(at: OperatingPoint, own: Threshold | None, model_name: str) -> str:
     """What sets this threshold; the script changes the number in it."""
     # a name with signs that cannot be seen must not get into a terminal with the rest
     name = PurePath(model_name).name if model_name.isprintable() else ""
@@ -132,7 +138,7 @@ def _command(at: Position, own: Threshold | None, model_name: str) -> str:
 # -- what stands there ----------------------------------------------------------------------------------------
 
 
-def _saying(at: Position) -> str:
+def _saying(at: OperatingPoint) -> str:
     positives, negatives = at.found + at.missed, at.false_alarms + at.quiet
     inputs = " ".join(f"{mode}-{kind}" for mode in _ABOUT for kind in ("slider", "number"))
     return (
@@ -142,7 +148,7 @@ def _saying(at: Position) -> str:
     )
 
 
-def _rates(at: Position) -> str:
+def _rates(at: OperatingPoint) -> str:
     rates = "".join(
         f'<tr><th scope="row">{words}</th><td>{_data(name, rate.value)}</td>'
         f"<td>{_data(name + '-low', rate.low)} to {_data(name + '-high', rate.high)}</td></tr>"
@@ -169,7 +175,7 @@ def _rates(at: Position) -> str:
     )
 
 
-def _confusion(at: Position) -> str:
+def _confusion(at: OperatingPoint) -> str:
     return (
         '<div class="scroll"><table class="wide"><caption>Confusion table</caption><thead><tr>'
         '<th scope="col">Row is</th><th scope="col">Alarm</th><th scope="col">No alarm</th></tr></thead><tbody>'

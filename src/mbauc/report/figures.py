@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.metrics.curves import Histogram, Reliability
-from mbauc.metrics.operating_points import Position
-from mbauc.metrics.thresholds import ThresholdTable
+from mbauc.metrics.curves import Histogram
+from mbauc.metrics.probabilities import Reliability
+from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
 from mbauc.report.svg import Axis, Plot
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 _SHARE = (0.0, 1.0)
 
 
-def roc_plot(table: ThresholdTable, at: Position) -> Plot:
+def roc_plot(table: ThresholdTable, at: OperatingPoint) -> Plot:
     """Detection against false alarms with the interval of each detection rate."""
     plot = Plot(
         "ROC curve",
@@ -28,7 +28,7 @@ def roc_plot(table: ThresholdTable, at: Position) -> Plot:
         height=300,
     )
     x, y = _from_zero(table)
-    low, high = (np.concatenate([end[:1], end]) for end in table.detection)
+    low, high = (np.concatenate([end[:1], end]) for end in table.detection_limits)
     plot.band(x, low, high, "band")
     plot.line(_SHARE, _SHARE, "chance")
     plot.line(x, y, "curve")
@@ -36,7 +36,7 @@ def roc_plot(table: ThresholdTable, at: Position) -> Plot:
     return plot
 
 
-def promise_plot(table: ThresholdTable, at: Position) -> Plot:
+def promise_plot(table: ThresholdTable, at: OperatingPoint) -> Plot:
     """The same where false alarms are few, with what a promise can reach."""
     x, y = _from_zero(table)
     floor = 10.0 ** np.floor(np.log10(0.9 / max(table.negatives, 2.0)))
@@ -52,7 +52,7 @@ def promise_plot(table: ThresholdTable, at: Position) -> Plot:
         height=300,
     )
     # a promise between two thresholds has to use the higher one: steps
-    low, high = (np.repeat(end, 2)[:-1] for end in table.detection)
+    low, high = (np.repeat(end, 2)[:-1] for end in table.detection_limits)
     plot.band(np.repeat(table.promise, 2)[1:], low, high, "promise")
     # straight between two thresholds means bent on this axis
     grid = np.geomspace(floor, 1.0, 300)
@@ -64,7 +64,7 @@ def promise_plot(table: ThresholdTable, at: Position) -> Plot:
     return plot
 
 
-def score_plot(bins: Histogram, at: Position | None) -> Plot:
+def score_plot(bins: Histogram, at: OperatingPoint | None) -> Plot:
     """Where the scores of each class lie."""
     kinds = [("minus", "negatives", bins.minus), ("plus", "positives", bins.plus)]
     key = [("area", kind, text) for kind, text, _ in kinds]
@@ -82,30 +82,28 @@ def score_plot(bins: Histogram, at: Position | None) -> Plot:
     return plot
 
 
-def precision_plot(table: ThresholdTable, at: Position) -> Plot:
+def precision_plot(table: ThresholdTable, at: OperatingPoint) -> Plot:
     """Precision against detection with its interval."""
-    alarms = table.found + table.false_alarms
-    some = alarms > 0
-    x, y = table.found[some] / table.positives, table.found[some] / alarms[some]
+    some = table.alarms > 0
+    x, y = table.detection[some], table.found[some] / table.alarms[some]
     plot = Plot(
         "Precision against detection rate",
         Axis(*_SHARE, "detection rate (recall)", percent=True),
         Axis(*_SHARE, "precision", percent=True),
         [("line", "curve", "measured"), ("area", "band", "95% interval"), ("line", "chance", "chance")],
     )
-    plot.band(x, table.precision[0][some], table.precision[1][some], "band")
-    plot.line(_SHARE, [table.positives / (table.positives + table.negatives)] * 2, "chance")
+    low, high = (end[some] for end in table.precision_limits)
+    plot.band(x, low, high, "band")
+    plot.line(_SHARE, [table.prevalence] * 2, "chance")
     plot.line(x, y, "curve")
     if x.size < 20:
         plot.dots(x, y, "dot")
-    plot.mark(at.detection.value, at.precision.value if alarms[at.row] else 0.0, "precision")
+    plot.mark(at.detection.value, at.precision.value if table.alarms[at.row] else 0.0, "precision")
     return plot
 
 
 def gains_plot(table: ThresholdTable) -> Plot:
     """Share of the positives found in a share of all rows."""
-    alarms = table.found + table.false_alarms
-    everyone = table.positives + table.negatives
     plot = Plot(
         "Gains: positives found against rows looked at",
         Axis(*_SHARE, "share of the rows, highest scores first", percent=True),
@@ -113,8 +111,8 @@ def gains_plot(table: ThresholdTable) -> Plot:
         [("line", "curve", "by score"), ("line", "chance", "blindly"), ("line", "ideal", "at best")],
     )
     plot.line(_SHARE, _SHARE, "chance")
-    plot.line([0.0, table.positives / everyone, 1.0], [0.0, 1.0, 1.0], "ideal")
-    plot.line(np.append(0.0, alarms / everyone), np.append(0.0, table.found / table.positives), "curve")
+    plot.line([0.0, table.prevalence, 1.0], [0.0, 1.0, 1.0], "ideal")
+    plot.line(np.append(0.0, table.alarms / table.rows), np.append(0.0, table.detection), "curve")
     return plot
 
 
@@ -171,5 +169,4 @@ def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float) -> Plot:
 
 def _from_zero(table: ThresholdTable) -> tuple[Array, Array]:
     """The measured curve, from no alarm at all."""
-    x, y = table.false_alarms / table.negatives, table.found / table.positives
-    return np.append(0.0, x), np.append(0.0, y)
+    return np.append(0.0, table.false_alarm), np.append(0.0, table.detection)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mbauc.metrics.operating_points import Position, explore, start
-from mbauc.metrics.penalty_path import PenaltyPath
+from mbauc.metrics.curves import PenaltyPath
+from mbauc.metrics.thresholds import OperatingPoint, choose_threshold, starting_point
 from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
@@ -57,7 +57,7 @@ def sections(
     """The sections of the page; those that the threshold moves marks in are within the one it is chosen in."""
     ranking = found.ranking
     if ranking:
-        at = start(ranking.table)
+        at = starting_point(ranking.table)
         roc = _side_by_side(_roc(ranking, at), _promise(ranking, at))
         precision = _side_by_side(_precision(ranking, at), _gains(ranking))
         yield Section(
@@ -79,7 +79,7 @@ def sections(
     yield Section("summary", "Data and model", _summary(found, model, data_name))
 
 
-def _scores(found: Evaluation, at: Position | None) -> str:
+def _scores(found: Evaluation, at: OperatingPoint | None) -> str:
     bins = found.scores
     text = "Scores of each class, each as shares of its own class. The farther apart, the better the ranking."
     if bins.outside:
@@ -93,11 +93,11 @@ def _scores(found: Evaluation, at: Position | None) -> str:
     return _figure("score-plot", figures.score_plot(bins, at), text, _folded(table))
 
 
-def _roc(ranking: Ranking, at: Position) -> str:
+def _roc(ranking: Ranking, at: OperatingPoint) -> str:
     rows = []
     for limit in _LIMITS:
         if limit * ranking.table.negatives >= 1:
-            here = explore(ranking.table, false_alarm=limit)
+            here = choose_threshold(ranking.table, false_alarm=limit)
             ends = between(here.detection.low, here.detection.high)
             rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.cut)))
     heads = ("False alarms", "Detection", "95% interval", "Threshold")
@@ -110,7 +110,7 @@ def _roc(ranking: Ranking, at: Position) -> str:
     )
 
 
-def _promise(ranking: Ranking, at: Position) -> str:
+def _promise(ranking: Ranking, at: OperatingPoint) -> str:
     return _figure(
         "promise-plot",
         figures.promise_plot(ranking.table, at),
@@ -121,7 +121,7 @@ def _promise(ranking: Ranking, at: Position) -> str:
     )
 
 
-def _precision(ranking: Ranking, at: Position) -> str:
+def _precision(ranking: Ranking, at: OperatingPoint) -> str:
     return _figure(
         "precision-plot",
         figures.precision_plot(ranking.table, at),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbauc.metrics.curves import Reliability
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.design import FEW_ROWS, enough_rows
-from mbauc.metrics.operating_points import explore
-from mbauc.metrics.penalty_path import PenaltyPath
-from mbauc.metrics.tally import Tally
-from mbauc.metrics.thresholds import ThresholdTable, exact_limits
+from mbauc.metrics.curves import PenaltyPath
+from mbauc.metrics.intervals.binomial import clopper_pearson
+from mbauc.metrics.intervals.delong import AucInterval
+from mbauc.metrics.intervals.sample_design import FEW_ROWS, enough_rows
+from mbauc.metrics.probabilities import Reliability
+from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.thresholds import ThresholdTable, choose_threshold
 from mbauc.report.text import count, number, percent, short_percent
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ _OFF = 1.5
 _BY_CHANCE = 0.25
 
 
-def about_rows(tally: Tally, tied: float) -> Iterator[str]:
+def about_rows(ranked: RankedScores, tied: float) -> Iterator[str]:
     """Classes that are missing or small, and ties."""
-    for part, name in zip(tally, ("positive", "negative"), strict=True):
+    for part, name in zip(ranked.classes, ("positive", "negative"), strict=True):
         if not part.values.size:
             yield (
                 f"There is no {name} row. AUC, curves and thresholds need both classes and are left out; check "
@@ -47,9 +47,9 @@ def about_rows(tally: Tally, tied: float) -> Iterator[str]:
             f"{percent(tied)} of the pairs of a positive and a negative row have equal scores and count one "
             "half in the AUC. No threshold can part them."
         )
-    if any(part.up_to is not None and (part.up_to % 1).any() for part in tally):
+    if any(part.up_to is not None and (part.up_to % 1).any() for part in ranked.classes):
         yield "Weights are not all whole numbers. The intervals take a weight as a number of equal rows."
-    rows, total = sum(part.values.size for part in tally), sum(part.total for part in tally)
+    rows, total = sum(part.values.size for part in ranked.classes), ranked.total
     if total > _HEAVY * rows:
         yield (
             f"The weights of {count(rows)} rows add up to {count(total)}. The intervals take them for so many "
@@ -79,7 +79,7 @@ def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]
     promised = None if model.threshold is None else model.threshold.false_alarm
     if promised is None or table.chosen is None:
         return
-    at = explore(table)
+    at = choose_threshold(table)
     if at.false_alarm.low > promised:
         yield (
             f"The model's threshold was to raise alarms for at most {short_percent(promised)} of the "
@@ -92,7 +92,7 @@ def about_probabilities(bins: Reliability) -> Iterator[str]:
     """Probabilities that are off as a whole, or in many places."""
     size = float(bins.size.sum())
     predicted, hits = float(bins.predicted @ bins.size) / size, float(bins.seen @ bins.size)
-    low, high = (float(end[0]) for end in exact_limits([hits], size))
+    low, high = (float(end) for end in clopper_pearson(hits, size, 0.95))
     seen = hits / size
     too_high, too_low = predicted > max(high, _OFF * seen), predicted < min(low, seen / _OFF)
     if too_high or too_low:

@@ -12,9 +12,9 @@ from scipy import sparse as sp
 
 from mbauc.errors import NonFiniteError
 from mbauc.pairs.scatter.sparse import all_ones, canonical_csr
+from mbauc.rows.fingerprint import BlockMark, content_crc
 from mbauc.rows.labels import positive_rows
 from mbauc.rows.matrix import as_matrix, check_weights, is_sparse
-from mbauc.store.fingerprint import BlockMark, content_crc
 
 if TYPE_CHECKING:
     from mbauc.rows.source import Source

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.rows.scores import scores
+
 
 class Block(NamedTuple):
     """Some rows of a data set; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
@@ -28,11 +30,48 @@ class Block(NamedTuple):
     weight: NDArray[np.float64] | None = None
 
 
+class ScoredBlock(NamedTuple):
+    """Labels, scores and, if any, weights of some rows of a data set.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n,)
+        1 for positive rows, 0 for negative ones.
+    scores : ndarray of shape (n,)
+        x'w of each row.
+    weight : ndarray of shape (n,) or None
+        Row weights.
+    """
+
+    y: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    weight: NDArray[np.float64] | None = None
+
+
+class NumberedScores(NamedTuple):
+    """Scores of some rows of files without labels.
+
+    Attributes
+    ----------
+    numbers : ndarray of int64
+        Which rows they are, counted from 0 over all files: those that were left out count.
+    scores : ndarray of shape (n,)
+        x'w of each row.
+    columns : Arrow table or None
+        Columns of the files that are passed on.
+    """
+
+    numbers: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    columns: Any = None
+
+
 class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
-    A source may also have a method ``fingerprint()``, which tells what its blocks depend on; see
-    :func:`fingerprint_of`.
+    A source may also have a method ``fingerprint()``, which tells what its blocks depend on (see
+    :func:`fingerprint_of`), and a method ``scored(coef)``, if it has a faster way to scores than its blocks
+    (see :func:`score_blocks`).
 
     Attributes
     ----------
@@ -73,6 +112,26 @@ def fingerprint_of(source: Any) -> dict[str, object] | None:
     """
     tell = getattr(source, "fingerprint", None)
     return tell() if callable(tell) else None
+
+
+def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+    """Labels, scores x'w and weights of the rows of any source, block by block.
+
+    By the source's own method ``scored(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blocks = [Block(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))]
+    >>> [block.scores.tolist() for block in score_blocks(blocks, np.array([1.0, -0.5]))]
+    [[0.0, 1.0]]
+    """
+    score = getattr(source, "scored", None)
+    if callable(score):
+        yield from score(coef)
+        return
+    for X, y, *rest in source:
+        yield ScoredBlock(y, scores(X, coef[None, :])[0], rest[0] if rest else None)
 
 
 def file_stamps(paths: Iterable[str]) -> list[object]:

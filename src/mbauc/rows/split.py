@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.checks import check_number
-from mbauc.readers.hashing import hash_columns
-from mbauc.rows.source import Block, Source, about_rows, fingerprint_of
+from mbauc.rows.hashing import hash_columns
+from mbauc.rows.source import Block, ScoredBlock, Source, about_rows, fingerprint_of, score_blocks
 
 
 class SomeRows:
@@ -61,10 +62,23 @@ class SomeRows:
         first = 0
         for X, y, *rest in self._source:
             weight: Any = rest[0] if rest else None
-            keys = hash_columns(np.arange(first, first + len(y), dtype=np.uint64))
-            keys = hash_columns(keys ^ hash_columns(np.array([self._seed])))
-            out = keys < np.uint64(min(int(self._share * 2.0**64), 2**64 - 1))
-            rows = np.flatnonzero(out if self._held_out else ~out)
+            rows = self._select(first, len(y))
             first += len(y)
             if rows.size:
                 yield Block(X[rows], y[rows], None if weight is None else weight[rows])
+
+    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+        """Labels, scores x'w and weights of the rows, by the fastest way that the source has."""
+        first = 0
+        for y, s, weight in score_blocks(self._source, coef):
+            rows = self._select(first, len(y))
+            first += len(y)
+            if rows.size:
+                yield ScoredBlock(y[rows], s[rows], None if weight is None else weight[rows])
+
+    def _select(self, first: int, count: int) -> NDArray[np.intp]:
+        """Which of the rows from number ``first`` on are on this side."""
+        keys = hash_columns(np.arange(first, first + count, dtype=np.uint64))
+        keys = hash_columns(keys ^ hash_columns(np.array([self._seed])))
+        out = keys < np.uint64(min(int(self._share * 2.0**64), 2**64 - 1))
+        return np.flatnonzero(out if self._held_out else ~out)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from mbauc.store.file_schema import shown
+from mbauc.checks import abbreviate
 
 #: More threads than this are taken for a mistake.
 MOST_THREADS = 4096
@@ -43,7 +43,7 @@ def thread_count(n_jobs: int | None) -> int:
     if wanted == 0:
         raise ValueError("n_jobs must not be 0; give a number of threads, -1 for all cores, or None.")
     if wanted > MOST_THREADS:
-        raise ValueError(f"n_jobs must be at most {MOST_THREADS:,}, got {shown(wanted)}.")
+        raise ValueError(f"n_jobs must be at most {MOST_THREADS:,}, got {abbreviate(wanted)}.")
     return wanted if wanted > 0 else max(1, (os.cpu_count() or 1) + 1 + wanted)
 
 

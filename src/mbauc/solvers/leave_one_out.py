@@ -161,7 +161,7 @@ def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
     """
     total = float(spectrum.multiplicity.sum())
     mean = float(spectrum.multiplicity @ spectrum.nodes) / total if total > 0 else 0.0
-    if mean <= 0.0:
+    if mean <= 0.0 or not np.isfinite(spectrum.nodes).all():
         return 1.0
     smallest = float(spectrum.nodes[spectrum.nodes > _ROUNDING * spectrum.nodes.max()].min())
     l2 = l2_grid(mean, smallest)

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pyspark.sql import Column
 
-from mbauc.metrics.delong import AucInterval
-from mbauc.metrics.parts_auc import ReadScores, interval_of
+from mbauc.metrics import AucInterval
+from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.rows.label_counts import take_census
 from mbauc.spark.frame import cluster_rows, is_frame
@@ -54,7 +54,7 @@ def roc_auc_interval(
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
-    return interval_of(_ranked(frame, score, label, weight), confidence, scale)
+    return _ranked(frame, score, label, weight).interval(confidence, scale)
 
 
 def _ranked(frame: Any, score: Column | str, label: str, weight: str | None) -> RankSums:

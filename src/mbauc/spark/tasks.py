@@ -12,7 +12,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from mbauc.errors import PartError
-from mbauc.metrics.rank_sums import RankedScores, RankSums
+from mbauc.metrics.rank_sums import RankSums
+from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.parts import Merge, Task
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.
@@ -68,14 +69,13 @@ class Scoring:
         """For mapInArrow."""
         number, failure = TaskContext.get().partitionId(), None
         try:
-            positive, values, weight = self._task(number, self._items(batches))
+            scores = self._task(number, self._items(batches))
         except ValueError as error:
             failure = pickle.dumps(_as_part_error(number, error))
-            positive, values, weight = np.zeros(1, dtype=bool), np.zeros(1), None
-        weights = np.ones(values.size) if weight is None else weight
-        failed = pa.array([failure] * values.size, pa.binary())
+            scores = RankedScores(np.zeros(1, dtype=bool), np.zeros(1))
+        failed = pa.array([failure] * scores.values.size, pa.binary())
         yield pa.RecordBatch.from_arrays(
-            [pa.array(positive), pa.array(values), pa.array(weights), failed],
+            [pa.array(scores.positive), pa.array(scores.values), pa.array(scores.weights), failed],
             names=["positive", "score", "weight", "failed"],
         )
 

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.store.file_schema import Text, shown
+from mbauc.checks import abbreviate
+from mbauc.store.file_schema import Text
 
 _LARGEST = sys.float_info.max
 
@@ -31,21 +32,14 @@ Size = int | Collection[int]
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """An array: its type, its shape, and what stands in it.
+    """An array: its type, its shape, and the range of its numbers or the form of its texts.
 
-    Attributes
-    ----------
-    dtype : str
-        As NumPy writes it, such as ``<f8``; ``U`` for text of any length.
-    shape : tuple of int or str
-        Sizes. A name stands for the same size wherever it occurs; ``d+1`` is one more.
-    low, high : float, or one for each entry
-        Range of the numbers. By default they are finite.
-    pattern : str
-        What a text must match.
+    A type is as NumPy writes it, such as ``<f8``, or several of which it may be one; ``U`` is text of any
+    length. A name in a shape stands for the same size wherever it occurs; ``d+1`` is one more. Numbers are
+    finite by default; bounds may be one for each entry.
     """
 
-    dtype: str
+    dtype: str | tuple[str, ...]
     shape: tuple[int | str, ...] = ()
     low: float | tuple[float, ...] = -_LARGEST
     high: float | tuple[float, ...] = _LARGEST
@@ -71,22 +65,9 @@ def _extremes(array: NDArray[Any]) -> str:
 
 @dataclass(frozen=True)
 class Arrays:
-    """Arrays that belong together.
+    """Arrays that belong together: those that there must be, all or none, may be, and what others must be.
 
-    Attributes
-    ----------
-    required : mapping of str to ArrayOf
-        Those that there must be.
-    together : mapping of str to ArrayOf
-        All of these, or none.
-    optional : mapping of str to ArrayOf
-        Each of these may be missing.
-    others : ArrayOf or None
-        What arrays of any other name must be; None if there may be none.
-    sizes : mapping of str to int or collection of int
-        Sizes that named ones may have.
-    agree : callable
-        Told the arrays; raises a ValueError if they do not go together.
+    ``sizes`` are those that named ones may have; ``agree`` raises a ValueError if arrays do not go together.
     """
 
     required: Mapping[str, ArrayOf]
@@ -102,15 +83,7 @@ class Arrays:
     def check_declared(
         self, declared: Mapping[str, tuple[str, tuple[int, ...]]], **sizes: Size
     ) -> dict[str, int]:
-        """Raise a ValueError unless types and shapes are as described; the sizes that the names stand for.
-
-        Parameters
-        ----------
-        declared : mapping of str to (str, tuple of int)
-            Type and shape of each array.
-        **sizes : int or collection of int
-            Further sizes, or others than are described.
-        """
+        """Raise a ValueError unless types and shapes are as described; the sizes that the names stand for."""
         wanted = list(self.required)
         if any(name in declared for name in self.together):
             wanted += self.together
@@ -123,16 +96,20 @@ class Arrays:
         for name in order:
             kind, (dtype, shape) = self._kind(name), declared[name]
             if kind is None:
-                raise ValueError(f"it has the array {shown(name)}, which this mbauc does not know")
-            if dtype != kind.dtype and not (kind.dtype == "U" and re.fullmatch("<U[0-9]+", dtype)):
-                raise ValueError(f"the array {shown(name)} must be of type {kind.dtype}, got {shown(dtype)}")
+                raise ValueError(f"it has the array {abbreviate(name)}, which this mbauc does not know")
+            types = kind.dtype if isinstance(kind.dtype, tuple) else (kind.dtype,)
+            if dtype not in types and not (types == ("U",) and re.fullmatch("<U[0-9]+", dtype)):
+                told = " or ".join(types)
+                raise ValueError(
+                    f"the array {abbreviate(name)} must be of type {told}, got {abbreviate(dtype)}"
+                )
             fits = len(shape) == len(kind.shape) and all(
                 _bound(size, n, known, allowed) for size, n in zip(kind.shape, shape, strict=True)
             )
             if not fits:
                 told = ", ".join(str(_told(size, known, allowed)) for size in kind.shape)
                 raise ValueError(
-                    f"the array {shown(name)} must have the shape ({told}), got {shown(tuple(shape))}"
+                    f"the array {abbreviate(name)} must have the shape ({told}), got {abbreviate(tuple(shape))}"
                 )
         return known
 

@@ -1,42 +1,93 @@
-"""Named arrays as bytes and back: a JSON description and the numbers themselves, nothing that could run."""
+"""Named arrays as bytes and back: a JSON description and the numbers themselves, nothing that could run.
+
+A body is::
+
+    8 bytes   length of a JSON text, little endian
+    text      {"kind": "…", "about": {…}, "arrays": [{"name", "dtype", "shape"}, …]}, ASCII
+    arrays    in the order of the text, C-ordered and little endian
+
+Each array begins at the next multiple of 64 bytes of the file, and there the body ends; gaps are zeros.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import struct
-from collections.abc import Callable, Collection, Mapping
-from typing import IO, Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.store.file_schema import Description, Json, ListOf, Number, Record, Text, read_json, shown
+from mbauc.store.file_schema import Json, ListOf, Number, Record, Text
+from mbauc.store.json_values import read_json
+from mbauc.store.stable_file import ALIGNMENT, StableFile
 
 #: Type and shape of arrays, as a file declares them.
 Declared = Mapping[str, tuple[str, tuple[int, ...]]]
+#: Bytes to write.
+Piece = memoryview | bytes
 
-#: Arrays begin at multiples of this many bytes.
-ALIGNMENT = 64
 #: Booleans, numbers and text.
 _KINDS = "biufU"
 _LENGTH = struct.Struct("<Q")
-_SIZE = Number(0, 2**48, whole=True)
-#: Types of truth values, numbers and text, as NumPy writes them.
-TYPES = r"\|[biu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}"
-_ENTRY: dict[str, Description] = {
-    "name": Text(),
-    "dtype": Text(TYPES, "the type of numbers or text"),
-    "shape": ListOf(_SIZE, most=32),
-    "at": _SIZE,
-}
-#: What is told before the arrays.
-_DESCRIPTION = Record({"about": Record({}, others=Json()), "arrays": ListOf(Record(_ENTRY))})
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+#: Longest JSON text: its objects take some twenty times as much memory. Names of ten million columns fit.
+MOST_TEXT = 1 << 28
+_TYPES = r"\|[biu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}"
+_ENTRY = Record(
+    {
+        "name": Text(),
+        "dtype": Text(_TYPES, "the type of numbers or text"),
+        "shape": ListOf(Number(0, 2**48, whole=True), most=32),
+    }
+)
+_DESCRIPTION = Record({"kind": Text(), "about": Record({}, others=Json()), "arrays": ListOf(_ENTRY)})
 
 
-def padded(size: int) -> int:
-    """The next multiple of the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+class Field(NamedTuple):
+    """An array as a body declares it, and where it begins in the file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    place: int
+
+
+@dataclass(frozen=True)
+class Body:
+    """What a body says of itself: its kind, values of JSON and arrays, which have not been read."""
+
+    kind: str
+    about: dict[str, Any]
+    fields: tuple[Field, ...]
+    #: where the first of the arrays begins and the last one ends, in the file
+    start: int
+    end: int
+
+    @property
+    def declared(self) -> Declared:
+        """Type and shape of each array."""
+        return {field.name: (field.dtype, field.shape) for field in self.fields}
+
+    def view(self, memory: memoryview, at: int) -> dict[str, NDArray[Any]]:
+        """The arrays, in memory that holds the bytes of the file from ``at`` on."""
+        arrays = {}
+        for name, dtype, shape, place in self.fields:
+            flat = np.frombuffer(memory, dtype, math.prod(shape), place - at)
+            arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)
+        return arrays
+
+    def read(self, file: StableFile, names: Collection[str]) -> dict[str, NDArray[Any]]:
+        """Some of the arrays, each in memory of its own."""
+        arrays = {}
+        for name, dtype, shape, place in self.fields:
+            if name in names:
+                arrays[name] = np.empty(shape, dtype=dtype)
+                file.fill(place, arrays[name])
+        return arrays
 
 
 def array_bytes(array: NDArray[Any]) -> memoryview:
@@ -45,131 +96,85 @@ def array_bytes(array: NDArray[Any]) -> memoryview:
     return little.reshape(-1).view(np.uint8).data
 
 
-def encoded(arrays: Mapping[str, Any], about: dict[str, Any]) -> list[memoryview | bytes]:
-    """Arrays with a note about them, as pieces to write one after another.
+def encode(
+    kind: str, about: Mapping[str, Any], arrays: Mapping[str, Any], start: int
+) -> tuple[list[Piece], Body]:
+    """A body that begins at ``start`` in a file, as pieces to write one after another; arrays are not copied.
 
-    The layout: the length of a JSON text (8 bytes, little endian); the text ``{"about": …, "arrays": [{"name",
-    "dtype", "shape", "at"}, …]}``; the arrays, C-ordered and little endian, each ``at`` bytes from the
-    beginning.
-
-    Parameters
-    ----------
-    arrays : mapping of str to array
-        Booleans, numbers or text.
-    about : dict
-        Anything that JSON can hold.
+    A ValueError if JSON cannot hold ``about`` (it has no NaN), or arrays are not truth values, numbers or text.
     """
     held = {name: np.asarray(array) for name, array in arrays.items()}
     for name, array in held.items():
         if array.dtype.kind not in _KINDS:
             raise ValueError(f"{name!r} has dtype {array.dtype}; booleans, numbers and text can be stored.")
-    described, places = b"", [0] * len(held)
-    while True:
-        # the text tells places that depend on its own length, so it is written until that stays the same
-        described = _description(held, places, about)
-        at = padded(_LENGTH.size + len(described))
-        found = []
-        for array in held.values():
-            found.append(at)
-            at += padded(array.nbytes)
-        if found == places:
-            break
-        places = found
-    pieces: list[memoryview | bytes] = [_LENGTH.pack(len(described)), described]
-    pieces.append(bytes(padded(_LENGTH.size + len(described)) - _LENGTH.size - len(described)))
+    declared = [(name, array.dtype.newbyteorder("<").str, array.shape) for name, array in held.items()]
+    listed = [{"name": name, "dtype": dtype, "shape": shape} for name, dtype, shape in declared]
+    text = _JSON.encode({"kind": kind, "about": about, "arrays": listed}).encode()
+    if len(text) > MOST_TEXT:
+        raise ValueError(
+            f"what the {kind} says of itself takes {len(text) / 2**20:,.0f} MiB of text, more than the "
+            f"{MOST_TEXT / 2**20:,.0f} MiB that a file may have. Hash the columns instead of naming them."
+        )
+    body = _lay_out(kind, dict(about), declared, start, len(text))
+    first = _LENGTH.pack(len(text)) + text
+    pieces: list[Piece] = [first.ljust(body.start - start, b"\0")]
     for array in held.values():
-        pieces += [array_bytes(array), bytes(padded(array.nbytes) - array.nbytes)]
-    return pieces
+        pieces += [array_bytes(array), bytes(-array.nbytes % ALIGNMENT)]
+    return pieces, body
 
 
-def _description(arrays: Mapping[str, NDArray[Any]], places: list[int], about: dict[str, Any]) -> bytes:
-    listed = [
-        {"name": name, "dtype": array.dtype.newbyteorder("<").str, "shape": list(array.shape), "at": at}
-        for (name, array), at in zip(arrays.items(), places, strict=True)
-    ]
-    return json.dumps({"about": about, "arrays": listed}, separators=(",", ":")).encode()
-
-
-def read_plain(
-    stream: IO[bytes],
+def _lay_out(
+    kind: str,
+    about: dict[str, Any],
+    declared: Iterable[tuple[str, str, tuple[int, ...]]],
     start: int,
-    length: int,
-    wanted: Callable[[dict[str, Any], Declared], Collection[str]],
-    *,
-    most_text: int | None = None,
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The note and the arrays that :func:`encoded` has made bytes of; memory for those that are wanted.
+    text_bytes: int,
+) -> Body:
+    """A body whose arrays stand one behind the other: together they take no more memory than the file."""
+    fields = []
+    first = end = _align(start + _LENGTH.size + text_bytes)
+    for name, dtype, shape in declared:
+        fields.append(Field(name, dtype, shape, end))
+        end += _align(math.prod(shape) * _item_bytes(dtype))
+    return Body(kind, about, tuple(fields), first, end)
 
-    Nothing is made of the size that a file claims before it is known to be there: arrays stand one behind the
-    other, as they were written, and end within the content.
 
-    Parameters
-    ----------
-    stream : file
-        Open for reading, at any place.
-    start, length : int
-        Where the bytes begin, and how many there are.
-    wanted : callable
-        Told the note, and type and shape of each array, which it may check; returns the names of those to read.
-    most_text : int, optional
-        Longest description that is read.
-
-    Raises
-    ------
-    ValueError
-        If the bytes are anything else.
-    """
-    size = int.from_bytes(_read(stream, start, _LENGTH.size, length), "little")
-    most = length - _LENGTH.size
-    if size > (most if most_text is None else min(most, most_text)):
+def decode(file: StableFile, start: int, length: int) -> Body:
+    """What the body at ``start`` says, or a ValueError; nothing is made of the size that it claims."""
+    if length < _LENGTH.size:
+        raise ValueError("it ends too early")
+    size = int.from_bytes(file.read(start, start + _LENGTH.size), "little")
+    if size > min(length - _LENGTH.size, MOST_TEXT):
         raise ValueError(f"a text of {size:,} bytes, more than there are or may be")
-    told = read_json(_read(stream, start + _LENGTH.size, size, most))
+    text = file.read(start + _LENGTH.size, start + _LENGTH.size + size, keep=True)
+    return _parse(bytes(text), start, length)
+
+
+def decode_memory(memory: memoryview, start: int) -> Body:
+    """As :func:`decode`, of a body that has been read, and begins at ``start`` in the file."""
+    size = int.from_bytes(memory[: _LENGTH.size], "little")
+    if len(memory) < _LENGTH.size or size > len(memory) - _LENGTH.size:
+        raise ValueError(f"a text of {size:,} bytes, more than there are")
+    return _parse(bytes(memory[_LENGTH.size : _LENGTH.size + size]), start, len(memory))
+
+
+def _parse(text: bytes, start: int, length: int) -> Body:
+    told = read_json(text)
     _DESCRIPTION.check(told, "the description")
-    declared: dict[str, tuple[str, tuple[int, ...]]] = {}
-    places: dict[str, int] = {}
-    end = _LENGTH.size + size
-    for entry in told["arrays"]:
-        name, dtype, shape, at = entry["name"], entry["dtype"], tuple(entry["shape"]), entry["at"]
-        if name in declared:
-            raise ValueError(f"two arrays named {shown(name)}")
-        # one behind the other, so that together they take no more memory than the file
-        if at != padded(end):
-            raise ValueError(f"the array {shown(name)} is not where it should be")
-        end = at + math.prod(shape) * item_bytes(dtype)
-        if end > length:
-            raise ValueError(f"the array {shown(name)} has the shape {shown(shape)}, more than there are bytes")
-        declared[name], places[name] = (dtype, shape), at
-    names = wanted(told["about"], declared)
-    arrays = {}
-    for name in declared:
-        if name in names:
-            dtype, shape = declared[name]
-            array = arrays[name] = np.empty(shape, dtype=dtype)
-            stream.seek(start + places[name])
-            fill(stream, array)
-    return told["about"], arrays
+    declared = [(entry["name"], entry["dtype"], tuple(entry["shape"])) for entry in told["arrays"]]
+    if len({name for name, *_ in declared}) < len(declared):
+        raise ValueError("two arrays of one name")
+    body = _lay_out(told["kind"], told["about"], declared, start, len(text))
+    if body.end != start + length:
+        raise ValueError(f"arrays that end at byte {body.end - start:,} of {length:,}")
+    return body
 
 
-def fill(stream: IO[bytes], array: NDArray[Any]) -> None:
-    """Read the bytes of a C-ordered array from where a stream stands."""
-    rest = array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(b"")
-    while rest:
-        count = stream.readinto(rest)  # type: ignore[attr-defined]
-        if not count:
-            raise ValueError("it ends too early, or was changed while it was read")
-        rest = rest[count:]
+def _align(size: int) -> int:
+    """The next multiple of the alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def item_bytes(dtype: str) -> int:
-    """Bytes of an item of a type that :data:`TYPES` matches."""
+def _item_bytes(dtype: str) -> int:
     # NumPy has no texts of more characters than fit into 31 bits
     return 4 * int(dtype[2:]) if dtype[1] == "U" else np.dtype(dtype).itemsize
-
-
-def _read(stream: IO[bytes], at: int, size: int, length: int) -> bytes:
-    if size > length:
-        raise ValueError("it ends too early")
-    content = np.empty(size, dtype=np.uint8)
-    stream.seek(at)
-    fill(stream, content)
-    return content.tobytes()

@@ -13,10 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from mbauc.store.leftovers import hold, remove_leftovers
+from mbauc.errors import DiskFullError
+from mbauc.store.lock import hold, remove_leftovers
 
 #: Temporary names; a file is locked by its writer as long as that lives.
 PARTS = ".mbauc-*.part"
+#: How a system says that there is no room: on the disk, in the quota, in a file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -26,6 +29,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     If anything goes wrong the temporary file is removed and what stood at ``path`` stays. Links are followed,
     and a file that is replaced hands on its permissions, to the temporary file from the beginning. What a
     process that was killed has left in the folder is removed. An error of the system names ``path``.
+
+    Raises
+    ------
+    DiskFullError
+        If there is no room.
     """
     target = real_path(path)
     if not target.parent.is_dir():
@@ -44,10 +52,21 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 if sys.platform == "win32":  # where an open file cannot be renamed, and none is locked
                     stream.close()
                 os.replace(names[-1], target)
-        except BaseException:
+        except BaseException as error:
             for name in names:
                 name.unlink(missing_ok=True)
+            if isinstance(error, OSError) and not isinstance(error, DiskFullError) and error.errno in _FULL:
+                raise _disk_full(error, path) from error
             raise
+
+
+def _disk_full(error: OSError, path: str | os.PathLike[str]) -> DiskFullError:
+    kept = "the file that was there is kept" if os.path.exists(path) else "nothing is left of it"
+    return DiskFullError(
+        error.errno,
+        f"could not be written ({error.strerror}): {kept}. Make room and write it again",
+        os.fsdecode(path),
+    )
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:

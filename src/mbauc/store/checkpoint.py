@@ -1,46 +1,60 @@
-"""States of a long computation in a folder, so that a killed run goes on to the same bits."""
+"""States of a long computation in a folder, so that a killed run is resumed to the same bits."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
-import signal
-import struct
-import sys
-import threading
 import time
-import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
-from mbauc.checks import check_number
+from mbauc.checks import abbreviate, check_number
 from mbauc.errors import CheckpointError, DiskFullError
+from mbauc.store import container
 from mbauc.store.array_schema import Arrays, Size
-from mbauc.store.arrays import Declared, encoded, read_plain
-from mbauc.store.atomic import atomic_write, remove_parts
-from mbauc.store.file_schema import Json, Record, Text, shortened, shown
-from mbauc.store.fingerprint import differences
+from mbauc.store.arrays import Declared
+from mbauc.store.atomic import remove_parts
+from mbauc.store.file_kind import FileKind
+from mbauc.store.file_schema import Json, Record, Text
+from mbauc.store.interruption import Interruption
+from mbauc.store.json_values import describe_differences
 from mbauc.store.lock import FolderLock
 
-MAGIC = b"MBAUCKPT"
-VERSION = 1
-#: Magic, version, CRC-32 of all that follows.
-_HEAD = struct.Struct("<8sII")
+STATE = FileKind("state of a checkpoint", CheckpointError, "Delete that file, or choose another folder")
 _IDENTITY = "identity"
 #: What is told about the arrays of a state, and the arrays of one that has none.
 _ABOUT, _NOTHING = Record({"identity": Json(), "name": Text()}), Arrays({})
-_CHUNK = 1 << 20
-#: State of what the first run has settled for all later ones, such as the number of threads: no progress yet.
-SETTLED = "settled"
+#: State of what the first run has decided for all later ones, such as the number of threads: no progress yet.
+DECISIONS = "decisions"
 #: How a system says that a place is not to be written to.
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 #: Saving takes at most about one part in this many of the time.
 _RARE = 20
+
+
+class Pace:
+    """When to save: every so many seconds, and less often where saving is slow."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = check_number("interval", interval, low=0.0)
+        self._saved, self._cost = time.monotonic(), 0.0
+
+    def is_due(self) -> bool:
+        """Whether it is time to save."""
+        return time.monotonic() - self._saved >= (self._interval and max(self._interval, _RARE * self._cost))
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        """Take the time of a save, from which on the next one waits."""
+        began = time.monotonic()
+        yield
+        self._saved = time.monotonic()
+        self._cost = self._saved - began
 
 
 class Checkpoint:
@@ -84,13 +98,8 @@ class Checkpoint:
         self, folder: str | os.PathLike[str], identity: dict[str, Any], *, interval: float = 30.0
     ) -> None:
         self.folder = _folder(folder)
-        self._interval = check_number("interval", interval, low=0.0)
+        self.pace, self.interruption = Pace(interval), Interruption()
         self._identity = json.loads(json.dumps(identity, allow_nan=False))
-        self._saved, self._cost = time.monotonic(), 0.0
-        #: set by Ctrl-C within `interruptible`: the next state that is offered is the last
-        self._stopping = False
-        #: whether anything was offered, so that there is something to wait for
-        self._offered = False
         try:
             self._lock = FolderLock(self.folder, "checkpoint.lock")
         except OSError as error:
@@ -115,31 +124,20 @@ class Checkpoint:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # -- states ------------------------------------------------------------------------------------------
-
     def save(self, name: str, arrays: Mapping[str, Any]) -> None:
         """Write a state; it is on disk when this returns. ``O(bytes)``."""
-        began = time.monotonic()
         path = self._path(name)
-        pieces = encoded(arrays, {"identity": self._identity, "name": name})
-        crc = 0
-        for piece in pieces:
-            crc = zlib.crc32(piece, crc)
         try:
-            with atomic_write(path) as stream:
-                stream.write(_HEAD.pack(MAGIC, VERSION, crc))
-                for piece in pieces:
-                    stream.write(piece)
+            with self.pace.measure():
+                container.write(path, STATE, {"identity": self._identity, "name": name}, arrays)
         except OSError as error:
-            size = sum(len(piece) for piece in pieces)
+            reason = os.strerror(error.errno) if error.errno else str(error)
             raise DiskFullError(
                 error.errno,
-                f"a checkpoint of {size / 1e6:,.1f} MB could not be written ({error.strerror or error}). "
-                "The one before it is whole: make room, and the same call goes on from there",
+                f"a checkpoint could not be written ({reason}). The one before it is whole: make room, and the "
+                "same call resumes from there",
                 str(path),
             ) from error
-        self._saved = time.monotonic()
-        self._cost = self._saved - began
 
     def load(self, name: str, expected: Arrays | None = None, **sizes: Size) -> dict[str, NDArray[Any]] | None:
         """The latest state of this name; None if there is none.
@@ -156,11 +154,11 @@ class Checkpoint:
         Raises
         ------
         CheckpointError
-            If the file is damaged, cut short, of a newer version, of another computation or not as expected.
+            If the file is damaged, cut short, of another version, of another computation or not as expected.
         """
         path = self._path(name)
 
-        def wanted(about: dict[str, Any], declared: Declared) -> Collection[str]:
+        def select(about: dict[str, Any], declared: Declared) -> Collection[str]:
             _ABOUT.check(about, "the note")
             self._require_own(path, name, about)
             if expected is not None:
@@ -168,9 +166,7 @@ class Checkpoint:
             return declared
 
         try:
-            with open(path, "rb") as stream:
-                length = self._checked_length(path, stream)
-                _, arrays = read_plain(stream, _HEAD.size, length, wanted)
+            _, arrays = container.read(path, STATE, select)
             if expected is not None:
                 expected.check_values(arrays)
         except FileNotFoundError:
@@ -178,72 +174,49 @@ class Checkpoint:
         except CheckpointError:
             raise
         except ValueError as error:
-            raise self._error(path, f"cannot be read ({shortened(str(error))})") from error
+            raise STATE.reject_content(str(path), error) from error
         return arrays
-
-    def _checked_length(self, path: Path, stream: IO[bytes]) -> int:
-        """Bytes behind the head, once that and the checksum are as they should be."""
-        head = stream.read(_HEAD.size)
-        if len(head) < _HEAD.size or head[: len(MAGIC)] != MAGIC:
-            raise self._error(path, "is not a checkpoint of mbauc, or was cut short")
-        _, version, crc = _HEAD.unpack(head)
-        if version != VERSION:
-            raise CheckpointError(
-                f"{path} has format version {version}, this mbauc reads version {VERSION}. "
-                "Go on with the mbauc that wrote it, or delete the folder to start again."
-            )
-        found = length = 0
-        while chunk := stream.read(_CHUNK):
-            found, length = zlib.crc32(chunk, found), length + len(chunk)
-        if found != crc:
-            raise self._error(path, "does not fit its checksum: it is damaged, was cut short or edited")
-        return length
 
     def _require_own(self, path: Path, name: str, about: dict[str, Any]) -> None:
         """Raise unless a state is of this computation, and under its own name."""
         whose, named = about["identity"], about["name"]
         if whose != self._identity:
-            what = f"was made with other settings or data ({differences(whose, self._identity)})"
+            what = f"was made with other settings or data ({describe_differences(whose, self._identity)})"
             if name != _IDENTITY:
-                raise self._error(path, what)
+                raise STATE.reject(str(path), what)
             raise CheckpointError(
                 f"{path} {what}. Delete the folder {self.folder} to start again, or choose another."
             )
         if named != name:
-            raise self._error(path, f"holds the state {shown(named)}")
-
-    def due(self) -> bool:
-        """Whether it is time to save."""
-        pause = self._interval and max(self._interval, _RARE * self._cost)
-        return self._stopping or time.monotonic() - self._saved >= pause
+            raise STATE.reject(str(path), f"holds the state {abbreviate(named)}")
 
     def offer(self, name: str, arrays: Mapping[str, Any]) -> None:
         """Save a state if it is time to; nothing is copied or kept otherwise.
 
         Within :func:`interruptible` this is where a pending Ctrl-C takes effect.
         """
-        self._offered = True
-        if not self.due():
-            return
-        self.save(name, arrays)
-        if self._stopping:
-            raise KeyboardInterrupt
+        self.interruption.expected = True
+        if self.interruption.pending or self.pace.is_due():
+            self.save(name, arrays)
+            self.interruption.take_effect()
 
     def holds_progress(self) -> bool:
-        """Whether there is anything in the folder that a run goes on from."""
-        fixed = {self._path(_IDENTITY).name, self._path(SETTLED).name}
+        """Whether there is anything in the folder that a run can be resumed from."""
+        fixed = {self._path(_IDENTITY).name, self._path(DECISIONS).name}
         # glob finds nothing where the folder is gone
         return any(
             path.name not in fixed and path.suffix not in (".lock", ".part") for path in self.folder.glob("*")
         )
 
-    # -- inside --------------------------------------------------------------------------------------------
+    def explain_interruption(self) -> str:
+        """What another call will do, judged by what is in the folder now."""
+        call = f"the same call with checkpoint={str(self.folder)!r}"
+        if self.holds_progress():
+            return f"interrupted; {call} resumes from here"
+        return f"interrupted before anything was saved; {call} starts again"
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.state"
-
-    def _error(self, path: Path, what: str) -> CheckpointError:
-        return CheckpointError(f"{path} {what}. Delete that file, or choose another folder.")
 
     def _unusable(self, error: OSError) -> CheckpointError:
         return CheckpointError(
@@ -251,17 +224,10 @@ class Checkpoint:
             "name a folder that can be made and written to."
         )
 
-    def _way_on(self) -> str:
-        """What another call will do, judged by what is in the folder now."""
-        call = f"the same call with checkpoint={str(self.folder)!r}"
-        if self.holds_progress():
-            return f"interrupted; {call} goes on from here"
-        return f"interrupted before anything was saved; {call} starts again"
-
 
 @contextmanager
 def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Ctrl-C saves the next state that is offered, and raises a KeyboardInterrupt that says how to go on.
+    """Ctrl-C saves the next state that is offered, and raises a KeyboardInterrupt that says how to resume.
 
     States are views into memory that goes on being used, so that only at an offer are they whole: it is waited
     for, which takes a sweep over the rows at most. A second Ctrl-C stops at once; the latest save stays. Before
@@ -272,29 +238,8 @@ def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
     if checkpoint is None:
         yield
         return
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if main else None
-    # a program with a way of its own to deal with Ctrl-C keeps it
-    ours = before is signal.default_int_handler
-
-    def stop(number: int, frame: object) -> None:
-        if checkpoint._stopping or not checkpoint._offered:
-            raise KeyboardInterrupt
-        checkpoint._stopping = True
-        _say("interrupted; saving at the end of this sweep (Ctrl-C again stops at once)")
-
-    if ours:
-        signal.signal(signal.SIGINT, stop)
-    try:
+    with checkpoint.interruption.deferred(checkpoint.explain_interruption):
         yield
-        if checkpoint._stopping:
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(checkpoint._way_on()) from None
-    finally:
-        checkpoint._stopping = checkpoint._offered = False
-        if ours:
-            signal.signal(signal.SIGINT, before)
 
 
 def _folder(folder: Any) -> Path:
@@ -305,8 +250,3 @@ def _folder(folder: Any) -> Path:
     if path.is_file():
         raise CheckpointError(f"checkpoint={str(path)!r} is a file; name a folder.")
     return path
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"\n{text}\n")
-    sys.stderr.flush()

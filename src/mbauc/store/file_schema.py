@@ -1,7 +1,7 @@
-"""What a file should hold, told in one place, and whether it does: values of JSON (``array_schema``: arrays).
+"""Schemas of JSON values; those of arrays are in ``array_schema``.
 
-What does not fit its description is a ValueError that says where it stands, what was expected and what came,
-never longer than a few lines.
+A value that does not fit is a ValueError that says where it stands, what was expected and what came, never
+longer than a few lines.
 
 Examples
 --------
@@ -13,261 +13,187 @@ ValueError: path[1]['l2'] must be a number of at least 0, got -1.0
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import reprlib
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
+from mbauc.checks import abbreviate, truncate
 
-#: Longest value that an error shows, and longest reason that it gives.
-_SHOWN, _REASON = 80, 400
+#: Longest place that an error names.
+_PLACE = 160
 #: Lists and objects within each other, at most: what comes after must be able to walk through them.
 _DEPTH = 32
 _LARGEST = sys.float_info.max
 
 
-def shown(value: Any) -> str:
-    """A value for an error: short, in one line, and nothing in it moves a terminal's cursor."""
-    if type(value) is str and len(value) <= _SHOWN // 4:  # names, as often as not thousands of them
-        return repr(value)
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} with shape {value.shape}"
-    told = reprlib.Repr()
-    told.maxstring = told.maxother = told.maxlong = _SHOWN
-    told.maxlevel = 2
-    return shortened(told.repr(value).replace("...", "…"), _SHOWN)
-
-
-def shortened(text: str, most: int = _REASON) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def read_json(text: bytes) -> Any:
-    """What a JSON text in ASCII says.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, has numbers that are not finite, tells a name twice or is nested too deeply.
-    """
-    try:
-        return json.loads(
-            text.decode("ascii"), object_pairs_hook=_once, parse_constant=_not_finite, parse_float=_finite
-        )
-    except RecursionError:
-        raise ValueError("its text is nested too deeply") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name that is told twice")
-    return found
-
-
-def _not_finite(text: str) -> float:
-    raise ValueError(f"the number {text}, which JSON does not have")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:20]}, which is too large")
-    return number
-
-
-# -- values of JSON ----------------------------------------------------------------------------------------
-
-
-class Description(Protocol):
+class Schema(ABC):
     """What a value should be."""
 
-    @property
-    def expected(self) -> str:
-        """In words."""
+    @abstractmethod
+    def describe(self) -> str:
+        """The schema in words."""
 
     def check(self, value: Any, where: str) -> None:
         """Raise a ValueError if a value is anything else."""
+        if not self._fits(value):
+            raise ValueError(f"{where} must be {self.describe()}, got {abbreviate(value)}")
 
-
-def _require(fits: bool, what: Description, value: Any, where: str) -> None:
-    if not fits:
-        raise ValueError(f"{where} must be {what.expected}, got {shown(value)}")
+    def _fits(self, value: Any) -> bool:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Schema):
     """A finite number; with ``whole``, one without a fraction. Truth values are none."""
 
     low: float = -_LARGEST
     high: float = _LARGEST
     whole: bool = False
 
-    @property
-    def expected(self) -> str:
-        """In words."""
+    def describe(self) -> str:
         kind = "a whole number" if self.whole else "a number"
         above = f" of at least {self.low:g}" if self.low > -_LARGEST else ""
         below = f" of at most {self.high:g}" if self.high < _LARGEST else ""
         return f"{kind}{above}{' and' if above and below else ''}{below}"
 
-    def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        fits = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
-        _require(fits and self.low <= value <= self.high, self, value, where)
+    def _fits(self, value: Any) -> bool:
+        number = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
+        return number and self.low <= value <= self.high
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Schema):
     """True or false."""
 
-    expected: str = "true or false"
+    def describe(self) -> str:
+        return "true or false"
 
-    def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        _require(isinstance(value, bool), self, value, where)
+    def _fits(self, value: Any) -> bool:
+        return isinstance(value, bool)
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Schema):
     """A text that a pattern matches as a whole."""
 
     pattern: str = "(?s:.*)"
-    expected: str = "a text"
+    words: str = "a text"
 
-    def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        _require(isinstance(value, str) and re.fullmatch(self.pattern, value) is not None, self, value, where)
+    def describe(self) -> str:
+        return self.words
+
+    def _fits(self, value: Any) -> bool:
+        return isinstance(value, str) and re.fullmatch(self.pattern, value) is not None
 
 
-class Choice:
+class Choice(Schema):
     """One of a few words."""
 
     def __init__(self, *words: str) -> None:
         self._words = words
 
-    @property
-    def expected(self) -> str:
-        """In words."""
+    def describe(self) -> str:
         *others, last = (repr(word) for word in self._words)
         return f"{', '.join(others)} or {last}" if others else last
 
-    def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        _require(isinstance(value, str) and value in self._words, self, value, where)
+    def _fits(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self._words
 
 
 @dataclass(frozen=True)
-class Nullable:
-    """Null, or what is described."""
+class Nullable(Schema):
+    """Null, or a value of a schema."""
 
-    inner: Description
+    inner: Schema
 
-    @property
-    def expected(self) -> str:
-        """In words."""
-        return f"{self.inner.expected} or null"
+    def describe(self) -> str:
+        return f"{self.inner.describe()} or null"
 
     def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
         if value is not None:
             self.inner.check(value, where)
 
 
-class Either:
-    """One of several kinds."""
+class Either(Schema):
+    """A value of one of several schemas."""
 
-    def __init__(self, *kinds: Description) -> None:
+    def __init__(self, *kinds: Schema) -> None:
         self._kinds = kinds
 
-    @property
-    def expected(self) -> str:
-        """In words."""
-        return " or ".join(kind.expected for kind in self._kinds)
+    def describe(self) -> str:
+        return " or ".join(kind.describe() for kind in self._kinds)
 
-    def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
+    def _fits(self, value: Any) -> bool:
         for kind in self._kinds:
             try:
-                return kind.check(value, where)
+                kind.check(value, "")
             except ValueError:
                 continue
-        _require(False, self, value, where)
+            return True
+        return False
 
 
 @dataclass(frozen=True)
-class ListOf:
-    """A list of such items."""
+class ListOf(Schema):
+    """A list of so many items of a schema."""
 
-    item: Description
+    item: Schema
     least: int = 0
     most: int | None = None
 
-    @property
-    def expected(self) -> str:
-        """In words."""
+    def describe(self) -> str:
         number = f"{self.least} " if self.least == self.most else ""
         filled = "filled " if self.least and not number else ""
-        return f"a {filled}list of {number}items, each {self.item.expected}"
+        return f"a {filled}list of {number}items, each {self.item.describe()}"
 
     def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        fits = isinstance(value, list) and self.least <= len(value) <= (self.most or len(value))
-        _require(fits, self, value, where)
+        super().check(value, where)
         for place, item in enumerate(value):
             self.item.check(item, f"{where}[{place}]")
 
+    def _fits(self, value: Any) -> bool:
+        return isinstance(value, list) and self.least <= len(value) <= (self.most or len(value))
+
 
 @dataclass(frozen=True)
-class Record:
-    """An object with such entries.
+class Record(Schema):
+    """An object: entries that it must have and may have, and what all others must be (None: there are none)."""
 
-    Attributes
-    ----------
-    fields : mapping
-        Entries that it must have.
-    optional : mapping
-        Entries that it may have.
-    others : Description or None
-        What entries of any other name must be; None if there may be none.
-    """
+    fields: Mapping[str, Schema]
+    optional: Mapping[str, Schema] = field(default_factory=dict)
+    others: Schema | None = None
 
-    fields: Mapping[str, Description]
-    optional: Mapping[str, Description] = field(default_factory=dict)
-    others: Description | None = None
-
-    expected: str = "an object"
+    def describe(self) -> str:
+        return "an object"
 
     def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
-        _require(isinstance(value, dict), self, value, where)
+        super().check(value, where)
         for name in self.fields:
             if name not in value:
                 raise ValueError(f"{where} lacks {name!r}")
         for name, one in value.items():
             kind = self.fields.get(name) or self.optional.get(name) or self.others
             if kind is None:
-                raise ValueError(f"{where} has the entry {shown(name)}, which this mbauc does not know")
-            kind.check(one, f"{where}[{shown(name)}]")
+                raise ValueError(f"{where} has the entry {abbreviate(name)}, which this mbauc does not know")
+            kind.check(one, f"{where}[{abbreviate(name)}]")
+
+    def _fits(self, value: Any) -> bool:
+        return isinstance(value, dict)
 
 
 @dataclass(frozen=True)
-class Tagged:
+class Tagged(Schema):
     """An object of one of several kinds, which one of its entries names."""
 
     tag: str
     kinds: Mapping[str, Record]
 
-    expected: str = "an object"
+    def describe(self) -> str:
+        return "an object"
 
     def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
         tag = Choice(*self.kinds)
         Record({self.tag: tag}, others=Json()).check(value, where)
         kind = self.kinds[value[self.tag]]
@@ -275,22 +201,22 @@ class Tagged:
 
 
 @dataclass(frozen=True)
-class Json:
+class Json(Schema):
     """Anything that JSON has, as long as programs can go through it and compute with its numbers."""
 
     depth: int = _DEPTH
 
-    expected: str = "a value of JSON"
+    def describe(self) -> str:
+        return "a value of JSON"
 
     def check(self, value: Any, where: str) -> None:
-        """Raise a ValueError for anything else."""
         if isinstance(value, dict | list):
             if not self.depth:
-                raise ValueError(f"{shortened(where, 2 * _SHOWN)} is nested too deeply")
+                raise ValueError(f"{truncate(where, _PLACE)} is nested too deeply")
             inner = Json(self.depth - 1)
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for name, one in items:
-                inner.check(one, f"{where}[{shown(name)}]")
+                inner.check(one, f"{where}[{abbreviate(name)}]")
         elif isinstance(value, int | float) and not isinstance(value, bool):
             Number().check(value, where)
 

@@ -1,4 +1,4 @@
-"""One process at a time in a folder."""
+"""Locks of the system: one process at a time in a folder, and files that belong to a process while it lives."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 import weakref
 from pathlib import Path
+from typing import IO
 
 from mbauc.errors import CheckpointError
 
@@ -44,7 +45,7 @@ class FolderLock:
             holder = self._stream.read(20).strip()
             self._stream.close()
             raise CheckpointError(
-                f"{folder} is in use by another call{f' (process {holder})' if _lives(holder) else ''}. "
+                f"{folder} is in use by another call{f' (process {holder})' if _is_alive(holder) else ''}. "
                 "Wait until it has ended, or choose another folder."
             ) from None
         except OSError:  # a file system without locks
@@ -63,17 +64,17 @@ class FolderLock:
 _held: weakref.WeakSet[FolderLock] = weakref.WeakSet()
 
 
-def _let_go() -> None:
+def _release_in_child() -> None:
     """In a child after a fork: a lock belongs to the open file, which would outlive the parent in the child."""
     for lock in list(_held):
         lock.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_in_child)
 
 
-def _lives(holder: str) -> bool:
+def _is_alive(holder: str) -> bool:
     """Whether a number is that of a process; one of another machine may only look so."""
     try:
         os.kill(int(holder), 0)
@@ -81,4 +82,68 @@ def _lives(holder: str) -> bool:
         return True
     except (OSError, ValueError, OverflowError):
         return False
+    return True
+
+
+# -- files that a process needs while it lives; the next one removes them if it was killed ---------------------
+
+
+def hold(stream: IO[bytes]) -> bool:
+    """Lock an open file of this process's own until it is closed, or until the process ends in whatever way.
+
+    Returns False if the file has been removed meanwhile. On systems and file systems without locks nothing
+    is locked, and nothing is ever removed.
+    """
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            return True
+    return os.fstat(stream.fileno()).st_nlink > 0
+
+
+def remove_leftovers(folder: Path, pattern: str, inside: str = "") -> None:
+    """Remove files of a pattern that nobody holds any more.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    pattern : str
+        Of their names.
+    inside : str
+        If given, the names are those of folders, and the files that are held are those in them that fit this
+        pattern. A folder goes with the last of them; one without any is left alone.
+    """
+    from shutil import rmtree
+
+    if sys.platform == "win32":
+        return
+    try:
+        found = list(folder.glob(pattern))
+    except OSError:
+        return
+    for path in found:
+        if not inside:
+            _remove(path)
+        elif (files := list(path.glob(inside))) and all(_remove(file) for file in files):
+            rmtree(path, ignore_errors=True)
+
+
+def _remove(path: Path) -> bool:
+    """Remove a file of this user unless somebody holds it; whether it was removed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # still locked while it is removed: its writer, if there is one after all, sees that it is gone
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
     return True

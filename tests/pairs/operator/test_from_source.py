@@ -343,7 +343,7 @@ def test_memory_stays_within_its_bound(tmp_path):
 def test_a_disk_that_is_full_for_real(tmp_path):
     told = run("full", tmp_path)
     assert told["error"] == DiskFullError.__name__
-    assert "goes on from there" in told["message"]
+    assert "resumes from there" in told["message"]
     assert told["files"] == ["rows.cache.partial", "rows.lock"]
     assert told["same"]
 

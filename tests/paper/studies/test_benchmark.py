@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier, sample_pairs
-from mbauc.errors import NotAvailableError
+from mbauc.errors import CheckpointError, NotAvailableError
 from mbauc.metrics import roc_auc
 from mbauc.paper.datasets.registry import DataSet, find, load
 from mbauc.paper.studies import table1
@@ -107,7 +107,7 @@ def test_other_files_under_the_same_name_are_not_mixed(made_up, tmp_path, monkey
     monkeypatch.setattr(runs, "load", others)
     runs.load_rows.cache_clear()
     runs.fingerprint.cache_clear()
-    with pytest.raises(ValueError, match="results of other files of german"):
+    with pytest.raises(CheckpointError, match="results of other files of german"):
         run(TINY, tmp_path, datasets=("german",), n_jobs=1)
 
 

@@ -8,6 +8,7 @@ from scipy import sparse as sp
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.cli.main import main
+from mbauc.errors import CheckpointError
 from mbauc.metrics import compare_roc_auc, roc_auc
 from mbauc.paper.studies.clicks import figure4, runs, times
 from mbauc.paper.studies.clicks.methods import (
@@ -296,7 +297,7 @@ def test_a_run_goes_on_where_its_ledger_was_cut(study, tmp_path, folder, monkeyp
     for key in study.methods("criteo"):
         assert again.curve("criteo", key) == study.curve("criteo", key)
     assert again.gain("criteo", EXACT, TUNED) == study.gain("criteo", EXACT, TUNED)
-    with pytest.raises(ValueError, match=r"other settings \(seed was 0, now 1"):
+    with pytest.raises(CheckpointError, match=r"other settings \(seed was 0, now 1"):
         run(dataclasses.replace(TINY, seed=1), tmp_path, datasets=MADE_UP)
 
 
@@ -304,7 +305,7 @@ def test_results_of_other_files_are_refused(small, tmp_path, monkeypatch):
     monkeypatch.setitem(SETS, "criteo", lambda *_: small)
     run(TINY, tmp_path, datasets=("criteo",), n_jobs=1)
     monkeypatch.setitem(SETS, "criteo", lambda *_: dataclasses.replace(small, data="b"))
-    with pytest.raises(ValueError, match="results of other files of made up"):
+    with pytest.raises(CheckpointError, match="results of other files of made up"):
         run(TINY, tmp_path, datasets=("criteo",), n_jobs=1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mbauc.readers.libsvm.lines import DamagedArchiveError, whole_lines
+from mbauc.readers.libsvm.lines import DamagedArchiveError, read_lines
 
 PACK = {"gz": gzip.compress, "bz2": bz2.compress, "xz": partial(lzma.compress, preset=0)}
 TEXTS = st.lists(st.text("ab\r", max_size=25) | st.just("c" * 90), max_size=12).map("\n".join)
@@ -31,7 +31,7 @@ def write(path, data):
 def chunks(path, size):
     """Each chunk as it is when its turn has come."""
     found = []
-    for text, taken in whole_lines(path, size):
+    for text, taken in read_lines(path, size):
         assert not text.flags.writeable
         assert text.dtype == np.uint8
         assert taken >= 0
@@ -74,7 +74,7 @@ def test_a_cut_archive_gives_its_whole_lines_first(place, kind):
     with pytest.raises(
         DamagedArchiveError, match=r"text is cut short or damaged after [0-9,]+ bytes of text \("
     ):
-        found.extend(lines.text.tobytes() for lines in whole_lines(place, 10_000))
+        found.extend(lines.text.tobytes() for lines in read_lines(place, 10_000))
     text = b"".join(found)
     assert len(text) > 100_000
     assert text.endswith(b"\n")
@@ -83,8 +83,8 @@ def test_a_cut_archive_gives_its_whole_lines_first(place, kind):
 
 def test_what_is_not_a_file(tmp_path):
     with pytest.raises(FileNotFoundError):
-        next(whole_lines(tmp_path / "missing"))
+        next(read_lines(tmp_path / "missing"))
     with pytest.raises(IsADirectoryError):
-        next(whole_lines(tmp_path))
+        next(read_lines(tmp_path))
     with pytest.raises(ValueError, match="is not a regular file"):
-        next(whole_lines(os.devnull))
+        next(read_lines(os.devnull))

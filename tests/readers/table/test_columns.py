@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mbauc.readers.table.calendar_codes import PARTS, calendar_parts, form_of_numbers, form_of_texts
-from mbauc.readers.table.column_guess import guess
-from mbauc.readers.table.columns import plan_columns
-from mbauc.readers.table.whole_numbers import judge_whole_numbers
+from mbauc.readers.table.columns.guess import guess
+from mbauc.readers.table.columns.plan import plan_columns
+from mbauc.readers.table.columns.times import PARTS, calendar_parts, form_of_numbers, form_of_texts
+from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 csv = pytest.importorskip("pyarrow.csv")

@@ -3,12 +3,12 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mbauc.readers import TableSource
-from mbauc.readers.table.unlabelled import UnlabelledTable
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -34,7 +34,8 @@ def test_a_header_of_any_length(write, length):
     path = write(f"y,{long}\n" + "0,0.5\n1,1.5\n" * 10)
     source = TableSource(path, label="y")
     assert source.feature_names == [long]
-    assert sum(rows.numbers.size for rows in UnlabelledTable(path, source.encoding)) == 20
+    unlabelled = TableSource(path, label=None, encoding=source.encoding)
+    assert sum(rows.numbers.size for rows in unlabelled.scored_rows(np.ones(1))) == 20
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -46,7 +47,7 @@ def test_a_long_text_in_a_row(write, quote):
 
 
 def test_a_first_line_without_an_end(write, monkeypatch):
-    from mbauc.readers.table import csv_head
+    from mbauc.readers.table.files import csv_head
 
     monkeypatch.setattr(csv_head, "_LONGEST_HEADER", 1 << 21)
     with pytest.raises(ValueError, match=r"t\.csv: the first line is longer than 2 MiB"):
@@ -76,9 +77,9 @@ def test_rows_that_are_not_utf_8(write):
         "30,002", "30,007", "30,012", "35,002",
     ]  # fmt: skip
     assert r"expected 3 fields, got 4: '1,a2,5.5,caf\\xe9'" in source.skipped.messages[1]
-    numbers = [
-        n for rows in UnlabelledTable(path, source.encoding, on_error="skip") for n in rows.numbers.tolist()
-    ]
+    unlabelled = TableSource(path, label=None, encoding=source.encoding, on_error="skip")
+    blocks = unlabelled.scored_rows(np.ones(source.n_features))
+    numbers = [n for rows in blocks for n in rows.numbers.tolist()]
     assert sorted(set(range(40_000)) - set(numbers)) == [30_000, 30_005, 30_010, 35_000]
 
 
@@ -99,7 +100,7 @@ def test_other_bytes_do_not_matter_in_columns_that_are_not_used(write):
 
 @given(st.binary(max_size=40), st.integers(1, 7))
 def test_any_bytes_become_utf_8_and_valid_ones_stay(data, size):
-    from mbauc.readers.table.utf8_stream import Seen, Utf8Stream, shown_bytes
+    from mbauc.readers.table.files.utf8_stream import Seen, Utf8Stream, show_bytes
 
     seen = Seen()
     stream = Utf8Stream(io.BytesIO(data), seen)
@@ -113,13 +114,13 @@ def test_any_bytes_become_utf_8_and_valid_ones_stay(data, size):
         assert not seen.marked
     except UnicodeDecodeError:
         assert seen.marked
-        assert shown_bytes(text) == data.decode("utf-8", "backslashreplace")
+        assert show_bytes(text) == data.decode("utf-8", "backslashreplace")
     assert seen.end == data
 
 
 @pytest.mark.parametrize("chunk", range(60, 72))
 def test_letters_that_are_cut_in_two_stay_whole(write, chunk, monkeypatch):
-    from mbauc.readers.table import csv_table
+    from mbauc.readers.table.files import csv_table
 
     monkeypatch.setattr(csv_table, "_CHUNK", chunk)
     path = write("y,s\n" + "0,ä€😀\n1,ü\n" * 100 + "1,€😀ü\n")
@@ -174,7 +175,7 @@ def test_files_without_names_are_named_by_counting(write):
     st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_records_are_those_of_the_standard_library(table, delimiter, end):
-    from mbauc.readers.table.csv_head import records
+    from mbauc.readers.table.files.csv_head import records
 
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(table)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mbauc.readers.hashing import hash_keys
-from mbauc.readers.table.sparse_rows import key_type, keys_of_codes, sparse_rows
+from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
 from reference import slow_hash
 
 
@@ -69,7 +69,7 @@ def test_numbers_stand_among_sorted_keys(rng):
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_threads_leave_no_gaps(n_jobs, monkeypatch, rng):
-    monkeypatch.setattr("mbauc.readers.table.sparse_rows.thread_count", lambda _: n_jobs)
+    monkeypatch.setattr("mbauc.readers.table.encoding.sparse_rows.thread_count", lambda _: n_jobs)
     keys = rng.integers(-10, 20, size=(4, 13_001)).astype(np.int32)
     numbers = rng.integers(0, 2, size=(1, 13_001)).astype(float)
     X = sparse_rows(keys, numbers, np.array([11]), 12, sort=True)
@@ -79,7 +79,7 @@ def test_threads_leave_no_gaps(n_jobs, monkeypatch, rng):
 def test_codes_stand_for_keys():
     tables = np.array([10, 20, -1], dtype=np.int32), np.array([4], dtype=np.int32)
     codes = np.array([1, -1, 0], dtype=np.int32), np.array([-1, 0, -1], dtype=np.int32)
-    keys = keys_of_codes(list(zip(codes, tables, strict=True)), 3, np.int32)
+    keys = gather_keys([CodedEntries("x", *pair) for pair in zip(codes, tables, strict=True)], 3, np.int32)
     assert keys.tolist() == [[20, -1, 10], [4, 4, 4]]
 
 

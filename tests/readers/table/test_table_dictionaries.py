@@ -11,7 +11,7 @@ from mbauc.readers import TableSource
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from mbauc.readers.table.column_values import from_dictionary, numbers, texts  # noqa: E402
+from mbauc.readers.table.columns.values import read_dictionary, read_numbers, read_texts  # noqa: E402
 
 
 def rows(found):
@@ -28,9 +28,9 @@ def test_dictionaries_in_chunks_are_texts(chunks, start, spelling):
     arrays = [pa.array(chunk, pa.string()).dictionary_encode() for chunk in chunks]
     coded = pa.chunked_array(arrays).slice(start)
     plain = pa.chunked_array([pa.array(chunk, pa.string()) for chunk in chunks]).slice(start)
-    assert rows(texts(coded, spelling)) == rows(texts(plain, spelling))
-    values, bad = numbers(coded)
-    expected, expected_bad = numbers(plain)
+    assert rows(read_texts(coded, spelling)) == rows(read_texts(plain, spelling))
+    values, bad = read_numbers(coded)
+    expected, expected_bad = read_numbers(plain)
     np.testing.assert_array_equal(values, expected)
     assert (bad is None) == (expected_bad is None)
     if bad is not None:
@@ -43,31 +43,31 @@ def test_indices_and_texts_of_any_width(index, value):
     column = pa.DictionaryArray.from_arrays(
         pa.array([2, None, 0, 2], index), pa.array(["x", "unused", "y"], value)
     )
-    found = from_dictionary(column)
+    found = read_dictionary(column)
     assert rows(found) == ["y", None, "x", "y"]
-    assert rows(found.used()) == ["y", None, "x", "y"]
-    assert found.used().values.to_pylist() == ["x", "y"]
+    assert rows(found.drop_unused()) == ["y", None, "x", "y"]
+    assert found.drop_unused().values.to_pylist() == ["x", "y"]
 
 
 def test_what_is_no_dictionary_of_texts_is_left_to_others():
     with_none = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["x", None]))
-    assert from_dictionary(with_none) is None
-    assert rows(texts(with_none, "text")) == ["x", None]
-    assert from_dictionary(pa.array([1, 2]).dictionary_encode()) is None
-    assert from_dictionary(pa.array(["x"])) is None
+    assert read_dictionary(with_none) is None
+    assert rows(read_texts(with_none, "text")) == ["x", None]
+    assert read_dictionary(pa.array([1, 2]).dictionary_encode()) is None
+    assert read_dictionary(pa.array(["x"])) is None
 
 
 def test_values_in_no_row_do_not_change_how_others_are_read():
     column = pa.DictionaryArray.from_arrays(pa.array([0, 2, None]), pa.array(["1.5", "no number", "2"]))
-    values, bad = numbers(column)
+    values, bad = read_numbers(column)
     assert bad is None
     np.testing.assert_array_equal(values, [1.5, 2.0, np.nan])
 
 
 def test_empty_texts_are_missing_but_not_in_the_dictionary():
-    found = texts(pa.array(["", "a", None, ""]), "text")
-    assert found.used().codes.tolist() == [-1, 0, -1, -1]
-    assert found.used(empty=True).values.to_pylist() == ["", "a"]
+    found = read_texts(pa.array(["", "a", None, ""]), "text")
+    assert found.drop_unused().codes.tolist() == [-1, 0, -1, -1]
+    assert found.drop_unused(empty=True).values.to_pylist() == ["", "a"]
 
 
 @pytest.mark.parametrize(

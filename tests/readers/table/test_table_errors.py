@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mbauc.readers import TableSource
-from mbauc.readers.table.column_values import MISSING_NUMBERS
+from mbauc.readers.table.columns.values import MISSING_NUMBERS
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -306,7 +306,7 @@ def test_settings(write, setting, message):
 
 
 def test_too_many_values_for_one_hot(write, monkeypatch):
-    monkeypatch.setattr("mbauc.readers.table.learning._MOST_VALUES", 50)
+    monkeypatch.setattr("mbauc.readers.table.encoding.learner._MOST_VALUES", 50)
     path = write("click,word\n" + "".join(f"{k % 2},w{k}\n" for k in range(60)))
     with pytest.raises(ValueError, match=r"column 'word' has more than 50 distinct values.*encode='hash'"):
         read(path, encode="onehot")

@@ -8,7 +8,6 @@ import pytest
 
 from mbauc.errors import DataWarning
 from mbauc.readers import TableSource
-from mbauc.readers.table.unlabelled import UnlabelledTable
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 csv = pytest.importorskip("pyarrow.csv")
@@ -44,8 +43,9 @@ def test_keys_of_folders_are_found_in_any_path(log, monkeypatch, start):
     for path in (folder, folder / "part-0.parquet", str(folder / "*.parquet")):
         (block,) = source.on(path)
         assert block.X.tolist() == [[0.5, 0, 0, 1], [1.5, 0, 0, 1]]
-        (rows,) = UnlabelledTable(path, source.encoding, keep=["day"])
-        assert rows.kept["day"].to_pylist() == [DAYS[2]] * 2
+        unlabelled = source.layout.unlabelled(path)
+        (rows,) = unlabelled.scored_rows(np.ones(source.n_features), keep=["day"])
+        assert rows.columns["day"].to_pylist() == [DAYS[2]] * 2
 
 
 def test_a_key_that_is_the_same_for_all_files_is_left_out(log):

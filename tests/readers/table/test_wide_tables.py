@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from mbauc.readers import TableSource
-from mbauc.readers.table import csv_head, csv_table, parquet_table
-from mbauc.readers.table.unlabelled import UnlabelledTable
+from mbauc.readers.table.files import csv_head, csv_table, parquet_table
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 csv = pytest.importorskip("pyarrow.csv")
@@ -58,7 +57,10 @@ def test_names_are_looked_up_and_not_searched_for(tmp_path, counted, form):
         source, to_learn = counted(lambda path=path: TableSource(path, label="y", scale="standard"))
         assert source.n_features == width
         _, to_read = counted(lambda source=source: list(source))
-        _, to_score = counted(lambda path=path, source=source: list(UnlabelledTable(path, source.encoding)))
+        coef = np.ones(width)
+        _, to_score = counted(
+            lambda path=path, source=source, coef=coef: list(source.layout.unlabelled(path).scored_rows(coef))
+        )
         _, to_take = counted(lambda source=source, table=table: source.encoding.transform(table))
         taken[width] = np.array([to_learn, to_read, to_score, to_take])
     assert (taken[400] <= 5 * taken[100] + 100).all(), taken

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
-from mbauc.store.whole_file import whole_file
+from mbauc.readers.table.encoding import CategoryFeature, NumericFeature
+from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
     build(model, graph)
     _outputs(model, graph)
     content = graph.bytes(f"mbauc ranker of {model.n_features} columns from {inputs}")
-    with whole_file(path) as stream:
+    with atomic_write(path) as stream:
         stream.write(content)
 
 

@@ -68,13 +68,13 @@ def to_sklearn(model: RankerModel) -> Any:
     >>> import pandas as pd
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import TableSource
-    >>> from mbauc.model import RankerModel, TableLayout
+    >>> from mbauc.model import RankerModel
     >>> from mbauc.model.export import to_sklearn
     >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
     >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.7\n0,c,1.0\n1,b,1.1\n")
     >>> source = TableSource(path, label="click")
     >>> ranker = MBAClassifier(l2=0.1).fit_source(source)
-    >>> model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
+    >>> model = RankerModel.of(ranker, source.layout, source.classes)
     >>> to_sklearn(model).predict(pd.DataFrame({"site": ["b", "a"], "bid": [2.0, 0.1]}))
     array([1, 0])
     """

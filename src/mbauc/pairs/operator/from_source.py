@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from mbauc.errors import CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
-from mbauc.pairs.operator.cache_file import open_cache
-from mbauc.pairs.operator.cache_writer import CacheWriter, wrong_columns
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import Chunk, CompactRows
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
+from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache, wrong_columns
 from mbauc.pairs.operator.sparse import PairRows
+from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, fingerprint_as_json
 from mbauc.rows.reading import CheckedBlock, checked_blocks
 from mbauc.runtime.memory import own_memory
 from mbauc.runtime.progress import Progress, progress
-from mbauc.store.fingerprint import BlockMark, EarlierBlocks, differences, fingerprint_as_json
+from mbauc.store.json_values import describe_differences
 from mbauc.store.lock import FolderLock
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class _Reading:
         """Rows in memory, or in a temporary file as soon as they do not fit."""
         held: deque[tuple[list[CompactRows], BlockMark]] = deque()
         size = 0
-        writer: CacheWriter | None = None
+        writer: RowCacheWriter | None = None
         try:
             for _, block in self._blocks(checksums=False):
                 chunks = self._compacted(block)
@@ -161,13 +161,13 @@ class _Reading:
                 self._look(size)
                 self._require_room()
                 if writer is None and size > self._room:
-                    writer = CacheWriter(None, self._header(None))
+                    writer = RowCacheWriter(None, self._header(None))
                 while held and writer is not None:
                     writer.add_block(*held.popleft())
             self._require_pairs()
             if writer is None:
                 return [chunk for chunks, _ in held for chunk in chunks]
-            return writer.finish(self.collector.state(), self._n_threads).chunks(self._room)
+            return writer.finish(self.collector.state()).chunks(self._room)
         finally:
             if writer is not None:
                 writer.close()
@@ -177,9 +177,11 @@ class _Reading:
     def kept(self, path: Path) -> list[Chunk]:
         """Rows in a file that is written now, or gone on with."""
         now = fingerprint_as_json(self._source)
-        writer = CacheWriter(path, self._header(now), self._n_threads)
+        writer = RowCacheWriter(path, self._header(now), self._n_threads)
         try:
-            before = EarlierBlocks(writer.name, writer.marks, differences(writer.begun, now))
+            before = EarlierBlocks(
+                writer.name, writer.marks, describe_differences(writer.first_fingerprint, now)
+            )
             for number, block in self._blocks(checksums=True):
                 self._require_room()
                 if number < len(before.marks):
@@ -190,7 +192,7 @@ class _Reading:
             before.compare_length(self._n_blocks)
             self._require_pairs()
             self._require_unchanged(now, writer.name)
-            return writer.finish(self.collector.state(), self._n_threads).chunks(self._room)
+            return writer.finish(self.collector.state()).chunks(self._room)
         finally:
             writer.close()
 
@@ -201,7 +203,7 @@ class _Reading:
             raise wrong_columns(str(path), cache.n_features, self._source.n_features)
         now = fingerprint_as_json(self._source)
         if now is None or cache.fingerprint != now:
-            before = EarlierBlocks(str(path), cache.marks, differences(cache.fingerprint, now))
+            before = EarlierBlocks(str(path), cache.marks, describe_differences(cache.fingerprint, now))
             for number, block in self._blocks(checksums=True):
                 before.compare(number, block.mark)
             before.compare_length(self._n_blocks)
@@ -243,6 +245,6 @@ class _Reading:
         now = fingerprint_as_json(self._source)
         if now != fingerprint:
             raise CheckpointError(
-                f"the data was changed while it was read ({differences(fingerprint, now)}). Delete {path} and "
-                "start again once the data stays as it is."
+                f"the data was changed while it was read ({describe_differences(fingerprint, now)}). Delete "
+                f"{path} and start again once the data stays as it is."
             )

@@ -10,7 +10,7 @@ from typing import Any
 from mbauc.cli.output import Output, Usage, add_command, add_out, may_write, whole
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.readers.libsvm.known_columns import is_libsvm_name
+from mbauc.readers.libsvm.paths import is_libsvm_name
 
 _DESCRIPTION = """\
 Writes a synthetic click log in the shape of Criteo or Avazu: columns of up to ten million values that

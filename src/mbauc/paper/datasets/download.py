@@ -15,7 +15,7 @@ from mbauc.errors import DownloadError, NotAvailableError
 from mbauc.paper.datasets.entry import Entry, File
 from mbauc.paper.datasets.files import Folder, NoMemberError, find_file, identify, list_folders
 from mbauc.runtime.progress import Progress, progress
-from mbauc.store.leftovers import hold, remove_leftovers
+from mbauc.store.lock import hold, remove_leftovers
 
 #: What addresses may start with.
 SCHEMES: tuple[str, ...] = ("https://",)

@@ -14,7 +14,7 @@ from typing import IO, Literal
 
 from mbauc.errors import NotAvailableError
 from mbauc.paper.datasets.entry import ENDINGS, Entry, File
-from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
+from mbauc.readers.compressed import DAMAGE, is_damage, unpack
 
 Folder = str | os.PathLike[str]
 Content = Literal["original", "copy", "changed", "damaged", "not on record"]
@@ -126,7 +126,7 @@ def open_content(path: Path, file: File) -> Iterator[IO[bytes]]:
                 if path.suffix not in ENDINGS[1:]:
                     yield stream
                     return
-                inside = unpacked(stream)
+                inside = unpack(stream)
                 if inside is None:
                     raise EOFError("it is not compressed, as its name says")
                 with inside:

@@ -4,14 +4,15 @@ The nearest float of w·10^q, w < 2^64, comes from one of three ways, each exact
 neighbour): one product or quotient of two floats where both are exact; the product of w and the first 128 bits
 of 5^q (Eisel and Lemire's idea), where what is cut off cannot change the rounding; and the comparison of whole
 numbers where it could. Longer decimals lie between w and w + 1 of their first 19 digits, and mostly both round
-alike.
+alike; where they do not, and where bits were cut off, whole numbers of many digits tell on which side of the
+middle of two neighbouring floats the decimal lies. These are arrays of 32-bit limbs, lowest first, each in a
+64-bit cell so that a product and its carry fit.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from mbauc.readers.libsvm.halfway import compare_text, compare_word
 from mbauc.runtime.compiled import compiled
 
 #: What became of a decimal.
@@ -24,6 +25,12 @@ _WORD = 19
 #: An exponent beyond this decides by itself, whatever stands before it; ten times it is no overflow.
 _HUGE = 1 << 50
 
+#: A middle of two floats has at most 767 digits: beyond these it only matters whether a digit is not zero.
+_DIGITS = 770
+#: Room for both sides of a comparison: 10**771 and 5**1142 have fewer than 2,700 bits.
+_LIMBS = 96
+_FIVES = 5 ** np.arange(14, dtype=np.uint64)
+
 _TENS = 10.0 ** np.arange(23)
 _ALL = np.uint64(2**64 - 1)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -31,6 +38,7 @@ _HIDDEN = np.uint64(1 << 52)
 _EXACT = np.uint64(1 << 53)
 _NOTHING, _ONE, _TEN, _HALF, _WIDTH = (np.uint64(k) for k in (0, 1, 10, 32, 64))
 _ZERO = np.uint64(ord("0"))
+_FIRST_DIGIT, _LAST_DIGIT = np.uint8(ord("0")), np.uint8(ord("9"))
 _PLUS, _MINUS, _POINT, _UPPER, _LOWER = (np.uint8(ord(c)) for c in "+-.Ee")
 
 
@@ -155,7 +163,7 @@ def _nearest_by_product(w, q):  # type: ignore[no-untyped-def]
     if dropped > 65:
         return 0.0
     if dropped == 65:
-        kept, up = _NOTHING, compare_word(w, q, _NOTHING, power) > 0
+        kept, up = _NOTHING, _compare_word(w, q, _NOTHING, power) > 0
     else:
         kept = high >> np.uint64(dropped) if dropped < 64 else _NOTHING
         rest = high - (kept << np.uint64(dropped)) if dropped < 64 else high
@@ -163,7 +171,7 @@ def _nearest_by_product(w, q):  # type: ignore[no-untyped-def]
         if rest == half and middle == _NOTHING and lower == _NOTHING and 0 <= q <= _WHOLE:
             up = (kept & _ONE) == _ONE
         elif rest == half - _ONE and middle == _ALL and not 0 <= q <= _WHOLE:
-            side = compare_word(w, q, kept, power)
+            side = _compare_word(w, q, kept, power)
             up = side > 0 or (side == 0 and (kept & _ONE) == _ONE)
         else:
             up = rest >= half
@@ -201,7 +209,7 @@ def _nearest_of_many(text, begin, end, q):  # type: ignore[no-untyped-def]
     if exponent > 0:
         mantissa += _HIDDEN
         exponent -= 1
-    side = compare_text(text, begin, end, q, mantissa, exponent - 1074)
+    side = _compare_text(text, begin, end, q, mantissa, exponent - 1074)
     up = side > 0 or (side == 0 and (mantissa & _ONE) == _ONE)
     return high if up else low
 
@@ -226,3 +234,92 @@ def _leading_zeros(w):  # type: ignore[no-untyped-def]
             w <<= np.uint64(step)
             zeros += step
     return zeros
+
+
+@compiled(error_model="numpy")
+def _compare_word(w, q, mantissa, power):  # type: ignore[no-untyped-def]
+    """Sign of w·10^q - (mantissa + ½)·2^power."""
+    left = np.zeros(_LIMBS, np.uint64)
+    left[0], left[1] = w & _LOW, w >> _HALF
+    return _compare(left, 2 if left[1] else 1, q, mantissa, power)
+
+
+@compiled(error_model="numpy")
+def _compare_text(text, begin, end, q, mantissa, power):  # type: ignore[no-untyped-def]
+    """Sign of D·10^q - (mantissa + ½)·2^power; D are the digits from ``begin`` to ``end``, whatever the point.
+
+    ``O(m²)`` time for m digits, at most 770.
+    """
+    left = np.zeros(_LIMBS, np.uint64)
+    size, kept = 0, 0
+    more = False
+    for p in range(begin, end):
+        digit = text[p]
+        if digit < _FIRST_DIGIT or digit > _LAST_DIGIT or (kept == 0 and digit == _FIRST_DIGIT):
+            continue
+        if kept < _DIGITS:
+            size = _scale(left, size, _TEN, np.uint64(digit - _FIRST_DIGIT))
+            kept += 1
+        else:
+            q += 1
+            more = more or digit != _FIRST_DIGIT
+    if more:
+        size = _scale(left, size, _TEN, _ONE)
+        q -= 1
+    return _compare(left, size, q, mantissa, power)
+
+
+@compiled(error_model="numpy")
+def _compare(left, left_size, q, mantissa, power):  # type: ignore[no-untyped-def]
+    right = np.zeros(_LIMBS, np.uint64)
+    middle = (mantissa << _ONE) + _ONE
+    right[0], right[1] = middle & _LOW, middle >> _HALF
+    right_size = 2 if right[1] else 1
+    if q >= 0:
+        left_size = _times_five(left, left_size, q)
+    else:
+        right_size = _times_five(right, right_size, -q)
+    twos = power - 1 - q
+    if twos >= 0:
+        right_size = _shift(right, right_size, twos)
+    else:
+        left_size = _shift(left, left_size, -twos)
+    if left_size != right_size:
+        return 1 if left_size > right_size else -1
+    for i in range(left_size - 1, -1, -1):
+        if left[i] != right[i]:
+            return 1 if left[i] > right[i] else -1
+    return 0
+
+
+@compiled(error_model="numpy")
+def _scale(limbs, size, factor, carry):  # type: ignore[no-untyped-def]
+    """Multiply by a factor below 2^32, add a number below 2^32; returns the new size."""
+    for i in range(size):
+        total = limbs[i] * factor + carry
+        limbs[i] = total & _LOW
+        carry = total >> _HALF
+    if carry != _NOTHING:
+        limbs[size] = carry
+        size += 1
+    return size
+
+
+@compiled(error_model="numpy")
+def _times_five(limbs, size, times):  # type: ignore[no-untyped-def]
+    while times > 0:
+        step = min(times, 13)
+        size = _scale(limbs, size, _FIVES[step], _NOTHING)
+        times -= step
+    return size
+
+
+@compiled(error_model="numpy")
+def _shift(limbs, size, bits):  # type: ignore[no-untyped-def]
+    size = _scale(limbs, size, _ONE << np.uint64(bits % 32), _NOTHING)
+    whole = bits // 32
+    if whole > 0:
+        for i in range(size - 1, -1, -1):
+            limbs[i + whole] = limbs[i]
+            limbs[i] = _NOTHING
+    return size + whole

@@ -1,4 +1,4 @@
-"""Compiled loops over LIBSVM text; importing this module imports numba.
+"""Compiled loops over lines of LIBSVM text; importing this module imports numba.
 
 All text ends with a line end, so that a loop over digits or spaces stops by itself. Places are unsigned, so
 that the compiler need not allow for negative ones.

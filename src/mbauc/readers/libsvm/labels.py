@@ -14,7 +14,7 @@ from mbauc.readers.libsvm.lines import Text
 _MANY = 1000
 
 
-def plain(label: float) -> int | float:
+def plain_label(label: float) -> int | float:
     """A label as one would write it: 1 rather than 1.0."""
     return int(label) if float(label).is_integer() and abs(label) < 2**53 else float(label)
 
@@ -71,14 +71,14 @@ class Labels:
         self._limit = 2 if positive is None else _MANY
 
     @property
-    def given(self) -> bool:
+    def is_given(self) -> bool:
         """Whether both labels are known beforehand."""
         return self._given is not None
 
     @property
     def two(self) -> NDArray[np.float64]:
         """The two labels that may occur, given or seen; empty if others may."""
-        if self.given or self._positive is not None:
+        if self.is_given or self._positive is not None:
             return self.known
         return np.array(sorted(self.seen))
 
@@ -89,7 +89,7 @@ class Labels:
 
     def see(self, labels: NDArray[np.float64]) -> int | None:
         """Take note of the labels of some rows; the row whose label is one too many, if any."""
-        if self.given:
+        if self.is_given:
             return None
         new = labels
         for label in self.seen:
@@ -104,14 +104,13 @@ class Labels:
     def too_many(self, label: float) -> str:
         """What is said about a label that is one too many."""
         if self._limit == 2:
-            first, second = (plain(each) for each in self.seen)
+            first, second, third = (plain_label(each) for each in (*self.seen, label))
             return (
-                f"expected the label {first} or {second} as in the rows before, got a third one, "
-                f"{plain(label)}. Name the positive ones, such as positive={plain(label)}; all others are then "
-                "negative."
+                f"expected the label {first} or {second} as in the rows before, got a third one, {third}. "
+                f"Name the positive ones, such as positive={third}; all others are then negative."
             )
         return (
-            f"expected classes, got more than {_MANY:,} different labels, {plain(label)} the last. "
+            f"expected classes, got more than {_MANY:,} different labels, {plain_label(label)} the last. "
             "They look like measurements; to threshold them yourself read them with read_libsvm(labels='raw')."
         )
 
@@ -131,9 +130,9 @@ class Labels:
         return negative, positive
 
     def _one_class(self, seen: list[float]) -> str:
-        shown = ", ".join(str(plain(label)) for label in seen[:5]) + (", …" if len(seen) > 5 else "")
+        shown = ", ".join(str(plain_label(label)) for label in seen[:5]) + (", …" if len(seen) > 5 else "")
         if self._positive is not None:
-            wanted = ", ".join(str(plain(label)) for label in self._positive)
+            wanted = ", ".join(str(plain_label(label)) for label in self._positive)
             what = "all labels are" if any(label in self._positive for label in seen) else "no label is"
             return f"{what} among the positive ones ({wanted}); the labels are {shown}. Check positive."
         return (
@@ -149,7 +148,7 @@ class Labels:
 
 
 def _side(labels: list[float]) -> Any:
-    return plain(labels[0]) if len(labels) == 1 else tuple(plain(label) for label in labels)
+    return plain_label(labels[0]) if len(labels) == 1 else tuple(plain_label(label) for label in labels)
 
 
 def _two_labels(classes: Any) -> tuple[Any, Any]:
@@ -165,7 +164,7 @@ def _two_labels(classes: Any) -> tuple[Any, Any]:
         )
     if words:
         return words[0], words[1]
-    negative, positive = (plain(_number("classes", label)) for label in labels)
+    negative, positive = (plain_label(_number("classes", label)) for label in labels)
     return negative, positive
 
 

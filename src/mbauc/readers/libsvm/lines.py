@@ -10,14 +10,13 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.compressed import DAMAGE, is_damage, unpacked
+from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, unpack
 from mbauc.runtime.ahead import one_ahead
 
 Text = NDArray[np.uint8]
 #: Size of a file and time of its last change in nanoseconds, by which a later pass sees that it is the same.
 Stamp = tuple[int, int]
 
-_OTHERS = {b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf": "7z", b"\x1f\x9d": "compress"}
 _MARK = b"\xef\xbb\xbf"
 _NEWLINE = 10
 #: Bytes unpacked at a time where no size is given.
@@ -27,17 +26,11 @@ LONGEST = 1 << 26
 
 
 class Lines(NamedTuple):
-    """Whole lines of a file.
+    """Whole lines of a file."""
 
-    Attributes
-    ----------
-    text : ndarray of uint8
-        Read-only; its last byte is a line end, also where the file has none at its end.
-    taken : int
-        How many bytes of the file, compressed or not, went into it.
-    """
-
+    #: Read-only; its last byte is a line end, also where the file has none at its end.
     text: Text
+    #: How many bytes of the file, compressed or not, went into it.
     taken: int
 
 
@@ -54,7 +47,7 @@ def stamp_of(path: str | os.PathLike[str]) -> Stamp:
     return _stamp(os.stat(path))
 
 
-def whole_lines(
+def read_lines(
     path: str | os.PathLike[str], size: int | None = None, stamp: Stamp | None = None
 ) -> Generator[Lines, None, None]:
     r"""The lines of a file in chunks of at most ``size`` bytes, or twice a line that is longer.
@@ -81,7 +74,7 @@ def whole_lines(
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "some.txt")
     >>> _ = path.write_text("first\nsecond\nlast")
-    >>> [bytes(lines.text) for lines in whole_lines(path, size=14)]
+    >>> [bytes(lines.text) for lines in read_lines(path, size=14)]
     [b'first\nsecond\n', b'last\n']
     """
     with open(path, "rb") as stream:
@@ -91,22 +84,20 @@ def whole_lines(
                 f"{os.fspath(path)} is not a regular file. It may have to be read more than once: "
                 "write it to a file first."
             )
-        start = stream.read(8)
-        for first_bytes, name in _OTHERS.items():
-            if start.startswith(first_bytes):
-                raise ValueError(
-                    f"{os.fspath(path)} is a {name} archive; plain text, gzip, bzip2 or xz is expected. "
-                    "Unpack it first."
-                )
-        stream.seek(0)
+        kind = archive_kind(stream)
+        if kind not in (None, "gzip", "bzip2", "xz"):
+            raise ValueError(
+                f"{os.fspath(path)} is a {kind} archive; plain text, gzip, bzip2 or xz is expected. "
+                "Unpack it first."
+            )
         file = _File(os.fspath(path), stream, _stamp(status) if stamp is None else stamp)
         file.check_unchanged()
-        content = unpacked(stream)
+        content = unpack(stream)
         if content is None:
-            yield from _without_mark(_chunks(file, stream, size or status.st_size + 1, n_buffers=1))
+            yield from _drop_mark(_chunks(file, stream, size or status.st_size + 1, n_buffers=1))
             return
         with content:
-            yield from _without_mark(one_ahead(_chunks(file, content, size or _CHUNK, n_buffers=2)))
+            yield from _drop_mark(one_ahead(_chunks(file, content, size or _CHUNK, n_buffers=2)))
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -129,7 +120,7 @@ class _File(NamedTuple):
             )
 
 
-def _without_mark(chunks: Iterator[Lines]) -> Iterator[Lines]:
+def _drop_mark(chunks: Iterator[Lines]) -> Iterator[Lines]:
     """Without the byte-order mark that some editors put before UTF-8."""
     for number, (text, taken) in enumerate(chunks):
         marked = number == 0 and text[: len(_MARK)].tobytes() == _MARK
@@ -151,14 +142,14 @@ def _chunks(file: _File, content: IO[bytes], size: int, n_buffers: int) -> Gener
             buffer = buffers[turn]
             if buffer.size < length:
                 buffer = buffers[turn] = np.empty(length, dtype=np.uint8)
-            held, damage = _filled(buffer[:length], held, content)
+            held, damage = _fill(buffer[:length], held, content)
             file.check_unchanged()
             ended = held.size < length
         end = _after_last_line(held[:length])
         if end > 0:
             taken, place = file.stream.tell() - place, file.stream.tell()
             done += end
-            yield Lines(_locked(held[:end]), taken)
+            yield Lines(_lock(held[:end]), taken)
             held, length, used = held[end:], size, True
         elif ended:
             break
@@ -171,10 +162,10 @@ def _chunks(file: _File, content: IO[bytes], size: int, n_buffers: int) -> Gener
             f"{file.path} is cut short or damaged after {done + held.size:,} bytes of text ({damage})."
         ) from damage
     if held.size > 0:
-        yield Lines(_ended(held), file.stream.tell() - place)
+        yield Lines(_end_line(held), file.stream.tell() - place)
 
 
-def _filled(text: Text, held: Text, content: Any) -> tuple[Text, BaseException | None]:
+def _fill(text: Text, held: Text, content: Any) -> tuple[Text, BaseException | None]:
     """``text`` filled with what is held and with more of the content, as far as that can be unpacked."""
     size = held.size
     text[:size] = held
@@ -204,12 +195,12 @@ def _after_last_line(text: Text) -> int:
     return 0
 
 
-def _ended(text: Text) -> Text:
+def _end_line(text: Text) -> Text:
     """A copy with a line end."""
-    return _locked(np.append(text, np.uint8(_NEWLINE)))
+    return _lock(np.append(text, np.uint8(_NEWLINE)))
 
 
-def _locked(text: Text) -> Text:
+def _lock(text: Text) -> Text:
     """The same, read-only, which compiled loops tell apart."""
     text.flags.writeable = False
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,17 +14,16 @@ from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import MbaucWarning
-from mbauc.readers.libsvm.files import Files, Reading, Skipped, stamped
 from mbauc.readers.libsvm.labels import Labels
-from mbauc.readers.libsvm.text import LARGEST, Rows, Rules
+from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
+from mbauc.readers.libsvm.paths import find_libsvm
+from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
+from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
 from mbauc.rows.source import Block, file_stamps
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
 
 Path = str | os.PathLike[str]
-
-#: Bytes looked at to tell how many rows a file has.
-_FIRST_BYTES = 1 << 18
 
 
 class LibsvmSource:
@@ -46,7 +46,7 @@ class LibsvmSource:
     paths : path or sequence of paths
         One file or several, in order.
     n_features : int, optional
-        Number of columns; a larger index is an error.
+        Number of columns; a larger index is an error, unless ``extra`` says otherwise.
     zero_based : bool or "auto"
         Whether the first column has index 0. "auto": yes if an index 0 occurs in any of the files.
     classes : sequence of two labels, optional
@@ -60,6 +60,9 @@ class LibsvmSource:
     on_error : "stop" or "skip"
         Whether a line that cannot be read is an error, or is passed over and counted. A third label is an error
         in any case, unless ``classes`` tells which two are meant.
+    extra : "error" or "ignore"
+        What to do about columns beyond ``n_features``: "ignore" leaves them out, for models without
+        weights for them. It needs ``n_features`` and ``zero_based``.
     n_jobs : int, optional
         Threads; None for as many as BLAS may use, -1 for all cores. The result is the same.
     verbose : bool
@@ -113,44 +116,52 @@ class LibsvmSource:
         positive: Any = None,
         block_rows: int = 65_536,
         on_error: Literal["stop", "skip"] = "stop",
+        extra: Literal["error", "ignore"] = "error",
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
-        self._files = stamped(paths)
+        self._files = stamp_files(paths)
         check_whole("block_rows", block_rows)
+        check_choice("extra", extra, ("error", "ignore"))
         self._block_rows = int(block_rows)
         self._n_threads = thread_count(n_jobs)
         self._labels = Labels(classes, positive)
-        rules = _rules(n_features, zero_based, self._labels, on_error)
+        rules = _make_rules(n_features, zero_based, self._labels, on_error)
+        self._ignore_others = extra == "ignore"
+        if self._ignore_others:
+            if n_features is None or rules.zero_based is None:
+                raise ValueError("extra='ignore' needs n_features and zero_based, or no column is extra.")
+            rules = rules._replace(n_features=LARGEST)
         self.n_rows: int | None = None
         self.skipped = Skipped()
         self._warned = False
-        if n_features is None or rules.zero_based is None or not self._labels.given:
+        if n_features is None or rules.zero_based is None or not self._labels.is_given:
             rules = self._scan(rules, verbose)
         self._rules = rules
         self.zero_based = bool(rules.zero_based)
-        self.n_features = rules.n_features or 0
+        self.n_features = int(n_features) if self._ignore_others and n_features else rules.n_features or 0
         self.classes = self._labels.classes()
 
     def _scan(self, rules: Rules, verbose: bool) -> Rules:
         """Read all rows for what is not given, and for their faults."""
-        with progress(_bytes(self._files), "first pass", unit="B", show=verbose) as advance:
+        with progress(count_bytes(self._files), "first pass", unit="B", show=verbose) as advance:
             reading = Reading(self._files, rules, self._labels, self._block_rows, self._n_threads, advance)
             for _ in reading:
                 pass
-        settled = _settled(rules, reading)
-        if settled is None:
+        complete = _complete_rules(rules, reading)
+        if complete is None:
             return self._scan(rules._replace(zero_based=True), verbose)
         self.n_rows, self.skipped = reading.n_rows, reading.skipped
         self._note_queries(reading)
-        return settled._replace(known=self._labels.two)
+        return complete._replace(known=self._labels.two)
 
     def __iter__(self) -> Iterator[Block]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             self._note_queries(reading)
-            yield Block(_matrix([rows], self.n_features), self._labels.binary(rows.labels))
+            X = build_matrix([rows], self.n_features, ignore_others=self._ignore_others)
+            yield Block(X, self._labels.binary(rows.labels))
         self.skipped = reading.skipped
 
     def fingerprint(self) -> dict[str, object]:
@@ -179,7 +190,13 @@ class LibsvmSource:
             "positive": self._labels.positive,
             "block_rows": self._block_rows,
             "on_error": "skip" if rules.skip else "stop",
+            **({"extra": "ignore"} if self._ignore_others else {}),
         }
+
+    @property
+    def layout(self) -> LibsvmLayout:
+        """How the files become columns: all that a model has to know of them."""
+        return LibsvmLayout(self.n_features, self.zero_based)
 
     def _note_queries(self, reading: Reading) -> None:
         if reading.queries and not self._warned:
@@ -191,16 +208,58 @@ class LibsvmSource:
         """About how many rows there are."""
         if self.n_rows is not None:
             return self.n_rows
-        with open(self._files[0][0], "rb") as stream:
-            start = stream.read(_FIRST_BYTES)
-        lines = start.count(b"\n")
-        # archives are hardly ever text
-        return int(_bytes(self._files) * lines / len(start)) if lines and start.isascii() else None
+        return estimate_rows(self._files)
 
     def __repr__(self) -> str:
         files = self._files[0][0] if len(self._files) == 1 else f"{len(self._files)} files"
         rows = "" if self.n_rows is None else f", {self.n_rows:,} rows"
         return f"LibsvmSource({files}{rows}, n_features={self.n_features}, classes={self.classes})"
+
+
+@dataclass(frozen=True)
+class LibsvmLayout:
+    """How LIBSVM text becomes columns: they have numbers.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns.
+    zero_based : bool
+        Whether the first column has index 0.
+    """
+
+    n_features: int
+    zero_based: bool
+
+    def source(self, paths: Any, classes: Any, **options: Any) -> LibsvmSource:
+        """Other files with the same columns; others are left out."""
+        several = any(isinstance(side, tuple | list) for side in classes)  # some labels against all others
+        return LibsvmSource(
+            find_libsvm(paths),
+            n_features=self.n_features,
+            zero_based=self.zero_based,
+            classes=None if several else tuple(classes),
+            positive=classes[1] if several else None,
+            extra="ignore",
+            **options,
+        )
+
+    def unlabelled(self, paths: Any, classes: Any, **options: Any) -> UnlabelledLibsvm:
+        """Other files to be scored; labels may be any numbers."""
+        return UnlabelledLibsvm(paths, self.n_features, self.zero_based, classes, **options)
+
+    def feature_names(self) -> list[str]:
+        """The numbers of the columns, as they stand in the files."""
+        first = 0 if self.zero_based else 1
+        return [str(column) for column in range(first, first + self.n_features)]
+
+    def scales(self) -> tuple[NDArray[np.float64], bool]:
+        """By what the numbers of each column were divided, and whether by standard deviations: by nothing."""
+        return np.ones(self.n_features), False
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
 
 
 def read_libsvm(
@@ -251,19 +310,19 @@ def read_libsvm(
     raw = labels == "raw"
     if raw and not (classes is None and positive is None):
         raise ValueError("labels='raw' returns labels as they are; leave out classes and positive.")
-    files = stamped(paths)
+    files = stamp_files(paths)
     seen = Labels(classes, positive)
-    rules = _rules(n_features, zero_based, seen, on_error)
+    rules = _make_rules(n_features, zero_based, seen, on_error)
     n_threads = thread_count(n_jobs)
     while True:
-        with progress(_bytes(files), "reading", unit="B", show=verbose) as advance:
+        with progress(count_bytes(files), "reading", unit="B", show=verbose) as advance:
             reading = Reading(files, rules, None if raw else seen, None, n_threads, advance)
             parts = list(reading)
-        settled = _settled(rules, reading)
-        if settled is not None:
+        complete = _complete_rules(rules, reading)
+        if complete is not None:
             break
         rules = rules._replace(zero_based=True)
-    if rules.zero_based is None and settled.zero_based:
+    if rules.zero_based is None and complete.zero_based:
         # they were parsed as if the first column had index 1
         run_threads(lambda part: np.add(part.columns, 1, out=part.columns), parts, n_threads)
     if reading.queries:
@@ -273,10 +332,10 @@ def read_libsvm(
     if not raw:
         seen.classes()  # or an error, if there are no two
     found = parts[0].labels if len(parts) == 1 else np.concatenate([part.labels for part in parts])
-    return _matrix(parts, settled.n_features or 0), found if raw else seen.binary(found)
+    return build_matrix(parts, complete.n_features or 0), found if raw else seen.binary(found)
 
 
-def _rules(n_features: int | None, zero_based: bool | str, labels: Labels, on_error: str) -> Rules:
+def _make_rules(n_features: int | None, zero_based: bool | str, labels: Labels, on_error: str) -> Rules:
     """What lines have to keep to, as far as the caller says."""
     check_choice("on_error", on_error, ("stop", "skip"))
     if n_features is not None:
@@ -294,7 +353,7 @@ def _rules(n_features: int | None, zero_based: bool | str, labels: Labels, on_er
     )
 
 
-def _settled(rules: Rules, reading: Reading) -> Rules | None:
+def _complete_rules(rules: Rules, reading: Reading) -> Rules | None:
     """The rules with what a pass has found; None if it has to be repeated with ``zero_based=True``."""
     shift = 0
     if rules.zero_based is None:
@@ -309,28 +368,9 @@ def _settled(rules: Rules, reading: Reading) -> Rules | None:
     return rules if width <= rules.n_features else None
 
 
-def _matrix(parts: list[Rows], n_features: int) -> sp.csr_array:
-    """The rows of all parts as a matrix."""
-    indptr, columns, values = parts[0].indptr, parts[0].columns, parts[0].values
-    if len(parts) > 1:
-        columns = np.concatenate([part.columns for part in parts])
-        values = np.concatenate([part.values for part in parts])
-        sizes = np.concatenate([[0], *(np.diff(part.indptr) for part in parts)])
-        indptr = np.cumsum(sizes, dtype=np.int64)
-    if values.size <= LARGEST:
-        indptr = indptr.astype(np.int32)
-    X = sp.csr_array((values, columns, indptr), shape=(indptr.size - 1, n_features))
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
-
-
 def _warn_of_queries(stacklevel: int) -> None:
     warnings.warn(
         "rows have query numbers (qid:), which are ignored: pairs are formed across queries.",
         MbaucWarning,
         stacklevel=stacklevel,
     )
-
-
-def _bytes(files: Files) -> int:
-    return sum(size for _, (size, _) in files)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.table.pieces import Report
+#: Called with the place of a row that cannot be read, the kind of fault and a description; raises, or notes it.
+Report = Callable[[str, str, str], None]
 
 #: Messages about skipped rows that are kept.
 _MESSAGES = 10
@@ -19,20 +20,13 @@ _SKIP = re.compile(r",? or (?:pass )?on_error='skip'(?: to leave such rows out)?
 
 
 class Fault(NamedTuple):
-    """Something that is wrong with some rows.
+    """Something that is wrong with some rows."""
 
-    Attributes
-    ----------
-    rows : ndarray of bool
-        Which rows.
-    reason : str
-        The kind of fault, for counting.
-    message : callable
-        What to say about a row: what was expected, what came, what to do.
-    """
-
+    #: Which rows.
     rows: NDArray[np.bool_]
+    #: The kind of fault, for counting.
     reason: str
+    #: What to say about a row: what was expected, what came, what to do.
     message: Callable[[int], str]
 
 
@@ -73,7 +67,7 @@ def stop(place: str, reason: str, message: str) -> None:
     raise ValueError(f"{place}: {message}")
 
 
-def settled(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
+def report_faults(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
     """Report rows with faults, in order and each for its first one; which rows to keep, None for all."""
     if not faults:
         return None

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.column_values import MISSING_NUMBERS, WrongTypeError, flat, number_of
+from mbauc.readers.table.columns.values import MISSING_NUMBERS, WrongTypeError, flatten, parse_number
 from mbauc.readers.table.faults import Fault
-from mbauc.readers.table.pieces import Piece
+from mbauc.readers.table.files.pieces import Piece
 
 #: Negative labels that are remembered where one label stands against all others.
 _REMEMBERED = 100
@@ -55,11 +55,11 @@ def _label_of_text(text: str, named: frozenset[str]) -> Any:
     whole = _WHOLE.fullmatch(text)
     if whole:
         return int(whole[1])
-    number = number_of(text)
+    number = parse_number(text)
     return text if number is None else label_of(number)
 
 
-def _given(positive: Any) -> list[Any]:
+def _as_list(positive: Any) -> list[Any]:
     """Positive labels as the user gives them: one, or any collection."""
     if isinstance(positive, np.ndarray):
         positive = positive.tolist()  # one label if it has no dimension
@@ -68,7 +68,7 @@ def _given(positive: Any) -> list[Any]:
     return list(positive)
 
 
-def _named(labels: Iterable[Any]) -> frozenset[str]:
+def _name_missing(labels: Iterable[Any]) -> frozenset[str]:
     """Spellings of missing values that are labels because somebody names them."""
     texts = {label.strip() for label in labels if isinstance(label, str)}
     # who names one of the two signs means both
@@ -91,14 +91,19 @@ class TableLabels:
 
     def __init__(self, name: str, positive: Any = None, classes: tuple[Any, Any] | None = None) -> None:
         self.name = name
-        given = [] if positive is None else _given(positive)
+        given = [] if positive is None else _as_list(positive)
         known = [label for side in classes or () for label in (side if isinstance(side, tuple) else (side,))]
-        self._named = _named([*given, *known])
+        self._named = _name_missing([*given, *known])
         self.positive = [label_of(value, self._named) for value in given]
         if positive is not None and (not self.positive or None in self.positive):
             raise ValueError(f"positive must be a label or a collection of labels, got {positive!r}.")
         self._classes = classes
         self._seen: dict[Any, str] = {}
+
+    @property
+    def known(self) -> bool:
+        """Whether the classes are known from other data."""
+        return self._classes is not None
 
     @property
     def complete(self) -> bool:
@@ -127,11 +132,11 @@ class TableLabels:
         seen = list(self._seen)
         if self.positive and not any(label in self.positive for label in seen):
             raise ValueError(
-                f"{where}: expected the label {_told(self.positive)} in column {self.name!r}, but it never "
-                f"occurs; the labels are {_told(seen)}. Check positive."
+                f"{where}: expected the label {_join(self.positive)} in column {self.name!r}, but it never "
+                f"occurs; the labels are {_join(seen)}. Check positive."
             )
         raise ValueError(
-            f"{where}: column {self.name!r} has one class only ({_told(seen)}); AUC needs both classes. "
+            f"{where}: column {self.name!r} has one class only ({_join(seen)}); AUC needs both classes. "
             "Check the label column."
         )
 
@@ -139,7 +144,7 @@ class TableLabels:
         """Note the labels of some rows; missing ones are not looked at."""
         if self._classes is not None:
             return
-        values, codes = self._coded(piece)
+        values, codes = self._encode(piece)
         for place, label in enumerate(values):
             if label is None or label in self._seen:
                 continue
@@ -147,7 +152,7 @@ class TableLabels:
                 row = int(np.flatnonzero(codes == place)[0])
                 raise ValueError(
                     f"{piece.place(row)}: a third label {label!r} in column {self.name!r}, after "
-                    f"{_told(list(self._seen))}; two classes are needed. Say which is positive, as in "
+                    f"{_join(list(self._seen))}; two classes are needed. Say which is positive, as in "
                     f"positive={label!r}; the others will be negative."
                 )
             if len(self._seen) < _REMEMBERED:
@@ -155,18 +160,18 @@ class TableLabels:
         kinds = {isinstance(label, str) for label in self._seen}
         if not self.positive and len(kinds) > 1:
             raise ValueError(
-                f"{piece.file}: column {self.name!r} mixes numbers and texts ({_told(list(self._seen))}), "
+                f"{piece.file}: column {self.name!r} mixes numbers and texts ({_join(list(self._seen))}), "
                 "so that none is the larger. Say which is positive with positive=…"
             )
 
     def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[Fault]]:
         """1 and 0 for the rows, and what is wrong with them."""
         self.look(piece)
-        values, codes = self._coded(piece)
+        values, codes = self._encode(piece)
         faults = []
         missing = np.array([label is None for label in values] + [True])[codes]
         if missing.any():
-            column = flat(piece.table[self.name])
+            column = flatten(piece.table[self.name])
             faults.append(Fault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
         if self._classes is not None and not self.positive:
             self._check_known(piece, values, codes)
@@ -198,10 +203,10 @@ class TableLabels:
             f"{wanted} {text!r}, which spells a missing value. Drop such rows, or pass on_error='skip'; {hint}."
         )
 
-    def _coded(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
+    def _encode(self, piece: Piece) -> tuple[list[Any], NDArray[np.int64]]:
         """The distinct labels, and for each row the place of its own (-1 for missing ones)."""
         try:
-            column = flat(piece.table[self.name])
+            column = flatten(piece.table[self.name])
             types, kind = pyarrow().types, column.type
             plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
             if not any(is_such(kind) for is_such in plain):
@@ -221,6 +226,6 @@ def _one_or_all(labels: list[Any]) -> Any:
     return labels[0] if len(labels) == 1 else tuple(labels)
 
 
-def _told(labels: list[Any]) -> str:
+def _join(labels: list[Any]) -> str:
     shown = ", ".join(map(repr, labels[:5]))
     return shown + (", …" if len(labels) > 5 else "")

@@ -1,147 +1,61 @@
-"""What an encoding has to learn from the rows: categories, means and scales, in one pass."""
+"""What a source has to learn from its rows before it can be read: an encoding, and which labels there are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-import numpy as np
-
-from mbauc.checks import check_choice, check_flag, check_whole
-from mbauc.readers.table.calendar_codes import parts_of
-from mbauc.readers.table.column_statistics import HOW, ColumnStatistics
-from mbauc.readers.table.columns import Column, ColumnPlan
+from mbauc.readers.table.columns.plan import ColumnPlan
+from mbauc.readers.table.columns.planning import LOOK_ROWS
 from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.feature_kinds import CategoryFeature, NumericFeature
-from mbauc.readers.table.features import Features
-
-#: Distinct values of a column that are counted before one-hot gives up.
-_MOST_VALUES = 1_000_000
-
-
-@dataclass(frozen=True)
-class EncodingSettings:
-    """How columns are to be encoded; see :class:`~mbauc.readers.TableSource`."""
-
-    encode: str = "hash"
-    hash_dim: int = 10_000
-    signed: bool = False
-    missing: str = "category"
-    scale: str | None = None
-    max_categories: int = 1_000
-
-    def check(self) -> None:
-        """Raise if a setting makes no sense."""
-        check_choice("encode", self.encode, ("hash", "onehot"))
-        check_whole("hash_dim", self.hash_dim, low=2)
-        check_flag("signed", self.signed)
-        check_choice("missing", self.missing, ("category", "mean"))
-        if self.scale is not None:
-            check_choice("scale", self.scale, HOW)
-        check_whole("max_categories", self.max_categories)
+from mbauc.readers.table.encoding.learner import EncodingLearner, EncodingSettings
+from mbauc.readers.table.faults import SkippedRows, stop
+from mbauc.readers.table.files import cut_blocks
+from mbauc.readers.table.reading import TableReader
+from mbauc.runtime.progress import progress
 
 
-class EncodingLearner:
-    """Learns an encoding from blocks of features; their sizes and order change nothing but rounding.
+def learn_encoding(
+    reader: TableReader,
+    plan: ColumnPlan,
+    settings: EncodingSettings,
+    *,
+    skipped: SkippedRows,
+    on_error: str,
+    verbose: bool,
+) -> TableEncoding:
+    """The encoding of the rows; the reader's labels are seen in the same pass, or in as much as they take.
 
-    ``O(n)`` time for each column; memory for the distinct values of one-hot columns.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        What the columns are.
-    settings : EncodingSettings
-        How to encode them.
+    Rows that cannot be used are counted in ``skipped``, unless the first one is an error.
     """
-
-    def __init__(self, plan: ColumnPlan, settings: EncodingSettings) -> None:
-        self._plan = plan
-        self._settings = settings
-        columns = plan.features
-        self._numeric = [column.name for column in columns if column.kind == "numeric"]
-        self._texts = [name for column in columns for name in text_names(column)]
-        # a table without categories has nothing to hash
-        self._hashed = settings.encode == "hash" and bool(self._texts)
-        self._statistics = ColumnStatistics(len(self._numeric)) if self._numeric else None
-        self._counts: dict[str, dict[str, int]] = {name: {} for name in self._texts}
-        self._missing = dict.fromkeys([*self._numeric, *self._texts], 0)
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether there is anything to learn from the rows."""
-        of_numbers = self._settings.scale is not None or self._settings.missing == "mean"
-        return not self._hashed or (bool(self._numeric) and of_numbers)
-
-    def update(self, features: Features) -> None:
-        """Take in some rows."""
-        if self._statistics is not None:
-            values = np.stack([features.numbers[name] for name in self._numeric], axis=1)
-            self._statistics.update(values)
-            for name, count in zip(self._numeric, np.isnan(values).sum(axis=0).tolist(), strict=True):
-                self._missing[name] += count
-        if self._hashed:
-            return
-        for name in self._texts:
-            codes, values = features.texts[name].used()
-            occurs = np.bincount(codes + 1, minlength=len(values) + 1)
-            self._missing[name] += int(occurs[0])
-            counts = self._counts[name]
-            for value, count in zip(values.to_pylist(), occurs[1:].tolist(), strict=True):
-                if count:
-                    counts[value] = counts.get(value, 0) + count
-            if len(counts) > _MOST_VALUES:
-                raise ValueError(
-                    f"column {name!r} has more than {_MOST_VALUES:,} distinct values, too many for "
-                    f"encode='onehot'. Use encode='hash', or leave the column out with ignore=[{name!r}]."
-                )
-
-    def encoding(self) -> TableEncoding:
-        """The encoding of the rows so far."""
-        features: list[NumericFeature | CategoryFeature] = []
-        learned = self._means_and_scales()
-        for column in self._plan.features:
-            if column.kind == "numeric":
-                features.append(self._numeric_feature(column.name, learned))
-            else:
-                features += [self._category_feature(name) for name in text_names(column)]
-        used = {column.name for column in self._plan.features}
-        return TableEncoding(
-            self._plan.features,
-            tuple(features),
-            hash_dim=self._settings.hash_dim if self._hashed else None,
-            signed=self._settings.signed,
-            other_columns=tuple(c.name for c in self._plan.columns if c.name not in used),
-        )
-
-    def _means_and_scales(self) -> dict[str, tuple[float, float]]:
-        """Of the numeric columns; 0 and 1 where they were not to be learned."""
-        how, count = self._settings.scale, len(self._numeric)
-        means, scales = np.zeros(count), np.ones(count)
-        if self._statistics is not None and self.needs_rows:
-            means = self._statistics.mean
-            scales = scales if how is None else self._statistics.scale(how)
-        return dict(zip(self._numeric, zip(means.tolist(), scales.tolist(), strict=True), strict=True))
-
-    def _numeric_feature(self, name: str, learned: Mapping[str, tuple[float, float]]) -> NumericFeature:
-        mean, scale = learned[name]
-        center = mean if self._settings.scale == "standard" else 0.0
-        indicator = self._settings.missing == "category" and not self._hashed and self._missing[name] > 0
-        if self._settings.missing == "category" and (indicator or self._hashed):
-            return NumericFeature(name, center, scale, 0.0, indicator)
-        fill = (mean - center) / scale
-        return NumericFeature(name, center, scale, fill, hashes_missing=self._settings.missing == "category")
-
-    def _category_feature(self, name: str) -> CategoryFeature:
-        if self._hashed:
-            return CategoryFeature(name)
-        counts = self._counts[name]
-        # the most frequent, and of equals the first in order, so that the order of the rows does not matter
-        kept = sorted(counts, key=lambda value: (-counts[value], value))[: self._settings.max_categories]
-        return CategoryFeature(name, tuple(sorted(kept)), self._missing[name] > 0, len(kept) < len(counts))
+    learner = EncodingLearner(plan, settings)
+    if not learner.needs_rows:
+        find_labels(reader)
+        return learner.encoding()
+    count = 0
+    with progress(None, "learning the columns", show=verbose) as advance:
+        for rows in reader.read(stop if on_error == "stop" else skipped.note):
+            learner.update(rows.features)
+            count += rows.features.rows
+            advance(rows.features.rows)
+    _check_labels(reader, count, skipped)
+    return learner.encoding()
 
 
-def text_names(column: Column) -> list[str]:
-    """Names of the texts that a column gives: its own, those of its parts if it is a time, none if numeric."""
-    if column.kind == "time":
-        return [f"{column.name}.{part}" for part in parts_of(column.form)]
-    return [column.name] if column.kind == "category" else []
+def find_labels(reader: TableReader) -> None:
+    """Read labels until both classes have been seen; if they are known, one row."""
+    labels = reader.labels
+    if labels is None:
+        return
+    count, least = 0, 1 if labels.known else LOOK_ROWS
+    for table in reader.tables:
+        for piece in cut_blocks(table.pieces([labels.name], SkippedRows().note), least):
+            labels.look(piece)
+            count += piece.table.num_rows
+            if labels.complete and count >= least:
+                return
+    _check_labels(reader, count, SkippedRows())
+
+
+def _check_labels(reader: TableReader, count: int, skipped: SkippedRows) -> None:
+    if not count:
+        raise ValueError(f"{reader.where}: there are no rows that can be used. {skipped}.")
+    if reader.labels is not None:
+        reader.labels.check(reader.where)

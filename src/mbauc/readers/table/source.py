@@ -2,41 +2,110 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.column_values import WrongTypeError, distinct_numbers, flat, numbers, of_one_type
-from mbauc.readers.table.columns import no_such_column, plan_columns
+from mbauc.readers.table.columns.plan import plan_known_columns
+from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
-from mbauc.readers.table.faults import Fault, SkippedRows, settled, stop
-from mbauc.readers.table.feature_scores import feature_scores
-from mbauc.readers.table.features import Features, read_features
-from mbauc.readers.table.files import Paths
-from mbauc.readers.table.first_look import LOOK_ROWS, first_rows, learned_plan, left_out, widths
+from mbauc.readers.table.encoding.learner import EncodingSettings
+from mbauc.readers.table.faults import Report, SkippedRows, stop
+from mbauc.readers.table.files import Paths, open_tables
+from mbauc.readers.table.inspection import count_slot_contents, read_column
 from mbauc.readers.table.labels import TableLabels
-from mbauc.readers.table.learning import EncodingLearner, EncodingSettings
-from mbauc.readers.table.opening import open_tables
-from mbauc.readers.table.parquet_table import ParquetTable
-from mbauc.readers.table.pieces import Piece, Report, in_blocks
-from mbauc.rows.source import Block
-from mbauc.runtime.ahead import one_ahead
-from mbauc.runtime.progress import progress
+from mbauc.readers.table.learning import find_labels, learn_encoding
+from mbauc.readers.table.passed_columns import PassedColumns
+from mbauc.readers.table.reading import TableReader, TableRows
+from mbauc.rows.source import Block, NumberedScores, ScoredBlock
 
 
-class _Rows(NamedTuple):
-    """Rows of a block that can be used, not yet encoded."""
+@dataclass(frozen=True)
+class TableLayout:
+    """How CSV, TSV or Parquet files become columns and labels.
 
-    features: Features
-    y: NDArray[np.int8]
-    weight: NDArray[np.float64] | None
-    table: Any
+    Attributes
+    ----------
+    encoding : TableEncoding
+        How columns become numbers.
+    label : str or None
+        Column of the labels; None if there are none.
+    positive : tuple
+        Labels that count as positive, as the user said; empty if the larger one does.
+    weight : str or None
+        Column of the weights.
+    names : tuple of str or None
+        Names of the columns of text files that have no line of names, as the user said.
+    delimiter : str or None
+        What separates the fields of text files, as the user said; None if it is told from the first lines.
+    """
+
+    encoding: TableEncoding
+    label: str | None
+    positive: tuple[Any, ...] = ()
+    weight: str | None = None
+    names: tuple[str, ...] | None = None
+    delimiter: str | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that weights are for."""
+        return self.encoding.n_features
+
+    def source(self, paths: Paths, classes: Any, **options: Any) -> TableSource:
+        """Other files with the same columns."""
+        return TableSource(
+            paths,
+            label=self.label,
+            positive=list(self.positive) or None,
+            classes=tuple(classes),
+            weight=self.weight,
+            encoding=self.encoding,
+            names=self.names,
+            delimiter=self.delimiter,
+            **options,
+        )
+
+    def unlabelled(self, paths: Paths, classes: Any = None, **options: Any) -> TableSource:
+        """Other files with the same columns, to be scored; the label may be missing."""
+        return TableSource(
+            paths,
+            label=None,
+            encoding=self.encoding,
+            names=self.names,
+            delimiter=self.delimiter,
+            **options,
+        )
+
+    def feature_names(self) -> list[str]:
+        """Names of the columns."""
+        return self.encoding.feature_names
+
+    def scales(self) -> tuple[NDArray[np.float64], bool]:
+        """By what the numbers of each column were divided, and whether by standard deviations."""
+        return self.encoding.scales, self.encoding.standardised
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; ``names`` and ``delimiter`` only where the user said them."""
+        told = {
+            "kind": "table",
+            "encoding": self.encoding.to_dict(),
+            "label": self.label,
+            "positive": list(self.positive),
+            "weight": self.weight,
+        }
+        if self.names is not None:
+            told["names"] = list(self.names)
+        if self.delimiter is not None:
+            told["delimiter"] = self.delimiter
+        return told
 
 
 class TableSource:
@@ -57,8 +126,8 @@ class TableSource:
         CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the columns of the first one; what
         others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
         they differ.
-    label : str
-        Name of the label column.
+    label : str or None
+        Name of the label column; None for rows to score (:meth:`scored_rows`), which need an ``encoding``.
     positive : label or collection of labels, optional
         The positive ones; all others are negative. Without it there must be two, the larger of which is
         positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
@@ -115,6 +184,8 @@ class TableSource:
         Names of the columns of files without a header line, as given or counted.
     encoding : TableEncoding
         How columns become numbers; use it on other tables.
+    layout : TableLayout
+        How the files become columns and labels: all that a model has to know of them.
     skipped : SkippedRows
         What was left out of the latest pass.
     about_rows : int
@@ -147,7 +218,7 @@ class TableSource:
         self,
         paths: Paths,
         *,
-        label: str,
+        label: str | None,
         positive: Any = None,
         classes: tuple[Any, Any] | None = None,
         weight: str | None = None,
@@ -173,57 +244,81 @@ class TableSource:
         settings.check()
         if encoding is not None and (types or ignore or id):
             raise ValueError("an encoding knows its columns; pass either it or types, ignore and id.")
+        if label is None and encoding is None:
+            raise ValueError(
+                "label must name a column; rows without labels can only be scored, with an encoding."
+            )
         self.paths = paths
-        self.label = label
-        self.weight = weight
-        self.block_rows = block_rows
         self.on_error = on_error
         self.skipped = SkippedRows()
-        self._delimiter = delimiter
-        self._tables, self.names = open_tables(paths, delimiter, names)
-        self._labels = TableLabels(label, positive, classes)
-        if encoding is None:
-            others = (name for name, kind in (types or {}).items() if kind in ("group", "id", "ignore"))
-            unread = {name for name in (*ignore, *id, *others) if isinstance(name, str)}
-            first = first_rows(self._tables, unread, on_error, self._where)
-            self.plan = plan_columns(
-                first,
+        tables, names = open_tables(paths, delimiter, names)
+        labels = None if label is None else TableLabels(label, positive, classes)
+        reader = TableReader(
+            tables, (), labels, weight if labels else None, block_rows, named=names is not None
+        )
+        if encoding is not None:
+            first = tables[0].column_names
+            plan = plan_known_columns(first, encoding.columns, label, weight, reader.where)
+        elif label is not None:
+            plan = plan_tables(
+                tables,
                 label=label,
                 weight=weight,
                 types=types,
                 ignore=ignore,
                 id=id,
-                left_out=left_out(self._tables),
-                where=self._where,
+                on_error=on_error,
+                where=reader.where,
+            )
+        self._reader = replace(reader, columns=plan.features)
+        self._reader.check_columns()
+        if encoding is None:
+            encoding = learn_encoding(
+                self._reader, plan, settings, skipped=self.skipped, on_error=on_error, verbose=verbose
             )
         else:
-            used = {label, weight, *(column.name for column in encoding.columns)}
-            unread = {name for name in self._tables[0].column_names if name not in used}
-            first = first_rows(self._tables, unread, on_error, self._where)
-            self.plan = learned_plan(first, encoding, label, weight, self._where)
-        self._check_columns()
-        learner = EncodingLearner(self.plan, settings)
-        if encoding is None and learner.needs_rows:
-            self._learn(learner, verbose)
-        else:
-            self._find_labels()
-        self.encoding = learner.encoding() if encoding is None else encoding
-        self._finish()
-
-    def _finish(self) -> None:
-        self.classes: tuple[Any, Any] = self._labels.classes
-        self._labels = TableLabels(self.label, self._labels.positive or None, self.classes)
-        self.n_features: int = self.encoding.n_features
-        self.plan = self.plan.with_widths(widths(self.plan, self.encoding))
+            find_labels(self._reader)
+        if labels is not None:
+            # from now on labels are known, and no pass learns more
+            labels = TableLabels(labels.name, labels.positive or None, labels.classes)
+            self._reader = replace(self._reader, labels=labels)
+            self.classes: tuple[Any, Any] = labels.classes
+        self.n_features: int = encoding.n_features
+        self.plan = plan.with_widths(encoding.describe_widths())
+        self.layout = TableLayout(
+            encoding,
+            label,
+            tuple(labels.positive) if labels else (),
+            weight,
+            None if names is None else tuple(names),
+            delimiter,
+        )
 
     def __repr__(self) -> str:
-        return f"TableSource({self._where}, label={self.label!r}, {self.n_features:,} features)"
+        return f"TableSource({self._reader.where}, label={self.layout.label!r}, {self.n_features:,} features)"
+
+    # -- what it is ----------------------------------------------------------------------------------
+
+    @property
+    def encoding(self) -> TableEncoding:
+        """How columns become numbers."""
+        return self.layout.encoding
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the columns of files without a header line."""
+        return None if self.layout.names is None else list(self.layout.names)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the columns of the blocks; see :class:`~mbauc.readers.TableEncoding`. A new list."""
+        return self.encoding.feature_names
 
     @property
     def n_rows(self) -> int | None:
         """Number of rows in the files, skipped ones included; None if a file is text."""
         count = 0
-        for table in self._tables:
+        for table in self._reader.tables:
             if table.n_rows is None:
                 return None
             count += table.n_rows
@@ -232,7 +327,7 @@ class TableSource:
     @property
     def about_rows(self) -> int:
         """About how many rows there are; of text files by the first megabyte of each. ``O(files)`` time."""
-        return sum(table.about_rows for table in self._tables)
+        return sum(table.about_rows for table in self._reader.tables)
 
     def fingerprint(self) -> dict[str, object]:
         r"""What the blocks depend on: the files as they were when the source was made, and the settings.
@@ -254,35 +349,18 @@ class TableSource:
         return {
             "source": "TableSource",
             "version": 1,
-            "files": [table.stamp() for table in self._tables],
-            "label": self.label,
+            "files": [table.stamp() for table in self._reader.tables],
+            "label": self.layout.label,
             "classes": [list(side) if isinstance(side, tuple) else side for side in self.classes],
-            "positive": list(self._labels.positive),
-            "weight": self.weight,
+            "positive": list(self.layout.positive),
+            "weight": self.layout.weight,
             "n_features": self.n_features,
             "hash_dim": self.encoding.hash_dim,
             "signed": self.encoding.signed,
             "encoding": hashlib.sha256(encoding).hexdigest(),
-            "block_rows": int(self.block_rows),
+            "block_rows": int(self._reader.block_rows),
             "on_error": self.on_error,
         }
-
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the columns of the blocks; see :class:`~mbauc.readers.TableEncoding`. A new list."""
-        return self.encoding.feature_names
-
-    # -- reading -------------------------------------------------------------------------------------
-
-    def __iter__(self) -> Iterator[Block]:
-        """The blocks from the first row on; rows keep their order, and no block spans two files."""
-        for rows in self._rows():
-            yield Block(self.encoding.matrix(rows.features), rows.y, rows.weight)
-
-    def scored(self, coef: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int8], NDArray[np.float64], Any]]:
-        """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
-        for rows in self._rows():
-            yield rows.y, feature_scores(self.encoding, rows.features, coef), rows.weight
 
     def on(self, paths: Paths) -> TableSource:
         r"""Other files read in the same way: the same encoding and the same classes. For test data.
@@ -298,13 +376,47 @@ class TableSource:
         >>> [block.X.tolist() for block in monday.on(folder / "tuesday.csv")]
         [[[2.0]]]
         """
-        other: TableSource = object.__new__(type(self))
-        vars(other).update(vars(self))
-        other.paths = paths
-        other.skipped = SkippedRows()
-        other._tables, _ = open_tables(paths, self._delimiter, self.names)
-        other._check_columns()
+        tables, _ = open_tables(paths, self.layout.delimiter, self.layout.names)
+        other = copy.copy(self)
+        other.paths, other.skipped = paths, SkippedRows()
+        other._reader = replace(self._reader, tables=tables)
+        other._reader.check_columns()
         return other
+
+    # -- reading -------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Block]:
+        """The blocks from the first row on; rows keep their order, and no block spans two files."""
+        for rows, y in self._labelled_rows():
+            yield Block(self.encoding.matrix(rows.features), y, rows.weight)
+
+    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+        """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
+        for rows, y in self._labelled_rows():
+            yield ScoredBlock(y, self.encoding.scores(rows.features, coef), rows.weight)
+
+    def scored_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+        """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (n_features,)
+            Weights.
+        keep : sequence of str
+            Columns to pass on. If there are no rows, one block without any has their types.
+        """
+        self._reader.check_columns(keep)
+        return self._score_rows(coef, PassedColumns.of(self._reader.tables, keep))
+
+    def _score_rows(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
+        none = True
+        for rows in self._read(passed.names):
+            yield NumberedScores(
+                rows.numbers, self.encoding.scores(rows.features, coef), passed.select(rows.table)
+            )
+            none = False
+        if none:
+            yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
 
     def column(self, name: str) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
@@ -322,24 +434,7 @@ class TableSource:
         >>> TableSource(path, label="click", types={"user": "group"}).column("user")
         array(['ann', 'bob'], dtype=object)
         """
-        for table in self._tables:
-            if name not in table.column_names:
-                raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
-        try:
-            parts = [flat(rows.table[name]) for rows in self._rows([name])]
-        except WrongTypeError as error:
-            raise ValueError(
-                f"{self._where}: expected numbers, times or texts in column {name!r}, got {error}."
-            ) from None
-        if not parts:
-            raise ValueError(f"{self._where}: there are no rows.")
-        arrow = pyarrow()
-        values = arrow.concat_arrays(of_one_type(parts))
-        if arrow.types.is_string(values.type):
-            found = distinct_numbers(values)
-            if found is not None:
-                return found
-        return np.asarray(values.to_numpy(zero_copy_only=False))
+        return read_column(self._reader, name, self._report())
 
     def slot_contents(
         self, columns: Sequence[int], *, rows: int | None = None
@@ -365,117 +460,18 @@ class TableSource:
         >>> source.slot_contents([0, 1])
         {0: [('site', 'a', 2)], 1: [('site', 'b', 1), ('site', 'c', 1)]}
         """
-        counts: dict[int, dict[tuple[str, str], int]] = {int(column): {} for column in columns}
-        for column in counts:
-            if not self.encoding.first_hashed <= column < self.n_features:
-                raise ValueError(
-                    f"columns must be hashed ones, from {self.encoding.first_hashed:,} to "
-                    f"{self.n_features - 1:,}, got {column:,}; feature_names has the names of the others."
-                )
-        seen = 0
-        for some in self._rows():
-            for column, name, value, count in self.encoding.slot_contents(some.features, set(counts)):
-                found = counts[column]
-                found[name, value] = found.get((name, value), 0) + count
-            seen += some.features.rows
-            if rows is not None and seen >= rows:
-                break
-        return {
-            column: [(name, value, count) for (name, value), count in sorted(found.items(), key=_most_frequent)]
-            for column, found in counts.items()
-        }
+        return count_slot_contents(self.encoding, self._read(), columns, rows)
 
-    @property
-    def _where(self) -> str:
-        first = str(self._tables[0].file)
-        return first if len(self._tables) == 1 else f"{first} and {len(self._tables) - 1} more"
+    def _read(self, more: Sequence[str] = ()) -> Iterator[TableRows]:
+        return self._reader.read(self._report(), more)
 
-    def _pieces(
-        self, columns: Sequence[str], report: Report, rows: int, coded: Collection[str] = ()
-    ) -> Iterator[Piece]:
-        for table in self._tables:
-            pieces = table.pieces(columns, report, coded)
-            # Parquet has nothing to report that somebody could see ahead of its rows
-            ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
-            yield from in_blocks(ahead, rows)
+    def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
+        for rows in self._read():
+            if rows.y is None:
+                raise ValueError("a source with label=None has no labels; see scored_rows.")
+            yield rows, rows.y
 
-    def _rows(self, more: Sequence[str] = ()) -> Iterator[_Rows]:
-        """Blocks of rows that can be used; what cannot is reported."""
-        skipped = self.skipped = SkippedRows()
-        report: Report = stop if self.on_error == "stop" else skipped.note
-        used = [self.label, *([self.weight] if self.weight else []), *(c.name for c in self.plan.features)]
-        columns = list(dict.fromkeys([*used, *more]))
-        coded = {column.name for column in self.plan.features if column.kind != "time"}
-        for piece in self._pieces(columns, report, self.block_rows, coded):
-            features, faults = read_features(piece.table, self.plan.features, piece.file)
-            y, label_faults = self._labels.read(piece)
-            weight, weight_faults = _weights(piece, self.weight)
-            keep = settled(label_faults + weight_faults + faults, piece.place, report)
-            table = piece.table
-            if keep is not None:
-                table = table.filter(pyarrow().array(keep))
-                y, weight = y[keep], weight if weight is None else weight[keep]
-            if table.num_rows:
-                yield _Rows(features.kept(keep), y, weight, table)
-
-    # -- learning ------------------------------------------------------------------------------------
-
-    def _check_columns(self) -> None:
-        """Raise if a file lacks a column that is used."""
-        used = [("the label", self.label), *([("the weight", self.weight)] if self.weight else [])]
-        used += [("the feature", column.name) for column in self.plan.features]
-        for table in self._tables:
-            present = set(table.column_names)
-            for what, name in used:
-                if name not in present:
-                    raise ValueError(
-                        no_such_column(f"{what} {name!r}", name, table.column_names, str(table.file))
-                    )
-
-    def _learn(self, learner: EncodingLearner, verbose: bool) -> None:
-        with progress(None, "learning the columns", show=verbose) as advance:
-            count = 0
-            for rows in self._rows():
-                learner.update(rows.features)
-                count += rows.y.size
-                advance(rows.y.size)
-        self._check_found(count)
-
-    def _find_labels(self) -> None:
-        """Read labels until both classes have been seen."""
-        count = 0
-        for piece in self._pieces([self.label], SkippedRows().note, LOOK_ROWS):
-            self._labels.look(piece)
-            count += piece.table.num_rows
-            if self._labels.complete and count >= LOOK_ROWS:
-                return
-        self._check_found(count)
-
-    def _check_found(self, count: int) -> None:
-        if not count:
-            raise ValueError(f"{self._where}: there are no rows that can be used. {self.skipped}.")
-        self._labels.check(self._where)
-
-
-def _most_frequent(item: tuple[tuple[str, str], int]) -> tuple[int, str, str]:
-    (name, value), count = item
-    return -count, name, value
-
-
-def _weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[Fault]]:
-    if name is None:
-        return None, []
-    try:
-        column = flat(piece.table[name])
-        values, _ = numbers(column)
-    except WrongTypeError as error:
-        raise ValueError(
-            f"{piece.file}: expected numbers in the weight column {name!r}, got {error}."
-        ) from None
-    bad = ~(np.isfinite(values) & (values >= 0))
-    if not bad.any():
-        return values, []
-    message: Callable[[int], str] = lambda row: (  # noqa: E731
-        f"expected a weight of at least 0 in column {name!r}, got {column[row].as_py()!r}."
-    )
-    return values, [Fault(bad, "no weight", message)]
+    def _report(self) -> Report:
+        """What to do, in a new pass, about rows that cannot be used."""
+        self.skipped = SkippedRows()
+        return stop if self.on_error == "stop" else self.skipped.note

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.pairs.operator.cache_writer import CacheWriter
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.operator.row_cache import RowCacheWriter
 from mbauc.pairs.operator.sparse import PairRows
 from mbauc.pairs.scatter.sparse import all_ones
+from mbauc.rows.fingerprint import BlockMark
 from mbauc.rows.source import Block
-from mbauc.store.fingerprint import BlockMark
 
 #: Bytes of compact rows to hold in memory; more go to a nameless temporary file.
 ROOM = 2_000_000_000
@@ -32,7 +32,7 @@ class _Streamed:
         self._waiting: list[tuple[Any, NDArray[np.intp]]] = []
         self._held: list[CompactRows] = []
         self._size = 0
-        self._writer: CacheWriter | None = None
+        self._writer: RowCacheWriter | None = None
 
     def _add(self, X: Any, group: NDArray[np.intp]) -> None:
         """Take in rows, each with the number of its group."""
@@ -51,7 +51,7 @@ class _Streamed:
         self._held += chunks
         self._size += sum(chunk.nbytes for chunk in chunks)
         if self._writer is None and self._size > self._room:
-            self._writer = CacheWriter(None, {"n_features": self._n_features, "fingerprint": None})
+            self._writer = RowCacheWriter(None, {"n_features": self._n_features, "fingerprint": None})
         if self._writer is not None:
             self._writer.add_block(self._held, BlockMark(X.shape[0], 0))
             self._held = []
@@ -62,7 +62,7 @@ class _Streamed:
             self._compact()
         if self._writer is None:
             return PairRows(self._held, self._collector, self._n_threads)
-        cache = self._writer.finish(self._collector.state(), self._n_threads)
+        cache = self._writer.finish(self._collector.state())
         return PairRows(cache.chunks(self._room), self._collector, self._n_threads)
 
 

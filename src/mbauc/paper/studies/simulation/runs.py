@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.metrics import roc_auc, roc_auc_interval
-from mbauc.metrics.partial import roc_points
-from mbauc.metrics.placements import checked_scores
+from mbauc.metrics.curves import roc_curve
+from mbauc.metrics.ranked import RankedScores
 from mbauc.paper.studies.contenders import FOLDS, SAMPLED, WHOLE, Draw, draw_folds, draw_pairs, tune
 from mbauc.paper.studies.printed import COMPONENTS, DIMENSION, RATIOS, hypotheses
 from mbauc.paper.study import Request, Results, Study
@@ -138,7 +138,8 @@ def _key(name: str, ratio: float) -> str:
 
 
 def _curve(y: NDArray[np.int64], s: Array) -> list[float]:
-    return np.interp(FALSE_ALARMS, *roc_points(checked_scores(y, s))).round(6).tolist()  # type: ignore[no-any-return]
+    curve = roc_curve(RankedScores.validate(y, s))
+    return np.interp(FALSE_ALARMS, curve.false_alarm, curve.detection).round(6).tolist()  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,160 @@
+"""Calibration with intervals."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mbauc.metrics.probabilities import Reliability, check_probabilities, reliability
+from mbauc.metrics.ranked import RankedScores
+from mbauc.plots.display import PLAIN_LINE, ScoreDisplay, inner_share, options_of, percent, with_label
+from mbauc.plots.figure import axes_or_new
+
+#: What zero is on a logarithmic axis: below all that is shown.
+_OUTSIDE = 1e-12
+
+
+class ReliabilityDisplay(ScoreDisplay):
+    """Share of positives against predicted probability, with intervals.
+
+    Rows are in up to 15 bins of equally many rows, fewer where a class is small; equal probabilities are never
+    parted. The axes are logarithmic where the probabilities span decades.
+
+    Parameters
+    ----------
+    bins : Reliability
+        Probabilities, what was seen and its intervals.
+    confidence : float
+        That of the intervals.
+    name : str, optional
+        Of the scorer.
+    pos_label : label, optional
+        The positive one.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The points.
+    errorbar_ : matplotlib ErrorbarContainer
+        The points and their intervals.
+    ref_line_ : matplotlib Line2D or None
+        Where the points of true probabilities lie.
+    ax_, figure_
+        Where they were drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> display = ReliabilityDisplay.from_predictions(rng.random(1000) < p, p, name="truth")
+    >>> display.errorbar_.get_label()
+    'truth: calibration error 3.9% (95% intervals)'
+    """
+
+    line_: Any
+    errorbar_: Any
+    ref_line_: Any
+
+    def __init__(
+        self, bins: Reliability, *, confidence: float = 0.95, name: str | None = None, pos_label: Any = None
+    ) -> None:
+        self.bins, self.confidence, self.name, self.pos_label = bins, confidence, name, pos_label
+
+    @classmethod
+    def measure(cls, ranked: RankedScores, *, confidence: float = 0.95, name: str | None = None) -> Self:
+        """The numbers of the display, not drawn yet; ``confidence`` is that of the interval of each share."""
+        confidence = inner_share("confidence", confidence)
+        check_probabilities(ranked.values, "y_prob")
+        return cls(reliability(ranked, confidence), confidence=confidence, name=name)
+
+    @classmethod
+    def from_predictions(  # type: ignore[override]  # scikit-learn calls them y_prob, too
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Measure labels and probabilities of the positive one, and draw.
+
+        Parameters
+        ----------
+        y_true, y_prob : array-like of shape (n,)
+            Two-valued labels, and probabilities of the positive one.
+        sample_weight, pos_label, name, ax, **options
+            As for :meth:`RocBandDisplay.from_predictions`.
+        """
+        return cls._from_rows("y_prob", y_true, y_prob, sample_weight, pos_label, name, ax, options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Predict probabilities of rows with an estimator, measure and draw.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With ``predict_proba``, of two classes.
+        X, y, **options
+            As for :meth:`RocBandDisplay.from_estimator`, but for ``response_method``.
+        """
+        return super().from_estimator(estimator, X, y, response_method="predict_proba", **options)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given. Axes that hold something keep their scale.
+        name : str, optional
+            For the legend, in place of that of the display.
+        ref_line : bool
+            Whether to draw where the points of true probabilities lie.
+        **kwargs
+            For matplotlib's ``errorbar``.
+        """
+        ax = axes_or_new(ax)
+        fresh, bins = not ax.has_data(), self.bins
+        log = ax.get_xscale() == "log" or (fresh and self._spans_decades())
+        if log:
+            ax.set(xscale="log", yscale="log")
+        low, high = self._ends(log)
+        if not fresh:
+            low, high = min(low, max(ax.get_xlim()[0], 0.0)), max(high, ax.get_xlim()[1])
+        # on a logarithmic axis points of zero stand at the lower end, and intervals from zero leave the plot
+        predicted, seen = np.maximum(bins.predicted, low), np.maximum(bins.seen, low)
+        ends = np.maximum(bins.low, _OUTSIDE if log else 0.0), bins.high
+        text = f"calibration error {percent(float(f'{bins.error:.2g}'))} ({percent(self.confidence)} intervals)"
+        style = options_of(
+            "line", kwargs, label=self._label(name, text),
+            marker="o", markersize=4, linestyle="none", capsize=2,
+        )  # fmt: skip
+        around = np.maximum([seen - ends[0], ends[1] - seen], 0.0)
+        self.errorbar_ = ax.errorbar(predicted, seen, yerr=around, **style)
+        self.line_ = self.errorbar_.lines[0]
+        self.ref_line_ = None
+        if ref_line:
+            (self.ref_line_,) = ax.plot([low, 1], [low, 1], label="as promised", **PLAIN_LINE)
+        margin = (low / 1.25, high * 1.25) if log else (-0.02 * high, 1.02 * high)
+        ax.set(xlim=margin, ylim=margin)
+        ax.set(xlabel="mean probability", ylabel=with_label("share of positives", self.pos_label))
+        return self._finish(ax)
+
+    def _spans_decades(self) -> bool:
+        return bool(np.median(self.bins.predicted) < self.bins.predicted.max() / 10)
+
+    def _ends(self, log: bool) -> tuple[float, float]:
+        """Lowest and highest share of the plot, the same for both axes."""
+        bins = self.bins
+        high = float(max(bins.predicted.max(), bins.high.max()))
+        if not log:
+            return 0.0, high
+        shares = np.concatenate([bins.predicted, bins.seen])
+        return float(10.0 ** np.floor(np.log10(max(1e-6, shares[shares > 0].min(initial=1.0))))), high

@@ -1,0 +1,97 @@
+"""Scores of both classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from mbauc.metrics.curves import Histogram, histogram
+from mbauc.metrics.ranked import RankedScores
+from mbauc.plots.display import ScoreDisplay, options_of
+from mbauc.plots.figure import axes_or_new
+
+
+class ScoreDistributionDisplay(ScoreDisplay):
+    """Where the scores of each class lie.
+
+    Parameters
+    ----------
+    scores : Histogram
+        Shares of each class in bins.
+    threshold : float, optional
+        A cut to mark.
+    name : str, optional
+        Of the scorer.
+    pos_label : label, optional
+        The positive one.
+
+    Attributes
+    ----------
+    negatives_, positives_ : matplotlib StepPatch
+        The distribution of each class.
+    threshold_ : matplotlib Line2D or None
+        The cut.
+    ax_, figure_
+        Where they were drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> s = np.random.default_rng(0).standard_normal(1000) + y
+    >>> display = ScoreDistributionDisplay.from_predictions(y, s, name="signal", threshold=1.5)
+    >>> display.positives_.get_label()
+    'signal: positives (label 1)'
+    """
+
+    negatives_: Any
+    positives_: Any
+    threshold_: Any
+
+    def __init__(
+        self,
+        scores: Histogram,
+        threshold: float | None = None,
+        *,
+        name: str | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        self.scores, self.threshold, self.name, self.pos_label = scores, threshold, name, pos_label
+
+    @classmethod
+    def measure(cls, ranked: RankedScores, *, threshold: float | None = None, name: str | None = None) -> Self:
+        """The numbers of the display, not drawn yet; ``threshold`` is a cut to mark."""
+        return cls(histogram(ranked), threshold, name=name)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax, name
+            As for :meth:`RocBandDisplay.plot`.
+        **kwargs
+            For matplotlib's ``stairs`` of both classes.
+        """
+        ax = axes_or_new(ax, 6.4, 4.0)
+        positives = "positives" if self.pos_label is None else f"positives (label {self.pos_label})"
+        self.negatives_, self.positives_ = (
+            ax.stairs(
+                shares,
+                self.scores.edges,
+                **options_of(
+                    "patch", kwargs, fill=True, alpha=0.45, hatch=hatch, label=self._label(name, text)
+                ),
+            )
+            for shares, text, hatch in (
+                (self.scores.minus, "negatives", ""),
+                (self.scores.plus, positives, "//"),
+            )
+        )
+        self.threshold_ = None
+        if self.threshold is not None:
+            self.threshold_ = ax.axvline(
+                self.threshold, color="black", linestyle="--", linewidth=1, label="threshold"
+            )
+        ax.set(xlabel="score", ylabel="share of the class")
+        ax.margins(y=0.25)  # room for the legend
+        return self._finish(ax)

@@ -1,0 +1,282 @@
+"""The plan of a table: what each of its columns is, why, and how to say otherwise."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.times import form_of_type, parts_of
+from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
+
+#: What a column may be said to be.
+KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+_FEATURES = ("numeric", "category", "time")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a plan.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        ``"label"``, ``"weight"``, or one of ``"numeric"``, ``"category"``, ``"time"`` (these are features) and
+        ``"group"``, ``"id"``, ``"ignore"`` (these are not).
+    why : str
+        Why it is taken for that.
+    spelling, form : str
+        What its values are; see :class:`~mbauc.readers.table.columns.guess.Guess`.
+    becomes : str
+        What it becomes in the matrix.
+    """
+
+    name: str
+    kind: str
+    why: str
+    spelling: str = "text"
+    form: str = ""
+    becomes: str = ""
+
+    @property
+    def is_feature(self) -> bool:
+        """Whether it becomes columns of the matrix."""
+        return self.kind in _FEATURES
+
+    @property
+    def text_names(self) -> list[str]:
+        """Names of the texts that it gives: its own, those of its parts if it is a time, none if numeric."""
+        if self.kind == "time":
+            return [f"{self.name}.{part}" for part in parts_of(self.form)]
+        return [self.name] if self.kind == "category" else []
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """What each column of a table is.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        In the order of the table.
+    rows : int
+        Number of rows that were looked at; 0 if the columns were known.
+    """
+
+    columns: tuple[Column, ...]
+    rows: int
+
+    @property
+    def features(self) -> tuple[Column, ...]:
+        """The columns that become features."""
+        return tuple(column for column in self.columns if column.is_feature)
+
+    def __getitem__(self, name: str) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def with_widths(self, becomes: Mapping[str, str]) -> ColumnPlan:
+        """The same plan that also says what features become."""
+        told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
+        return replace(self, columns=tuple(told))
+
+    def describe(self, *, options: bool = False) -> str:
+        """The plan as a table for people: each column, what it is seen as, why, and how to override it.
+
+        Parameters
+        ----------
+        options : bool
+            Name overrides as options of the command line instead of arguments in Python.
+        """
+        lines = [("column", "seen as", "why", "becomes", "override")]
+        lines += [
+            (column.name, column.kind, column.why, column.becomes or "-", _override(column, options))
+            for column in self.columns
+        ]
+        widths = [max(len(line[place]) for line in lines) for place in range(4)]
+        told = (
+            "  ".join(
+                [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[4]]
+            ).rstrip()
+            for line in lines
+        )
+        how = f"decided on the first {self.rows:,} rows" if self.rows else "known from other data"
+        return "\n".join([*told, f"({how})"])
+
+
+def _override(column: Column, options: bool) -> str:
+    if column.kind in ("label", "weight"):
+        return f"--{column.kind} …" if options else f"{column.kind}=…"
+    if column.kind == "category" and column.spelling in ("text", "truth"):
+        return f"--ignore {shlex.quote(column.name)}" if options else f"ignore=[{column.name!r}]"
+    other = "numeric" if column.kind == "category" else "category"
+    said = shlex.quote(f"{column.name}={other}")  # to be copied into a shell
+    return f"--types {said}" if options else f"types={{{column.name!r}: {other!r}}}"
+
+
+def plan_columns(
+    table: Any,
+    *,
+    label: str | None,
+    weight: str | None = None,
+    types: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    id: Sequence[str] = (),
+    left_out: Mapping[str, str] | None = None,
+    where: str = "the table",
+) -> ColumnPlan:
+    """Decide for each column of a table what it is.
+
+    What the user says comes first; :func:`~mbauc.readers.table.columns.guess.guess` has the rules for the rest.
+    ``O(n log n)`` time for each column.
+
+    Parameters
+    ----------
+    table : Arrow table
+        The first rows.
+    label, weight : str or None
+        Names of the columns with labels and row weights.
+    types : mapping from names to kinds, optional
+        ``"numeric"``, ``"category"``, ``"time"``, ``"group"``, ``"id"`` or ``"ignore"``.
+    ignore, id : sequence of str
+        Columns to leave out; ``id`` only says why.
+    left_out : mapping from names to reasons, optional
+        Columns that are left out unless the user says what they are. Some may be missing from the table.
+    where : str
+        The file, for errors.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from mbauc.readers.table.columns.plan import plan_columns
+    >>> table = pa.table({"click": [0, 1], "site": ["a", "b"], "bid": [0.3, 0.1], "page": [3, 1]})
+    >>> print(plan_columns(table, label="click", types={"page": "category"}).describe())
+    column  seen as   why                     becomes  override
+    click   label     you said so             -        label=…
+    site    category  texts                   -        ignore=['site']
+    bid     numeric   floating-point numbers  -        types={'bid': 'category'}
+    page    category  you said so             -        types={'page': 'numeric'}
+    (decided on the first 2 rows)
+    """
+    names = list(table.column_names)
+    present = set(names)
+    left_out = left_out or {}
+    said = _collect_kinds(label, weight, types or {}, ignore, id)
+    for name, (_, how) in said.items():
+        if name not in present:
+            raise ValueError(no_such_column(f"{how} {name!r}", name, names, where))
+    columns = []
+    for name in [*names, *(name for name in left_out if name not in present)]:
+        kind, _ = said.get(name, (None, None))
+        if kind is None and name in left_out:
+            columns.append(Column(name, "ignore", left_out[name]))
+        elif kind is None or kind in _FEATURES:
+            found = _guess_column(name, table[name], where)
+            columns.append(
+                Column(name, *found) if kind is None else _column_as_said(name, kind, found, table[name], where)
+            )
+        else:
+            columns.append(Column(name, kind, "you said so"))
+    plan = ColumnPlan(tuple(columns), table.num_rows)
+    for column in plan.features:
+        part = next((part for part in parts_of(column.form) if f"{column.name}.{part}" in present), None)
+        if column.kind == "time" and part is not None:
+            raise ValueError(
+                f"{where}: column {column.name!r} is a time and would become {f'{column.name}.{part}'!r}, "
+                "which is the name of another column. Rename that one, or leave one of the two out."
+            )
+    if not plan.features:
+        raise ValueError(
+            f"{where} has no column that could be a feature; each of its {len(names)} columns is left out:\n"
+            + plan.describe()
+        )
+    return plan
+
+
+def plan_known_columns(
+    names: Sequence[str], known: Iterable[Column], label: str | None, weight: str | None, where: str
+) -> ColumnPlan:
+    """The plan of a table with these names, whose features are known from other data."""
+    present = set(names)
+    for what, name in (("the label", label), ("the weight", weight)):
+        if name is not None and name not in present:
+            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
+    features = {column.name: column for column in known}
+    kinds = {label: "label", weight: "weight"}
+    columns = [
+        features.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
+        for name in names
+    ]
+    columns += [column for name, column in features.items() if name not in present]
+    return ColumnPlan(tuple(columns), 0)
+
+
+def _guess_column(name: str, values: Any, where: str) -> Guess:
+    try:
+        return guess(name, values)
+    except WrongTypeError as error:
+        raise ValueError(
+            f"{where}: column {name!r} holds {error}. Leave it out with ignore=[{name!r}], or make texts of it "
+            "first."
+        ) from None
+
+
+def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> str:
+    """What to say about a column that is not there."""
+    names = list(names)
+    shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    close = get_close_matches(name, names, n=1, cutoff=0.6) or [n for n in names if n.lower() == name.lower()]
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"{where}: there is no column for {what}; its {len(names)} columns are {shown}.{hint}"
+
+
+def _collect_kinds(
+    label: str | None, weight: str | None, types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
+) -> dict[str, tuple[str, str]]:
+    """What the user says a column is, and in which argument."""
+    said: dict[str, tuple[str, str]] = {}
+
+    def note(name: Any, kind: str, how: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError(f"{how} must name columns by text, got {name!r}.")
+        if name in said and said[name][0] != kind:
+            raise ValueError(f"column {name!r} is both {said[name][1]} and {how}; say one of the two.")
+        said[name] = (kind, how)
+
+    if label is not None:
+        note(label, "label", "label")
+    if weight is not None:
+        note(weight, "weight", "weight")
+    for argument, given in (("ignore", ignore), ("id", id)):
+        if isinstance(given, str):
+            raise ValueError(f"{argument} must be a list of names, got {given!r}; write [{given!r}].")
+        for name in given:
+            note(name, argument, argument)
+    for name, kind in types.items():
+        if kind not in KINDS:
+            raise ValueError(f"types[{name!r}] must be one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
+        note(name, kind, "types")
+    return said
+
+
+def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
+    """A feature that the user says something about; how its values are spelled is still looked up."""
+    form = found.form if kind == "time" else ""
+    if kind == "time" and not form:
+        form = form_of_type(column.type) or ""
+        if not form:
+            example = next((value for value in column.to_pylist() if value not in (None, "")), None)
+            if not is_text(flatten(column).type) or example is not None:
+                raise ValueError(
+                    f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
+                    "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH)."
+                )
+            form = "timestamp"
+    return Column(name, kind, "you said so", found.spelling, form)

@@ -1,0 +1,6 @@
+"""How the columns of a table become numbers."""
+
+from mbauc.readers.table.encoding.feature_kinds import CategoryFeature, NumericFeature
+from mbauc.readers.table.encoding.table_encoding import TableEncoding
+
+__all__ = ["CategoryFeature", "NumericFeature", "TableEncoding"]

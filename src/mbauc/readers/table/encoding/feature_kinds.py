@@ -1,0 +1,98 @@
+"""What a column of a table becomes: a scaled number, or a feature for each value of a category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.readers.table.columns.values import Texts
+
+#: What stands for a missing value and for values without a column of their own in names of features.
+MISSING, OTHER = "(missing)", "(other)"
+
+
+@dataclass(frozen=True)
+class NumericFeature:
+    """A numeric column: ``(x - center) / scale``, and ``fill`` where x is missing."""
+
+    #: Name of the column.
+    name: str
+    center: float = 0.0
+    scale: float = 1.0
+    fill: float = 0.0
+    #: Whether a second feature is 1 where x is missing.
+    indicator: bool = False
+    #: Whether, where categories are hashed, a missing value is hashed as an empty text.
+    hashes_missing: bool = True
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return 2 if self.indicator else 1
+
+    def feature_names(self) -> Iterator[str]:
+        """Names of the features."""
+        yield self.name
+        if self.indicator:
+            yield f"{self.name}={MISSING}"
+
+
+@dataclass(frozen=True)
+class CategoryFeature:
+    """A category column, or a part of a time column: one feature for each value, or hashed ones."""
+
+    #: Name of the column, for parts with the part (``hour.weekday``).
+    name: str
+    #: Values with a feature of their own; None if values are hashed.
+    categories: tuple[str, ...] | None = None
+    #: Whether missing values, and values without a feature of their own, have one.
+    has_missing: bool = False
+    has_other: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of features; 0 if they are hashed into slots that all share."""
+        return 0 if self.categories is None else len(self.categories) + self.has_missing + self.has_other
+
+    def feature_names(self) -> Iterator[str]:
+        """Names of the features."""
+        for value in self.categories or ():
+            yield f"{self.name}={value}"
+        if self.has_missing:
+            yield f"{self.name}={MISSING}"
+        if self.has_other:
+            yield f"{self.name}={OTHER}"
+
+    def places_of_values(self, texts: Texts) -> tuple[Texts, NDArray[np.int64]]:
+        """Which of the features is 1, for each text that occurs and, at last, a missing one; -1 for none."""
+        known = {value: place for place, value in enumerate(self.categories or ())}
+        missing = len(known) if self.has_missing else -1
+        other = len(known) + self.has_missing if self.has_other else -1
+        used = texts.drop_unused()
+        table = [known.get(value, other) for value in used.values.to_pylist()]
+        return used, np.array([*table, missing], dtype=np.int64)
+
+
+def scale_numbers(
+    feature: NumericFeature, values: NDArray[np.float64], out: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Write the feature's values; returns which are missing."""
+    missing = np.isnan(values)
+    np.subtract(values, feature.center, out=out)
+    np.divide(out, feature.scale, out=out)
+    out[missing] = feature.fill
+    return missing
+
+
+def feature_from_dict(told: dict[str, Any]) -> NumericFeature | CategoryFeature:
+    """A feature from its attributes and its ``kind``."""
+    kind = told.pop("kind")
+    if kind == "numeric":
+        return NumericFeature(**told)
+    if told["categories"] is not None:
+        told["categories"] = tuple(told["categories"])
+    return CategoryFeature(**told)

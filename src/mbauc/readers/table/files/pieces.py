@@ -1,0 +1,62 @@
+"""Pieces of a table as they come out of a file: Arrow columns, and where in the file each row stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.readers.table.arrow import pyarrow
+
+
+class Piece(NamedTuple):
+    """Some consecutive rows of a file."""
+
+    #: The rows.
+    table: Any
+    #: Name of the file.
+    file: str
+    #: What ``places`` counts.
+    unit: str
+    #: Where each row stands: lines of a text file, or rows of a Parquet file, counted from 1.
+    places: NDArray[np.int64]
+
+    def place(self, row: int) -> str:
+        """Where a row stands, in words."""
+        return f"{self.file}, {self.unit} {int(self.places[row]):,}"
+
+
+def place_number(place: str) -> int:
+    """The number in the words of a place.
+
+    Examples
+    --------
+    >>> place_number("clicks.csv, line 1,204")
+    1204
+    """
+    return int(place.rpartition(" ")[2].replace(",", ""))
+
+
+def cut_blocks(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+    """The same rows of one file in pieces of ``rows`` rows; the last one may be shorter."""
+    concat = pyarrow().concat_tables
+    held: list[Piece] = []
+    count = 0
+    for piece in pieces:
+        held.append(piece)
+        count += piece.table.num_rows
+        if count < rows:
+            continue
+        table = concat([part.table for part in held])
+        places = np.concatenate([part.places for part in held])
+        start = 0
+        while count - start >= rows:
+            yield piece._replace(table=table.slice(start, rows), places=places[start : start + rows])
+            start += rows
+        held = [piece._replace(table=table.slice(start), places=places[start:])]
+        count -= start
+    if count:
+        table = concat([part.table for part in held])
+        yield held[0]._replace(table=table, places=np.concatenate([part.places for part in held]))
