@@ -128,7 +128,7 @@ def test_other_grids_are_not_mixed(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "COMPONENTS", (1,))
     run(tiny, tmp_path, n_jobs=1)
     monkeypatch.setattr(runs, "SAMPLED", (MBA._replace(grid=(1.0,)), *SAMPLED[1:]))
-    with pytest.raises(ValueError, match=r"other settings \(grids was"):
+    with pytest.raises(ValueError, match=r"other settings \(grids\.MBA-ℓ2\.0 was 10000\.0, now 1\.0;"):
         run(tiny, tmp_path, n_jobs=1)
 
 
