@@ -1,18 +1,17 @@
 """The engine that tests run on without an engine: parts are lists, and jobs are loops that are counted."""
 
+import functools
 import pickle
-from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 
-from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
-from mbauc.metrics.rank_sums import RankSums
+from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.part_rows import Layout
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
+from mbauc.runtime.threads import single_threaded_blas
 
 
 class LocalParts:
@@ -27,36 +26,39 @@ class LocalParts:
         The names of the tasks that were run.
     """
 
+    kind = "cluster"
+
     def __init__(self, parts, largest_result=float("inf"), jobs=None):
         self._parts = parts
         self.n_parts, self.largest_result = len(parts), largest_result
         self.jobs = [] if jobs is None else jobs
         self.released = False
 
-    def merged(self, task, merge):
+    def reduce(self, task, merge):
         # pairs of neighbours, so that the tree has another shape than a chain
-        level = self.collected(task)
+        level = self.collect(task)
         while len(level) > 1:
-            level = [reduce(merge, level[k : k + 2]) for k in range(0, len(level), 2)]
+            level = [functools.reduce(merge, level[k : k + 2]) for k in range(0, len(level), 2)]
         return level[0]
 
-    def collected(self, task):
+    def collect(self, task):
         assert not self.released, "a part was asked for after it had been given back"
         self.jobs.append(type(task).__name__)
-        return [_sent(_sent(task)(number, iter(part))) for number, part in enumerate(self._parts)]
+        with single_threaded_blas():
+            return [_sent(_sent(task)(number, iter(part))) for number, part in enumerate(self._parts)]
 
-    def kept(self, task):
-        return LocalParts(self.collected(task), self.largest_result, self.jobs)
+    def persist(self, task):
+        return LocalParts(self.collect(task), self.largest_result, self.jobs)
 
-    def steady(self):
+    def fix_order(self):
         return LocalParts(self._parts, self.largest_result, self.jobs)
 
-    def without_features(self):
-        parts = [[block._replace(X=None) for block in part] for part in self._parts]
+    def labels_only(self):
+        parts = [[(None, *block[1:]) for block in part] for part in self._parts]
         return LocalParts(parts, self.largest_result, self.jobs)
 
-    def ranked(self, task):
-        return RankSums.of(RankedScores.concatenate(self.collected(task)))
+    def rank(self, task, summarise):
+        return summarise(RankedScores.concatenate(self.collect(task)))
 
     def release(self):
         self.released = True
@@ -83,27 +85,24 @@ def cut(cuts, X, y, weight=None, ids=None, blocks=1):
 
 
 def _block(rows, X, y, weight, ids):
-    of = [None if one is None else one[rows] for one in (X, y, weight, ids)]
-    return PartBlock(*of)
+    return tuple(None if one is None else one[rows] for one in (X, y, weight, ids))
 
 
 def rows_of(parts, X, *, weighted=False, with_ids=False, classes=None, names=None):
     """What an estimator is given."""
     d = X.shape[1] if is_sparse(X) or hasattr(X, "shape") else len(X[0])
-    return ClusterRows(parts, Layout(d, names), classes, weighted, with_ids)
+    return PartedRows(parts, Schema(d, names), classes, weighted, with_ids)
 
 
-class Ranker(ClusterClassifier):
+class Ranker(MBAClassifier):
     """The classifier of any engine, on local parts."""
 
     def fit_parts(self, parts, X, **known):
-        self._fit_rows(rows_of(parts, X, **known))
-        return self
+        return super().fit_parts(rows_of(parts, X, **known))
 
 
-class RankerCV(ClusterClassifierCV):
+class RankerCV(MBAClassifierCV):
     """The same with cross-validation."""
 
     def fit_parts(self, parts, X, **known):
-        self._fit_rows(rows_of(parts, X, **known))
-        return self
+        return super().fit_parts(rows_of(parts, X, **known))

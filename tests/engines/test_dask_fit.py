@@ -196,6 +196,6 @@ class FailOnce:
 def test_a_merge_that_is_tried_again_does_not_count_twice(tmp_path):
     parts = DaskParts([dask.delayed([k]) for k in range(5)])
     with dask.annotate(retries=2), dask.config.set({"optimization.fuse.active": False}):
-        merged = parts.merged(MakeList(), FailOnce(tmp_path / "failed"))
+        merged = parts.reduce(MakeList(), FailOnce(tmp_path / "failed"))
     assert (tmp_path / "failed").exists()
     assert merged == [0, 1, 2, 3, 4]

@@ -125,7 +125,7 @@ def test_columns_in_another_order_in_one_partition(frame, table, solver):
     assert_same(ranker, table, solver=solver, tol=1e-13)
     renamed = X[first:].rename(columns={"b": "β"})
     lazy = dd.from_delayed([parts[0], delayed(renamed)], meta=X[:0], verify_meta=False)
-    with pytest.raises(PartError, match=r"partition 1 .*X has no column 'b', which other parts have"):
+    with pytest.raises(PartError, match=r"partition 1 .*X has no column 'b', which other blocks have"):
         MBAClassifier(solver=solver).fit(lazy, y)
 
 
@@ -185,7 +185,7 @@ class Ids:
     """Task: the ids of a part, in their order."""
 
     def __call__(self, number, blocks):
-        return np.concatenate([np.asarray(block.ids) for block in blocks])
+        return np.concatenate([np.asarray(ids) for *_, ids in blocks])
 
 
 def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
@@ -201,9 +201,9 @@ def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
         again = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(lazy[FEATURES], lazy["y"], id=lazy["id"])
         assert searched.best_score_ == pytest.approx(again.best_score_, abs=1e-12)
         # the order counts where rows are known by it, so that it is held on to
-        parts = given_rows(X, y, weight, shuffled["id"]).parts.steady()
-        first, second = parts.collected(Ids()), parts.collected(Ids())
-        bare = parts.without_features().collected(Ids())
+        parts = given_rows(X, y, weight, shuffled["id"]).parts.fix_order()
+        first, second = parts.collect(Ids()), parts.collect(Ids())
+        bare = parts.labels_only().collect(Ids())
         for one, other, third in zip(first, second, bare, strict=True):
             np.testing.assert_array_equal(one, other)
             np.testing.assert_array_equal(one, third)

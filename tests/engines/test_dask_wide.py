@@ -34,7 +34,11 @@ def log():
 
 
 def blocks(X, y, step=500):
-    return [delayed((X[a : a + step], y[a : a + step])) for a in range(0, len(y), step)]
+    chunks = [
+        da.from_delayed(delayed(X[a : a + step]), (step, D), np.float64, meta=sp.csr_array((0, D)))
+        for a in range(0, len(y), step)
+    ]
+    return da.concatenate(chunks), da.from_array(y, chunks=step)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +48,7 @@ def blocks(X, y, step=500):
 )
 def test_a_fit_without_a_matrix_is_that_of_one_machine(log, settings):
     X, y = log
-    ours = MBAClassifier(tol=1e-8, **settings).fit(blocks(X, y))
+    ours = MBAClassifier(tol=1e-8, **settings).fit(*blocks(X, y))
     assert ours.solver_.name == "matrix-free"
     local = LocalClassifier(solver="matrix-free", tol=1e-8, **settings).fit(X, y)
     scale = np.abs(local.coef_).max()
@@ -61,13 +65,7 @@ def test_a_fit_without_a_matrix_is_that_of_one_machine(log, settings):
 
 def test_sparse_chunks_are_scored_as_they_are(log):
     X, y = log
-    rows = da.concatenate(
-        [
-            da.from_delayed(delayed(X[a : a + 500]), (500, D), np.float64, meta=sp.csr_array((0, D)))
-            for a in range(0, 1500, 500)
-        ]
-    )
-    labels = da.from_array(y, chunks=500)
+    rows, labels = blocks(X, y)
     ours = MBAClassifier(l2=0.01).fit(rows, labels)
     scores = ours.decision_function(rows)
     expected = X @ ours.coef_[0] + ours.intercept_[0]
@@ -78,7 +76,7 @@ def test_sparse_chunks_are_scored_as_they_are(log):
 def test_cross_validation_without_a_matrix(log):
     X, y = log
     grid = {"l2_grid": [0.003, 0.1], "cv": 2, "random_state": 0, "tol": 1e-6}
-    ours = MBAClassifierCV(**grid).fit(blocks(X, y))
+    ours = MBAClassifierCV(**grid).fit(*blocks(X, y))
     local = LocalClassifierCV(solver="matrix-free", **grid).fit(X, y)
     for name in (f"split{k}_test_score" for k in range(2)):
         np.testing.assert_allclose(ours.cv_results_[name], local.cv_results_[name], atol=1e-3)

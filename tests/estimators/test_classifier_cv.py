@@ -101,13 +101,13 @@ def test_groups_stay_together(data):
 def test_each_row_is_read_once(data, cv, passes, monkeypatch):
     X, y = data
     read = []
-    original = mbauc.pairs.moments.class_scatters
+    original = mbauc.pairs.class_moments.class_scatters
 
     def counting(X, rows, *settings):
         read.extend(np.concatenate(rows))
         return original(X, rows, *settings)
 
-    monkeypatch.setattr(mbauc.pairs.moments, "class_scatters", counting)
+    monkeypatch.setattr(mbauc.pairs.class_moments, "class_scatters", counting)
     MBAClassifierCV(l2_grid=GRID, cv=cv, scoring="risk", random_state=0).fit(X, y)
     times = np.bincount(read, minlength=len(y))
     if passes:
@@ -126,8 +126,9 @@ def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
     assert len({tuple(row) for row in scores}) == 12
 
     from mbauc.estimators.splits import stratified_splits
+    from mbauc.rows.block import Block
 
-    (splits,) = stratified_splits(y == 1, np.arange(400), 4, 1, np.random.default_rng(0))
+    (splits,) = stratified_splits(Block(X, y == 1), 4, 1, np.random.default_rng(0))
     counts = [y[split.test].sum() for split in splits]
     assert max(counts) - min(counts) <= 1
     np.testing.assert_array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(400))

@@ -11,7 +11,7 @@ from mbauc.estimators import enough_pairs
 from mbauc.estimators.enough_pairs import PairsStep, hold_out, numbers_of_pairs
 from mbauc.metrics import compare_roc_auc, roc_auc, roc_auc_interval
 from mbauc.paper.clicks import ClickLog
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 
 
 def normal_data(n, d, seed=0, share=0.3, signal=0.35):
@@ -116,7 +116,7 @@ class TestPath:
         """Scores of the held-out rows from the first pairs of the same draw, by a fit of its own."""
         train = training_rows(fitted, len(y))
         rng = np.random.default_rng(0)
-        hold_out(Rows(X, y == 1, weight), rng)  # moves the generator on as the fit did
+        hold_out(Block(X, y == 1, weight), rng)  # moves the generator on as the fit did
         # rows keep their order, so that a draw among them is a draw among the training rows
         plain = MBAClassifier(pairs=pairs, random_state=rng)
         return plain.fit(X[train], y[train], None if weight is None else weight[train]).decision_function(
@@ -173,7 +173,7 @@ class TestSample:
         assert fitted.pairs_ == 4000
         train = training_rows(fitted, len(y))
         rng = np.random.default_rng(0)
-        hold_out(Rows(X, y == 1, None), rng)
+        hold_out(Block(X, y == 1, None), rng)
         plain = MBAClassifier(pairs=4000, random_state=rng, **settings).fit(X[train], y[train])
         same_weights(fitted, plain, 1e-5 if solver == "matrix-free" else 1e-7)
         assert fitted.l2_ == pytest.approx(plain.l2_, rel=1e-6)
@@ -221,7 +221,7 @@ class TestSample:
     @staticmethod
     def _read(fitted, X, y):
         assert fitted.pairs_ != "all"
-        rows = Rows(X, y == 1, None)
+        rows = Block(X, y == 1, None)
         rng = np.random.default_rng(0)
         out, train = hold_out(rows, rng)
         read = np.zeros(len(y), dtype=bool)
@@ -239,7 +239,7 @@ class TestSample:
         spoilt[out[5], 3] = np.nan
         with pytest.raises(NonFiniteError, match=f"row {out[5]:,}, column 3"):
             enough(pairing=pairing).fit(spoilt, y)
-        rows = Rows(X, y == 1, None)
+        rows = Block(X, y == 1, None)
         rng = np.random.default_rng(0)
         plus, _ = enough_pairs.draw_rows(rows, 1000, rng, hold_out(rows, rng)[1])
         spoilt = X.copy()
@@ -282,7 +282,7 @@ class TestHoldOut:
     @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
     def test_a_fifth_of_each_class_within_bounds(self, n_positive, n_negative, expected):
         positive = np.random.default_rng(0).permutation(np.repeat([True, False], [n_positive, n_negative]))
-        rows = Rows(np.empty((positive.size, 1)), positive, None)
+        rows = Block(np.empty((positive.size, 1)), positive, None)
         out, train = hold_out(rows, np.random.default_rng(1))
         assert (int(positive[out].sum()), int((~positive[out]).sum())) == expected
         np.testing.assert_array_equal(np.sort(np.concatenate([out, train])), np.arange(positive.size))
@@ -294,7 +294,7 @@ class TestHoldOut:
         weight = (np.arange(500) % 5 > 0).astype(float)
         times = np.zeros(500)
         for seed in range(200):
-            out, train = hold_out(Rows(np.empty((500, 1)), positive, weight), np.random.default_rng(seed))
+            out, train = hold_out(Block(np.empty((500, 1)), positive, weight), np.random.default_rng(seed))
             times[out] += 1
             assert weight[out].all()
             assert weight[train].all()

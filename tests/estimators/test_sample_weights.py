@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse as sp
 
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
-from mbauc.readers import Block
+from mbauc.readers import RawBlock
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 
@@ -24,7 +24,7 @@ class Blocks:
 
     def __init__(self, X, y, weight):
         self.n_features = X.shape[1]
-        self._parts = [Block(X[rows], y[rows], weight[rows]) for rows in (slice(0, 150), slice(150, None))]
+        self._parts = [RawBlock(X[rows], y[rows], weight[rows]) for rows in (slice(0, 150), slice(150, None))]
 
     def __iter__(self):
         return iter(self._parts)

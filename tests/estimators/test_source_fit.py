@@ -17,9 +17,9 @@ from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.estimators import classifier as classifier_module
 from mbauc.estimators import source_fit
 from mbauc.paper.clicks import ClickLog
-from mbauc.readers import Block, LibsvmSource
+from mbauc.readers import LibsvmSource, RawBlock
 from mbauc.runtime.threads import thread_count
-from mbauc.solvers.matrix_free.solver import face_descent
+from mbauc.solvers.matrix_free import face_descent
 from mbauc.store.checkpoint import Checkpoint
 
 
@@ -35,7 +35,7 @@ class Blocks:
         self.reads += 1
         for start in range(0, self.y.size, self.step):
             part = slice(start, start + self.step)
-            yield Block(self.X[part], self.y[part], None if self.weight is None else self.weight[part])
+            yield RawBlock(self.X[part], self.y[part], None if self.weight is None else self.weight[part])
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_no_block_is_read_to_choose_a_solver_that_was_asked_for(rows):
 
 
 @pytest.mark.parametrize(
-    "wrong", [[Block(np.eye(2), np.array([0, 1]))], (block for block in ()), np.eye(2), None, "rows.libsvm"]
+    "wrong", [[RawBlock(np.eye(2), np.array([0, 1]))], (block for block in ()), np.eye(2), None, "rows.libsvm"]
 )
 def test_what_is_no_source_is_said(wrong):
     with pytest.raises(ValueError, match=r"source must have n_features, classes and blocks .* got "):
@@ -228,21 +228,27 @@ class Given:
         return iter(list(self.blocks))
 
 
-TWO = Block(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
+TWO = RawBlock(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
 
 
 @pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 20}])
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (Block(np.ones((1, 2)), np.array(["a"])), "block 2 of the source.*label 'a'"),
-        (Block(np.ones((1, 2)), np.array([-1])), "block 2 of the source.*label -1"),
-        (Block(np.ones((1, 2)), np.array([np.nan])), "block 2 of the source.*NaN at row 0"),
-        (Block(np.ones((1, 2)), np.array([1]), np.array([-1.0])), "block 2 of the source.*not negative"),
-        (Block(np.ones((1, 2)), np.array([1]), np.ones(2)), "block 2 of the source.*one weight for each row"),
-        (Block(np.ones((1, 3)), np.array([1])), "block 2 of the source has 3 columns; n_features says 2"),
-        (Block(np.ones((2, 2)), np.array([1])), "block 2 of the source has 2 rows and 1 labels"),
-        (Block(np.array([["a", "b"]]), np.array([1])), "block 2 of the source.*real numbers"),
+        (RawBlock(np.ones((1, 2)), np.array(["a"])), "block 2 of the source.*label 'a'"),
+        (RawBlock(np.ones((1, 2)), np.array([-1])), "block 2 of the source.*label -1"),
+        (RawBlock(np.ones((1, 2)), np.array([np.nan])), "block 2 of the source.*NaN at row 0"),
+        (RawBlock(np.ones((1, 2)), np.array([1]), np.array([-1.0])), "block 2 of the source.*not negative"),
+        (
+            RawBlock(np.ones((1, 2)), np.array([1]), np.ones(2)),
+            "block 2 of the source.*one weight for each row",
+        ),
+        (RawBlock(np.ones((1, 3)), np.array([1])), "block 2 .*X has 3 columns, expected 2"),
+        (
+            RawBlock(np.ones((2, 2)), np.array([1])),
+            r"block 2 .*X has 2 rows and y has shape \(1,\)",
+        ),
+        (RawBlock(np.array([["a", "b"]]), np.array([1])), "block 2 of the source.*real numbers"),
     ],
 )
 def test_all_ways_to_read_a_source_say_the_same_of_a_block(settings, block, message):
@@ -253,7 +259,7 @@ def test_all_ways_to_read_a_source_say_the_same_of_a_block(settings, block, mess
 @pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 20}])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_what_is_not_finite_is_named_by_its_row_of_the_source(settings, form):
-    bad = Block(form(np.array([[1.0, 1.0], [np.inf, 1.0]])), np.array([1, 1]))
+    bad = RawBlock(form(np.array([[1.0, 1.0], [np.inf, 1.0]])), np.array([1, 1]))
     blocks = [TWO._replace(y=np.array([0, 0])), bad]
     with pytest.raises(NonFiniteError) as caught:
         MBAClassifier(random_state=0, **settings).fit_source(Given(blocks))

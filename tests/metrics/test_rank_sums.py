@@ -12,7 +12,6 @@ from mbauc.errors import FewRowsWarning, PartError
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.metrics.ranked import RankedScores
-from mbauc.rows.parts import PartBlock
 
 SCORES = st.one_of(
     st.integers(-2, 2).map(float),
@@ -116,7 +115,7 @@ def test_it_is_not_the_mean_of_the_parts():
     parts = cut([100], s[:, None], y)
     by_part = [metrics.roc_auc(y[own], s[own]) for own in (slice(0, 100), slice(100, 200))]
     assert by_part == [1.0, 1.0]
-    assert parts.ranked(ReadScores(np.array([0, 1]))).auc == pytest.approx(0.75)
+    assert parts.rank(ReadScores(np.array([0, 1])), RankSums.of).auc == pytest.approx(0.75)
 
 
 # -- reading scores --------------------------------------------------
@@ -124,7 +123,7 @@ def test_it_is_not_the_mean_of_the_parts():
 
 def test_zeros_of_either_sign_are_ties():
     s, y = np.array([0.0, -0.0]), np.array([0, 1])
-    read = ReadScores(np.array([0, 1]))(0, [PartBlock(s[:, None], y)])
+    read = ReadScores(np.array([0, 1]))(0, [(s[:, None], y)])
     assert np.array_equal(np.signbit(read.values), [False, False])
     assert RankSums.of(read).auc == 0.5
 
@@ -133,14 +132,14 @@ def test_scores_that_are_missing_are_said_with_part_and_row():
     s, y = np.zeros((20, 1)), np.arange(20) % 2
     s[13] = np.nan
     with pytest.raises(PartError, match=r"partition 1 .*score of row 8 is NaN"):
-        cut([5], s, y, blocks=2).ranked(ReadScores(np.array([0, 1])))
+        cut([5], s, y, blocks=2).rank(ReadScores(np.array([0, 1])), RankSums.of)
 
 
 def test_parts_without_rows_or_weights():
     y, s, weight = np.arange(20) % 2, np.arange(20.0)[:, None], np.ones(20)
     weight[:5] = 0.0
     parts = LocalParts([*cut([0, 5], s, y, weight)._parts, []])
-    found = parts.ranked(ReadScores(np.array([0, 1])))
+    found = parts.rank(ReadScores(np.array([0, 1])), RankSums.of)
     assert found.auc == pytest.approx(metrics.roc_auc(y, s[:, 0], weight), abs=1e-15)
 
 

@@ -72,6 +72,7 @@ def test_reading_a_source_tells_it(monkeypatch):
         yield seen
 
     monkeypatch.setattr(from_source, "progress", shown)
-    pair_rows_from_source(ClickLog(4000, hash_dim=500, block_rows=1000), n_threads=1, memory=1 << 30)
+    log = ClickLog(4000, hash_dim=500, block_rows=1000)
+    pair_rows_from_source(log, n_threads=1, memory=1 << 30, observe=lambda bar: RunningAuc(bar).see)
     assert len(seen.notes) == 3
     assert all(0.55 < float(note.split()[2]) < 0.8 for note in seen.notes)

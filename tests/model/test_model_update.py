@@ -7,14 +7,14 @@ from trained_models import plain_model, rows, table_model, table_source, thresho
 from mbauc import MBAClassifier, PairMoments
 from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, merged, save_model, updated
 from mbauc.model.training import Training, train
-from mbauc.readers import Block, TableSource
+from mbauc.readers import RawBlock, TableSource
 
 
 class Rows(list):
     """Blocks with the names that a source has."""
 
     def __init__(self, *blocks, classes=(0, 1)):
-        super().__init__(Block(X, y, weight) for X, y, weight in blocks)
+        super().__init__(RawBlock(X, y, weight) for X, y, weight in blocks)
         self.n_features, self.classes = blocks[0][0].shape[1], classes
 
 

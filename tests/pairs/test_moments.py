@@ -439,13 +439,6 @@ def test_more_columns_than_16_bits_hold():
     assert {int(j): gram[0, j] for j in np.flatnonzero(gram[0])} == {3: 4.0, 66_000: 6.0, 69_999: 10.0}
 
 
-def test_condition_number(rng):
-    X = rng.standard_normal((5000, 3)) * [1.0, 10.0, 100.0]
-    y = rng.random(5000) < 0.5
-    assert PairMoments.from_arrays(X, y).condition_number() == pytest.approx(1e4, rel=0.3)
-    assert PairMoments.from_arrays(np.c_[X, X[:, 0]], y).condition_number() > 1e14
-
-
 def test_repr_counts():
     moments = PairMoments.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 1])
     assert repr(moments) == "PairMoments(1 feature, 2 positives × 1 negatives = 2 pairs)"

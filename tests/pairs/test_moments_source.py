@@ -4,8 +4,12 @@ from scipy import sparse as sp
 
 from mbauc import PairMoments
 from mbauc.errors import CheckpointError, NonFiniteError
-from mbauc.pairs.moments_source import moments_from_source
-from mbauc.readers import Block
+from mbauc.pairs.class_moments import ClassMoments
+from mbauc.pairs.tasks import sum_moments
+from mbauc.readers import RawBlock
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
+from mbauc.rows.source_parts import SourceParts
 from mbauc.store.checkpoint import Checkpoint
 
 
@@ -39,7 +43,7 @@ def blocks(request, rng):
         X = np.round(rng.standard_normal((n, 5)) + 2.0, 2) * (rng.random((n, 5)) < 0.6)
         y = (np.arange(n) % 3 == 0).astype(np.int8)
         made.append(
-            Block(
+            RawBlock(
                 sp.csr_array(X) if request.param == "sparse" else X,
                 y,
                 rng.random(n) + 0.1 if request.param == "weighted" else None,
@@ -48,13 +52,19 @@ def blocks(request, rng):
     return made
 
 
+def moments_of(source, checkpoint=None):
+    rows = PartedRows(SourceParts(source, checkpoint=checkpoint), Schema(source.n_features), (0, 1))
+    [moments], _ = sum_moments(rows)
+    return moments
+
+
 def run(source, folder, interval=0.0):
     with Checkpoint(folder, {"n_jobs": 1}, interval=interval) as checkpoint:
-        return moments_from_source(source, n_jobs=1, checkpoint=checkpoint)
+        return moments_of(source, checkpoint)
 
 
 def same_bits(found, wanted):
-    np.testing.assert_array_equal(found._classes.packed.buffer, wanted._classes.packed.buffer)
+    np.testing.assert_array_equal(found.sums.classes.packed.buffer, wanted.sums.classes.packed.buffer)
     np.testing.assert_array_equal(found.class_means, wanted.class_means)
     assert found.counts == wanted.counts
     assert found.weights == wanted.weights
@@ -62,7 +72,7 @@ def same_bits(found, wanted):
 
 
 def test_they_are_the_moments_of_the_blocks(blocks):
-    same_bits(moments_from_source(Rows(blocks), n_jobs=1), PairMoments.from_blocks(blocks, n_jobs=1))
+    same_bits(moments_of(Rows(blocks)), PairMoments.from_blocks(blocks, n_jobs=1))
 
 
 @pytest.mark.parametrize("stamp", [None, 1])
@@ -78,9 +88,9 @@ def test_a_pass_that_breaks_off_again_and_again_ends_with_the_same_bits(blocks, 
 def test_blocks_that_are_in_are_not_added_up_again(blocks, tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         run(Rows(blocks, 1, 3), tmp_path)
-    made = PairMoments._of_rows
+    made = ClassMoments.of_block
     added = []
-    monkeypatch.setattr(PairMoments, "_of_rows", lambda *a, **k: added.append(1) or made(*a, **k))
+    monkeypatch.setattr(ClassMoments, "of_block", lambda *a, **k: added.append(1) or made(*a, **k))
     run(Rows(blocks, 1), tmp_path)
     assert len(added) == 2
 
@@ -139,48 +149,56 @@ def test_damage_and_other_columns_are_noticed(blocks, tmp_path):
 
 
 def test_no_rows_at_all():
-    empty = Block(np.empty((0, 3)), np.empty(0, dtype=np.int8))
+    empty = RawBlock(np.empty((0, 3)), np.empty(0, dtype=np.int8))
     with pytest.raises(ValueError, match="the source has no rows"):
-        moments_from_source(Rows([empty]))
+        moments_of(Rows([empty]))
 
 
-GOOD = Block(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
+GOOD = RawBlock(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([0, 1]))
 
 
 @pytest.mark.parametrize(
     ("block", "error", "message"),
     [
-        (Block(np.array([[1.0, np.nan]]), np.array([1])), NonFiniteError, "row 2, column 1"),
-        (Block(sp.csr_array([[0.0, np.inf]]), np.array([1])), NonFiniteError, "row 2, column 1"),
-        (Block(np.ones((1, 3)), np.array([1])), ValueError, "block 2 of the source has 3 columns"),
-        (Block(np.ones((1, 2)), np.array(["a"])), ValueError, "block 2 of the source.*label 'a' at row 0"),
-        (Block(np.ones((1, 2)), np.array([1, 0])), ValueError, "block 2 of the source has 1 rows and 2 labels"),
+        (RawBlock(np.array([[1.0, np.nan]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (RawBlock(sp.csr_array([[0.0, np.inf]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (
+            RawBlock(np.ones((1, 3)), np.array([1])),
+            ValueError,
+            "block 2 .*X has 3 columns, expected 2",
+        ),
+        (RawBlock(np.ones((1, 2)), np.array(["a"])), ValueError, "block 2 of the source.*label 'a' at row 0"),
+        (
+            RawBlock(np.ones((1, 2)), np.array([1, 0])),
+            ValueError,
+            r"block 2 .*X has 1 rows and y has shape \(2,\)",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_block_is_said(block, error, message):
     with pytest.raises(error, match=message):
-        moments_from_source(Rows([GOOD, block]), n_jobs=1)
+        moments_of(Rows([GOOD, block]))
 
 
 def test_columns_are_those_that_the_source_promises():
     source = Rows([GOOD, GOOD])
     source.n_features = 3
-    with pytest.raises(ValueError, match="block 1 of the source has 2 columns; n_features says 3"):
-        moments_from_source(source, n_jobs=1)
+    with pytest.raises(ValueError, match=r"block 1 .*X has 2 columns, expected 3"):
+        moments_of(source)
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_block_of_weight_zero_adds_nothing(place):
     weighted = GOOD._replace(weight=np.array([1.0, 3.0]))
     blocks = [weighted, weighted]
-    blocks.insert(place, Block(np.full((2, 2), 7.0), np.array([1, 0]), np.zeros(2)))
-    same_bits(moments_from_source(Rows(blocks), n_jobs=1), PairMoments.from_blocks([weighted] * 2, n_jobs=1))
+    blocks.insert(place, RawBlock(np.full((2, 2), 7.0), np.array([1, 0]), np.zeros(2)))
+    same_bits(moments_of(Rows(blocks)), PairMoments.from_blocks([weighted] * 2, n_jobs=1))
 
 
 def test_plain_tuples_are_blocks():
     source = Rows([GOOD, GOOD])
     source.blocks = [tuple(GOOD[:2]), (*GOOD[:2], None)]
-    same_bits(moments_from_source(source, n_jobs=1), PairMoments.from_blocks([GOOD, GOOD], n_jobs=1))
+    same_bits(moments_of(source), PairMoments.from_blocks([GOOD, GOOD], n_jobs=1))
     source.blocks = [GOOD, GOOD.X]
-    with pytest.raises(ValueError, match=r"block 2 of the source must be \(X, y\) or .* got ndarray"):
-        moments_from_source(source, n_jobs=1)
+    with pytest.raises(ValueError, match=r"block 2 of the source must be a tuple \(X, y\) or .* got ndarray"):
+        moments_of(source)

@@ -10,7 +10,8 @@ import reference
 from local_parts import LocalParts, Ranker, cut, rows_of
 from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import CancellationWarning
-from mbauc.estimators.parts_classifier import cluster_moments, column_sums
+from mbauc.pairs.operator.of_parts import sum_columns
+from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.folds import FoldsById
 from strategies import close, tables
 
@@ -29,7 +30,7 @@ def cut_tables(draw):
 @given(cut_tables())
 def test_moments_are_those_of_all_pairs(case):
     X, y, weight, parts = case
-    [moments], classes = cluster_moments(rows_of(parts, X), 1)
+    [moments], classes = sum_moments(rows_of(parts, X), 1)
     mu, sigma = reference.pair_moments(X, y, weight)
     close(moments.mean_difference, mu, X, 1)
     close(moments.second_moment, sigma, X, 2)
@@ -40,7 +41,7 @@ def test_moments_are_those_of_all_pairs(case):
 @given(cut_tables())
 def test_moments_are_those_of_one_machine_to_ten_digits(case):
     X, y, weight, parts = case
-    [moments], _ = cluster_moments(rows_of(parts, X), 1)
+    [moments], _ = sum_moments(rows_of(parts, X), 1)
     local = PairMoments.from_arrays(X, y, weight)
     size = max(float(np.abs(X).max()), 1e-3)
     for name, power in (("mean_difference", 1), ("second_moment", 2)):
@@ -54,7 +55,7 @@ def test_moments_are_those_of_one_machine_to_ten_digits(case):
 @given(cut_tables())
 def test_column_sums_by_definition(case):
     X, y, weight, parts = case
-    [sums], _ = column_sums(rows_of(parts, X))
+    [sums], _ = sum_columns(rows_of(parts, X))
     w = np.ones(len(y)) if weight is None else weight
     np.testing.assert_array_equal(sums.counts, [y.sum(), (~y).sum()])
     np.testing.assert_allclose(sums.weights, [[w[y].sum(), w[~y].sum()], [w[y] @ w[y], w[~y] @ w[~y]]])
@@ -69,14 +70,14 @@ def test_column_sums_by_definition(case):
 def test_folds_add_up_to_the_whole(case, n_folds):
     X, y, weight, parts = case
     parts = LocalParts(
-        [[b._replace(ids=np.arange(len(b.y)) + 100 * k) for b in part] for k, part in enumerate(parts._parts)]
+        [[(*b[:3], np.arange(len(b[1])) + 100 * k) for b in part] for k, part in enumerate(parts._parts)]
     )
     rows, rule = rows_of(parts, X, with_ids=True), FoldsById(n_folds, 7)
-    folds, _ = cluster_moments(rows, 1, rule)
+    folds, _ = sum_moments(rows, 1, rule)
     assert len(folds) == n_folds
     both = sum(folds[1:], folds[0])
     close(both.second_moment, reference.pair_moments(X, y, weight)[1], X, 2)
-    by_fold, _ = column_sums(rows, rule)
+    by_fold, _ = sum_columns(rows, rule)
     assert [one.counts.tolist() for one in by_fold] == [list(fold.counts) for fold in folds]
 
 
@@ -85,8 +86,8 @@ def test_the_order_of_the_parts_does_not_matter(case, random):
     X, _, _, parts = case
     shuffled = list(parts._parts)
     random.shuffle(shuffled)
-    [first], _ = cluster_moments(rows_of(parts, X), 1)
-    [second], _ = cluster_moments(rows_of(LocalParts(shuffled), X), 1)
+    [first], _ = sum_moments(rows_of(parts, X), 1)
+    [second], _ = sum_moments(rows_of(LocalParts(shuffled), X), 1)
     size = max(float(np.abs(X).max()), 1e-3)
     np.testing.assert_allclose(first.second_moment, second.second_moment, rtol=1e-10, atol=1e-14 * size**2)
 
@@ -169,8 +170,8 @@ def test_what_was_kept_is_given_back(table):
     kept = []
 
     class Watched(LocalParts):
-        def kept(self, task):
-            kept.append(super().kept(task))
+        def persist(self, task):
+            kept.append(super().persist(task))
             return kept[-1]
 
     parts = Watched(cut([100, 300], X, y)._parts)
@@ -208,7 +209,7 @@ def test_columns_far_from_zero_are_warned_of(table):
     X[:, 4] = 1e7  # constant: nothing to lose
     parts = cut([100, 300], X, y)
     with pytest.warns(CancellationWarning, match=r"column 3 .*1 such column\)") as caught:
-        Ranker(solver="matrix-free", l2=0.1).fit_parts(parts, X)
+        MBAClassifier(solver="matrix-free", l2=0.1).fit_parts(rows_of(parts, X))
     assert caught[0].filename == __file__
     X[:, 3] -= 1e7
     Ranker(solver="matrix-free", l2=0.1).fit_parts(cut([100, 300], X, y), X)

@@ -4,7 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from mbauc.readers import Block, LibsvmSource, TableSource
+from mbauc.readers import LibsvmSource, RawBlock, TableSource
 from mbauc.rows.source import fingerprint_of
 
 pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
@@ -28,7 +28,7 @@ class Rows(list):
     n_features, classes = 2, (0, 1)
 
 
-ROWS = Rows([Block(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))])
+ROWS = Rows([RawBlock(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))])
 
 
 def test_equal_sources_have_equal_fingerprints_that_json_knows(libsvm, table):

@@ -13,23 +13,20 @@ from scipy import stats
 from local_parts import LocalParts, Ranker, RankerCV, cut
 from mbauc import MBAClassifier
 from mbauc.errors import PartError
-from mbauc.pairs.sampling import draw_rows
 from mbauc.rows import draw as drawing
-from mbauc.rows.block import Rows
-from mbauc.rows.draw import draw
+from mbauc.rows.block import Block
+from mbauc.rows.draw import draw_rows, draw_sample
 from mbauc.rows.keys import checked_ids, next_keys, row_keys, uniform
-from mbauc.rows.label_counts import Census, take_census
-from mbauc.rows.part_rows import Layout
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.label_counts import LabelCounts
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
 from mbauc.runtime.seeds import generator
 
 
 def drawn(parts, pairs, seed, **how):
     """The only column of the drawn pairs, in which each row has its number."""
-    layout = Layout(1)
-    settings = {"weighted": False, "with_ids": False} | how
-    found = draw(parts, layout, take_census(parts, layout), pairs, seed, **settings)
-    X = found.rows.X.toarray() if sp.issparse(found.rows.X) else found.rows.X
+    found, _ = draw_sample(PartedRows(parts, Schema(1), **how), pairs, seed)
+    X = found.block.X.toarray() if sp.issparse(found.block.X) else found.block.X
     return X[found.pairs[0], 0].astype(int), X[found.pairs[1], 0].astype(int)
 
 
@@ -55,7 +52,7 @@ def test_the_draw_by_rank_is_that_of_one_machine(case, pairs, seed, weighted, as
     weight = weight if weighted else None
     parts = cut(cuts, sp.csr_array(X) if as_sparse else X, y, weight, blocks=blocks)
     plus, minus = drawn(parts, pairs, seed, weighted=weighted)
-    expected = draw_rows(Rows(X, y == 1, weight), pairs, seed)
+    expected = draw_rows(Block(X, y == 1, weight), pairs, seed)
     np.testing.assert_array_equal(plus - 1, expected[0])
     np.testing.assert_array_equal(minus - 1, expected[1])
 
@@ -156,7 +153,7 @@ def test_a_draw_that_finds_too_few_rings_is_made_again(monkeypatch):
     y, X, ids = (np.arange(40) % 4 == 0).astype(int), np.arange(1.0, 41)[:, None], np.arange(40)
     once = drawn(cut([9], X, y, None, ids), 500, 3, with_ids=True)
     monkeypatch.setattr(
-        Census, "class_weight", lambda self, positive: (200.0, 200.0)
+        LabelCounts, "class_weight", lambda self, positive: (200.0, 200.0)
     )  # clocks seem to be faster
     parts = cut([9], X, y, None, ids)
     again = drawn(parts, 500, 3, with_ids=True)
@@ -227,7 +224,7 @@ def test_weights_of_later_blocks_count_though_the_first_had_none(table):
     X, y = table
     weight = np.r_[np.ones(300), np.random.default_rng(0).uniform(0.5, 4.0, 300)]
     parts = cut([300], X, y, weight)
-    parts._parts[0] = [block._replace(weight=None) for block in parts._parts[0]]
+    parts._parts[0] = [block[:2] for block in parts._parts[0]]
     ours = Ranker(pairs=500, random_state=4).fit_parts(parts, X, weighted=False)
     local = MBAClassifier(pairs=500, random_state=4).fit(X, y, weight)
     np.testing.assert_allclose(ours.coef_, local.coef_, rtol=1e-9)
@@ -239,16 +236,16 @@ def test_weights_of_later_blocks_count_though_the_first_had_none(table):
 class Moving(LocalParts):
     """Rows that are others each time they are read."""
 
-    def collected(self, task):
+    def collect(self, task):
         if type(task).__name__ == "FetchRanks":
             self._parts = [part[:1] for part in self._parts]
-        return super().collected(task)
+        return super().collect(task)
 
 
 def test_rows_that_move_between_two_jobs_are_noticed(table):
     X, y = table
     parts = Moving(cut([200], X, y, blocks=3)._parts)
-    parts.steady = lambda: parts
+    parts.fix_order = lambda: parts
     with pytest.raises(ValueError, match="rows moved between two jobs"):
         Ranker(pairs=500, random_state=4).fit_parts(parts, X)
 
@@ -300,6 +297,6 @@ def test_what_is_for_streams_or_memory_is_refused(table, how):
 
 def test_blocks_without_ids_are_noticed(table):
     X, y = table
-    parts = LocalParts([[PartBlock(X, y)]])
+    parts = LocalParts([[(X, y)]])
     with pytest.raises(PartError, match="needs the ids"):
         Ranker(pairs=5, random_state=0).fit_parts(parts, X, with_ids=True)

@@ -9,7 +9,6 @@ from scipy import sparse as sp
 from local_parts import LocalParts, Ranker, RankerCV, cut
 from mbauc import MBAClassifier
 from mbauc.errors import PartError
-from mbauc.rows.parts import PartBlock
 from mbauc.solvers import choice as limits
 from mbauc.solvers.choice import choose_cluster_solver
 
@@ -62,20 +61,20 @@ def test_an_error_survives_the_way_back_from_a_worker():
 
 def test_blocks_of_other_widths_and_lengths(table):
     X, y = table
-    good = PartBlock(X, y)
+    good = (X, y)
     wrong = [
-        (PartBlock(X[:, :4], y), r"partition 1 .*X has 4 columns, but other parts have 6"),
-        (PartBlock(X, y[:-1]), r"partition 1 .*600 rows and y has shape \(599,\)"),
-        (PartBlock(X[:, 0], y), r"partition 1 .*two-dimensional"),
-        (PartBlock(X, y, np.ones(599)), r"partition 1 .*sample_weight.shape == \(599,\), expected \(600,\)"),
-        (PartBlock(X, y, np.full(600, -1.0)), r"partition 1 .*sample_weight has -1.0 at row 0"),
+        ((X[:, :4], y), r"partition 1 .*X has 4 columns, expected 6"),
+        ((X, y[:-1]), r"partition 1 .*600 rows and y has shape \(599,\)"),
+        ((X[:, 0], y), r"partition 1 .*two-dimensional"),
+        ((X, y, np.ones(599)), r"partition 1 .*sample_weight.shape == \(599,\), expected \(600,\)"),
+        ((X, y, np.full(600, -1.0)), r"partition 1 .*sample_weight has -1.0 at row 0"),
         (
-            PartBlock(X, y, np.where(np.arange(600) == 9, np.nan, 1.0)),
+            (X, y, np.where(np.arange(600) == 9, np.nan, 1.0)),
             r"partition 1 .*sample_weight has nan at row 9",
         ),
-        (PartBlock(X, y, np.full(600, "heavy")), "sample_weight must hold numbers"),
-        (PartBlock(X + 1j, y), "real numbers"),
-        (PartBlock(X, y, None, np.arange(5)), r"600 rows and ids of shape \(5,\)"),
+        ((X, y, np.full(600, "heavy")), "sample_weight must hold numbers"),
+        ((X + 1j, y), "real numbers"),
+        ((X, y, None, np.arange(5)), r"600 rows and ids of shape \(5,\)"),
     ]
     for block, words in wrong:
         for ranker in RANKERS.values():

@@ -1,5 +1,7 @@
 """Folds are those of one machine, or a hash of the ids; cross-validation on parts is cross-validation."""
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,13 +11,16 @@ from scipy import sparse as sp
 from local_parts import RankerCV, cut, rows_of
 from mbauc import MBAClassifierCV, metrics
 from mbauc.errors import BinormalWarning
-from mbauc.estimators.parts_classifier import cluster_moments
-from mbauc.estimators.parts_held_out import FoldScores
+from mbauc.estimators.fold_scores import FoldScores
 from mbauc.estimators.splits import stratified_splits
+from mbauc.pairs.tasks import sum_moments
 from mbauc.rows import folds
+from mbauc.rows.block import Block
 from mbauc.rows.folds import FoldsById, fold_rules
-from mbauc.rows.label_counts import take_census
-from mbauc.rows.part_rows import Layout, visit_rows
+from mbauc.rows.label_counts import count_labels
+from mbauc.rows.labels import Labels
+from mbauc.rows.reading import visit_blocks
+from mbauc.rows.schema import Schema
 
 
 def fold_of_each_row(parts, rule, classes=(0, 1)):
@@ -25,9 +30,9 @@ def fold_of_each_row(parts, rule, classes=(0, 1)):
         places = rule.of_part(number)
 
         def note(rows, places=places):
-            found.append(places.of(rows, rows.positive(classes)))
+            found.append(places.of(rows))
 
-        visit_rows(number, part, Layout(1), note)
+        visit_blocks(number, part, Schema(1), Labels(classes), note)
     return np.concatenate(found)
 
 
@@ -45,22 +50,27 @@ def test_folds_by_rank_are_those_of_one_machine(labels, cuts, n_folds, blocks, w
     if weighted:
         weight[-2 * n_folds :] = 1.0
     parts = cut([min(c, y.size) for c in cuts], np.ones((y.size, 1)), y, weight, blocks=blocks)
-    census = take_census(parts, Layout(1))
+    census = count_labels(parts, Schema(1))
     rules = fold_rules(census, n_folds, 2, np.random.default_rng(seed))
-    used = np.arange(y.size) if weight is None else np.flatnonzero(weight > 0)
-    rounds = stratified_splits(y == 1, used, n_folds, 2, np.random.default_rng(seed))
+    used = np.ones(y.size, dtype=bool) if weight is None else weight > 0
+    block = Block(np.ones((y.size, 1)), y == 1, weight)
+    rounds = stratified_splits(block, n_folds, 2, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
     for rule, splits in zip(rules, rounds, strict=True):
         expected = np.full(y.size, -1)
-        for k, split in enumerate(splits):
-            expected[split.test] = k
+        for label in (1, 0):
+            own = np.flatnonzero(used & (y == label))
+            expected[own] = rng.permutation(np.arange(own.size) % n_folds)
         np.testing.assert_array_equal(fold_of_each_row(parts, rule), expected)
+        for k, split in enumerate(splits):
+            np.testing.assert_array_equal(split.test, np.flatnonzero(expected == k))
 
 
 @pytest.mark.parametrize("n_folds", [2, 255, 256, 257, 300])
 def test_as_many_folds_as_one_likes(n_folds):
     y = np.arange(700) % 2
     parts = cut([100, 400], np.ones((700, 1)), y)
-    [rule] = fold_rules(take_census(parts, Layout(1)), n_folds, 1, np.random.default_rng(0))
+    [rule] = fold_rules(count_labels(parts, Schema(1)), n_folds, 1, np.random.default_rng(0))
     fold = fold_of_each_row(parts, rule)
     for side in (0, 1):
         assert np.bincount(fold[y == side], minlength=n_folds).min() >= 350 // n_folds
@@ -194,7 +204,7 @@ def test_scores_of_a_fold_by_definition(table):
     fold = fold_of_each_row(cut([200, 350], np.ones((600, 1)), y, None, ids), rule)
     for k in range(3):
         train = np.flatnonzero(fold != k)
-        [moments], _ = cluster_moments(rows_of(cut([], X[train], y[train]), X), 1)
+        [moments], _ = sum_moments(rows_of(cut([], X[train], y[train]), X), 1)
         w = np.linalg.solve(moments.second_moment + 0.3 * np.eye(6), moments.mean_difference)
         expected = metrics.roc_auc(y[fold == k], X[fold == k] @ w)
         assert ours.cv_results_[f"split{k}_test_score"][0] == pytest.approx(expected, abs=1e-12)
@@ -210,7 +220,7 @@ def test_statistics_of_held_out_scores_by_definition(cuts, weighted, offset):
     for own, one in zip(np.split(np.arange(60), sorted(cuts)), found, strict=True):
         for half in np.array_split(own, 2):
             one.see(values[:, half], positive[half], None if weight is None else weight[half])
-    both = sum(found[1:], found[0])
+    both = functools.reduce(FoldScores.merge, found)
     gap, spread = both.class_statistics()
     shares = [np.where(mask, 1.0 if weight is None else weight, 0.0) for mask in (positive, ~positive)]
     means = [np.average(values, axis=1, weights=share) for share in shares]

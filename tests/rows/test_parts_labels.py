@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from local_parts import LocalParts, Ranker, RankerCV, cut, rows_of
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import PartError
-from mbauc.estimators.parts_classifier import cluster_moments, column_sums
-from mbauc.rows.label_counts import take_census
-from mbauc.rows.part_rows import Layout
+from mbauc.pairs.operator.of_parts import sum_columns
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.label_counts import count_labels
+from mbauc.rows.schema import Schema
 
 #: Pairs of labels, negative first; some contradict the conventions of {0, 1} and {-1, 1}.
 LABELS = [
@@ -98,9 +99,9 @@ def test_sums_by_definition_for_any_labels(sides, pair):
     X = np.ones((len(y), 1))
     parts = cut(edges.tolist(), X, np.array(y))
     if 0 < sum(flat) < len(flat):
-        [moments], classes = cluster_moments(rows_of(parts, X), 1)
-        [sums], _ = column_sums(rows_of(parts, X))
-        census = take_census(parts, Layout(1))
+        [moments], classes = sum_moments(rows_of(parts, X), 1)
+        [sums], _ = sum_columns(rows_of(parts, X))
+        census = count_labels(parts, Schema(1))
         counts = (sum(flat), len(flat) - sum(flat))
         assert moments.counts == counts
         assert tuple(sums.counts) == counts
@@ -110,9 +111,9 @@ def test_sums_by_definition_for_any_labels(sides, pair):
         assert census.offsets.tolist() == (np.cumsum(before, axis=0) - before).tolist()
     else:
         with pytest.raises(ValueError, match=r"one class only|y is empty"):
-            cluster_moments(rows_of(parts, X), 1)
+            sum_moments(rows_of(parts, X), 1)
         with pytest.raises(ValueError, match=r"one class only|no rows"):
-            take_census(parts, Layout(1))
+            count_labels(parts, Schema(1))
 
 
 # -- what is wrong with labels --------------------------------------------------

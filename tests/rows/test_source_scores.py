@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mbauc.model.training import Training, train
-from mbauc.readers import Block, LibsvmSource, TableSource
+from mbauc.readers import LibsvmSource, RawBlock, TableSource
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.source import score_blocks
 from mbauc.rows.split import SomeRows
@@ -46,7 +46,9 @@ def text(tmp_path):
 def plain(rng):
     X = rng.normal(size=(90, 3))
     y = rng.integers(0, 2, 90)
-    return Rows([Block(X[:40], y[:40]), (sparse.csr_array(X[40:60]), y[40:60]), (X[60:], y[60:], np.ones(30))])
+    return Rows(
+        [RawBlock(X[:40], y[:40]), (sparse.csr_array(X[40:60]), y[40:60]), (X[60:], y[60:], np.ones(30))]
+    )
 
 
 @pytest.mark.parametrize("kind", ["table", "text", "plain"])

@@ -11,7 +11,7 @@ from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals.sample_design import check_confidence
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.label_counts import take_census
+from mbauc.rows.label_counts import count_labels
 
 
 def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
@@ -75,5 +75,6 @@ def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:
             "of probabilities pass the last column."
         )
     given = given_rows(scores, y, sample_weight)
-    census = take_census(given.parts, given.layout)
-    return given.parts.ranked(ReadScores(census.classes))
+    counts = count_labels(given.parts, given.schema)
+    sums: RankSums = given.parts.rank(ReadScores(counts.classes), RankSums.of)
+    return sums

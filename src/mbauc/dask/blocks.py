@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import dask
 import dask.array as da
 import numpy as np
-from dask.bag import Bag
 from dask.delayed import Delayed, delayed
 
 from mbauc.dask.frames import frame_pieces, is_frame, joined, keeps_order
 from mbauc.dask.parts import DaskParts
-from mbauc.errors import PartError
-from mbauc.rows.part_rows import Layout
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.block import Columns
+from mbauc.rows.schema import Schema
 
 #: Fields of a block by the names of arguments.
 _FIELDS = {"X": "X", "y": "y", "sample_weight": "weight", "id": "ids"}
@@ -25,16 +23,14 @@ class Given(NamedTuple):
     """What a caller passed, as parts."""
 
     parts: DaskParts
-    layout: Layout
+    schema: Schema
     weighted: bool
     with_ids: bool
 
 
 def is_dask(value: Any) -> bool:
-    """Whether a value is a Dask collection, or a list of delayed blocks."""
-    return dask.is_dask_collection(value) or (
-        isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(one, Delayed) for one in value)
-    )
+    """Whether a value is a Dask collection."""
+    return bool(dask.is_dask_collection(value))
 
 
 def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Given:
@@ -42,25 +38,19 @@ def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Gi
 
     Parameters
     ----------
-    X : dask array or dataframe of shape (n, d), bag, or list of Delayed
-        Of a bag the items, and of a list each element, are blocks (X, y) or (X, y, weight); y is None then.
+    X : dask array or dataframe of shape (n, d)
+        Features.
     y, sample_weight, ids : dask array or series of shape (n,)
         In partitions of the same rows as X.
     """
-    if isinstance(X, Bag | Delayed | list | tuple):
-        if y is not None or sample_weight is not None or ids is not None:
-            raise ValueError(
-                "blocks of a bag or of delayed objects hold (X, y) or (X, y, weight); pass X alone."
-            )
-        return _given_blocks(X)
+    if not (isinstance(X, da.Array) or is_frame(X)):
+        raise ValueError(
+            f"X must be a dask array or dataframe, got {type(X).__name__}; rows in memory go to "
+            "mbauc.MBAClassifier, or through dask.array.from_array."
+        )
     if y is None:
         raise ValueError(
             "y is None; labels are needed, as a dask array or series in partitions like those of X."
-        )
-    if not is_dask(X):
-        raise ValueError(
-            f"X must be a dask array, dataframe, bag or a list of delayed blocks, got {type(X).__name__}; rows "
-            "in memory go to mbauc.MBAClassifier, or through dask.array.from_array."
         )
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"X must be two-dimensional (rows × columns), got {X.ndim} dimension(s).")
@@ -70,14 +60,14 @@ def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Gi
             if X.shape[1] == 0
             else "X has an unknown number of columns; call X.compute_chunk_sizes(), or say it where X is made."
         )
-    layout = Layout(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
+    schema = Schema(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids}
     columns = {name: one for name, one in columns.items() if one is not None}
     if all(is_frame(one) for one in columns.values()):
         parts = _parts_of_frames(columns)
     else:
         parts = _parts_of_arrays(**columns)
-    return Given(parts, layout, sample_weight is not None, ids is not None)
+    return Given(parts, schema, sample_weight is not None, ids is not None)
 
 
 def _parts_of_frames(columns: dict[str, Any]) -> DaskParts:
@@ -109,19 +99,6 @@ def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) 
     blocks = [block(x, *rest) for x, *rest in zip(features, *columns, strict=True)]
     labels = [label(*rest) for rest in zip(*columns, strict=True)]
     return DaskParts(blocks, labels)
-
-
-def _given_blocks(X: Any) -> Given:
-    blocks = [X] if isinstance(X, Delayed) else X
-    items = X.to_delayed() if isinstance(X, Bag) else [[one] for one in blocks]
-    checked, shape = delayed(_of_bag, pure=False), delayed(_shape, pure=False)
-    parts = [checked(number, part) for number, part in enumerate(items)]
-    for number, part in enumerate(parts):
-        [found] = dask.compute(shape(number, part))
-        if found is not None:
-            n_features, weighted = found
-            return Given(DaskParts(parts), Layout(n_features), weighted, False)
-    raise ValueError("there are no blocks with rows; at least one is needed.")
 
 
 def pieces_of(value: Any) -> list[Delayed]:
@@ -164,29 +141,9 @@ def _require_as_many(n_parts: int, name: str, found: int) -> None:
         )
 
 
-def _block(X: Any, y: Any, weight: Any, ids: Any) -> list[PartBlock]:
-    return [PartBlock(X, y, weight, ids)]
+def _block(X: Any, y: Any, weight: Any, ids: Any) -> list[Columns]:
+    return [(X, y, weight, ids)]
 
 
-def _labels(y: Any, weight: Any, ids: Any) -> list[PartBlock]:
-    return [PartBlock(None, y, weight, ids)]
-
-
-def _of_bag(number: int, blocks: Any) -> list[PartBlock]:
-    found = []
-    for place, block in enumerate(blocks):
-        if not isinstance(block, tuple | list) or len(block) not in (2, 3):
-            raise PartError(
-                number, f"block {place:,} must be (X, y) or (X, y, weight), got {type(block).__name__}."
-            )
-        found.append(PartBlock(*block))
-    return found
-
-
-def _shape(number: int, blocks: list[PartBlock]) -> tuple[int, bool] | None:
-    for block in blocks:
-        shape = block.X.shape if hasattr(block.X, "shape") else np.shape(block.X)
-        if len(shape) != 2:
-            raise PartError(number, f"X must be two-dimensional (rows × columns), got shape {shape}.")
-        return int(shape[1]), block.weight is not None
-    return None
+def _labels(y: Any, weight: Any, ids: Any) -> list[Columns]:
+    return [(None, y, weight, ids)]

@@ -11,12 +11,13 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from mbauc.dask.blocks import given_rows, is_dask, pieces_of
+from mbauc.estimators import classifier, classifier_cv
 from mbauc.estimators.linear import LinearRanker
-from mbauc.estimators.parts_classifier import ClusterClassifier, ClusterRows
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
 from mbauc.estimators.scorer import LinearScorer
-from mbauc.pairs.operator.of_parts import add
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
+from mbauc.rows.block import Columns
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.reading import visit_columns
+from mbauc.rows.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ class _OnDask:
     # of the estimator
     scorer: Any
     restore: Any
-    _fit_rows: Any
+    fit_parts: Any
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, id: Any = None, classes: Any = None
@@ -56,7 +57,7 @@ class _OnDask:
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, id: Any, classes: Any, **in_memory: Any) -> Self:
         if is_dask(X):
-            self._fit_rows(_rows(X, y, sample_weight, id, classes))
+            self.fit_parts(_rows(X, y, sample_weight, id, classes))
             return self
         for name, value in (("id", id), ("classes", classes)):
             if value is not None:
@@ -95,12 +96,12 @@ class _OnDask:
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         scorer: LinearScorer = self.scorer()
         rows = _rows(X, y, sample_weight)
-        if rows.layout.n_features != scorer.n_features:
+        if rows.schema.n_features != scorer.n_features:
             raise ValueError(
-                f"X has {rows.layout.n_features:,} columns, but {type(self).__name__} was fitted to "
+                f"X has {rows.schema.n_features:,} columns, but {type(self).__name__} was fitted to "
                 f"{scorer.n_features:,}."
             )
-        right, total = rows.parts.merged(CountRight(rows.layout, scorer), add)
+        right, total = rows.parts.reduce(CountRight(rows.schema, scorer), np.add)
         return float(right / total) if total > 0 else float("nan")
 
     def _lazy_scores(self, X: Any) -> tuple[LinearScorer, Any]:
@@ -121,9 +122,9 @@ class _OnDask:
         )
 
 
-def _rows(X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None) -> ClusterRows:
+def _rows(X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None) -> PartedRows:
     given = given_rows(X, y, sample_weight, id)
-    return ClusterRows(given.parts, given.layout, classes, given.weighted, given.with_ids)
+    return PartedRows(given.parts, given.schema, classes, given.weighted, given.with_ids)
 
 
 def _two_columns(s: Any, probabilities: Any) -> Any:
@@ -146,23 +147,24 @@ class ScoreBlock:
 class CountRight:
     """Task: weight of the rows that are predicted right, and of all rows."""
 
-    layout: Layout
+    schema: Schema
     scorer: LinearScorer
 
     def __call__(self, number: int, blocks: Any) -> Array:
         """Both sums."""
         sums = np.zeros(2)
 
-        def count(rows: PartRows) -> None:
-            weight = np.ones(rows.y.size) if rows.weight is None else rows.weight
-            right = self.scorer.predict(self.scorer.scores(rows.X)) == rows.y
+        def count(first: int, columns: Columns) -> None:
+            X, y, weight, _ = columns
+            weight = np.ones(y.size) if weight is None else weight
+            right = self.scorer.predict(self.scorer.scores(X)) == y
             sums[:] += weight[right].sum(), weight.sum()
 
-        visit_rows(number, blocks, self.layout, count)
+        visit_columns(number, blocks, self.schema, count)
         return sums
 
 
-class MBAClassifier(_OnDask, ClusterClassifier):
+class MBAClassifier(_OnDask, classifier.MBAClassifier):
     """:class:`mbauc.MBAClassifier` for rows on a Dask cluster: the same parameters, the same weights.
 
     Each partition's moments are computed where its rows are and merged in a tree; the driver solves. For many
@@ -185,7 +187,7 @@ class MBAClassifier(_OnDask, ClusterClassifier):
     """
 
 
-class MBAClassifierCV(_OnDask, ClusterClassifierCV):
+class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for rows on a Dask cluster: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without ids, rows are counted first (labels alone), and

@@ -6,7 +6,7 @@ from typing import Any
 
 from dask.delayed import Delayed
 
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.block import Columns
 
 #: Expressions that give the rows of a partition in another order each time they are computed.
 _UNSTEADY = {"DiskShuffle", "P2PShuffle", "HashJoinP2P"}
@@ -33,7 +33,7 @@ def frame_pieces(frame: Any) -> list[Delayed]:
 
 
 def joined(columns: dict[str, Any]) -> Any:
-    """One collection whose partitions are lists of a :class:`~mbauc.rows.parts.PartBlock`.
+    """One collection whose partitions are lists of one tuple (X, y, weight, ids).
 
     One expression for all columns, so that what they have in common, a shuffle for instance, is computed once:
     two times it might give the rows of X and of y in different orders.
@@ -54,5 +54,6 @@ def joined(columns: dict[str, Any]) -> Any:
     )
 
 
-def _block_of(*columns: Any, fields: tuple[str, ...]) -> list[PartBlock]:
-    return [PartBlock(**({"X": None} | dict(zip(fields, columns, strict=True))))]
+def _block_of(*columns: Any, fields: tuple[str, ...]) -> list[Columns]:
+    given = dict(zip(fields, columns, strict=True))
+    return [(given.get("X"), given["y"], given.get("weight"), given.get("ids"))]

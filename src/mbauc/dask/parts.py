@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from itertools import pairwise
@@ -13,9 +13,10 @@ import dask
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from mbauc.metrics.rank_sums import RankSums
 from mbauc.metrics.ranked import RankedScores
-from mbauc.rows.parts import FAN_IN, Merge, PartBlock, Task, merge_in_order
+from mbauc.rows.block import Columns
+from mbauc.rows.parts import FAN_IN, Kind, Merge, Task, merge_in_order
+from mbauc.runtime.threads import single_threaded_blas
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
 _QUANTILES = 64
@@ -29,13 +30,14 @@ class DaskParts:
     Parameters
     ----------
     blocks : sequence of Delayed
-        Each an iterable of items: :class:`~mbauc.rows.parts.PartBlock`, or what a task kept.
+        Each an iterable of items: tuples (X, y, weight, ids), or what a task made.
     labels : sequence of Delayed, optional
         The same blocks without features.
     keeps_order : bool
         Whether rows of a block stand in the same order each time that it is computed.
     """
 
+    kind: Kind = "cluster"
     #: Dask sends results of any size that workers can hold.
     largest_result = float("inf")
 
@@ -45,25 +47,25 @@ class DaskParts:
         self._blocks, self._labels, self._keeps_order = list(blocks), labels, keeps_order
         self.n_parts = len(self._blocks)
 
-    def merged(self, task: Task, merge: Merge) -> Any:
+    def reduce(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree."""
         level = self._results(task)
-        together = delayed(_merged, pure=False)
+        together = delayed(_merge, pure=False)
         while len(level) > 1:
             level = [together(merge, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
         [result] = _compute(level)
         return result
 
-    def collected(self, task: Task) -> list[Any]:
+    def collect(self, task: Task) -> list[Any]:
         """The results of all parts, in their order."""
         return _compute(self._results(task))
 
-    def kept(self, task: Task) -> DaskParts:
+    def persist(self, task: Task) -> DaskParts:
         """Parts of what a task makes of each part, held by the workers."""
         with _quiet_about_size():
             return DaskParts(dask.persist(*self._results(task)))
 
-    def steady(self) -> DaskParts:
+    def fix_order(self) -> DaskParts:
         """The same parts, as long as their graph gives the same rows each time; otherwise these are kept."""
         if self._keeps_order:
             return DaskParts(self._blocks, self._labels)
@@ -72,21 +74,19 @@ class DaskParts:
         bare = delayed(_without_features, pure=False)
         return DaskParts(blocks, [bare(block) for block in blocks])
 
-    def without_features(self) -> DaskParts:
+    def labels_only(self) -> DaskParts:
         """The same rows as labels, weights and ids alone."""
         return self if self._labels is None else DaskParts(self._labels)
 
-    def ranked(self, task: Task) -> RankSums:
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
         """Sort the scores of all parts into ranges, and sum up each where it lies."""
-        scores = self.kept(_SortScores(task))
+        scores = self.persist(_SortScores(task))
         try:
-            cuts = _cuts(scores.collected(_quantiles))
+            cuts = _cuts(scores.collect(_quantiles))
             split = delayed(_split, nout=len(cuts) + 1, pure=False)
             pieces = [split(part, cuts) for part in scores._blocks]
             rank = delayed(_rank, pure=False)
-            sums: list[RankSums] = _compute(
-                [rank([piece[k] for piece in pieces]) for k in range(len(cuts) + 1)]
-            )
+            sums = _compute([rank(summarise, [piece[k] for piece in pieces]) for k in range(len(cuts) + 1)])
         finally:
             scores.release()
         return sum(sums[1:], sums[0])
@@ -101,17 +101,19 @@ class DaskParts:
         return [run(shared, number, block) for number, block in enumerate(self._blocks)]
 
 
-def _merged(merge: Merge, results: Sequence[Any]) -> Any:
+def _merge(merge: Merge, results: Sequence[Any]) -> Any:
     # a merge may use up its first result, which may be read-only here, or wanted again if a worker is lost
     return merge_in_order(merge, [deepcopy(results[0]), *results[1:]])
 
 
-def _without_features(blocks: Iterable[PartBlock]) -> list[PartBlock]:
-    return [block._replace(X=None) for block in blocks]
+def _without_features(blocks: Iterable[Columns]) -> list[Columns]:
+    return [(None, y, weight, ids) for _, y, weight, ids in blocks]
 
 
 def _run(task: Task, number: int, block: Any) -> Any:
-    return task(number, block)
+    # other tasks are at work on the other cores
+    with single_threaded_blas():
+        return task(number, block)
 
 
 def _compute(results: Sequence[Delayed]) -> list[Any]:
@@ -135,7 +137,7 @@ class _SortScores:
     def __init__(self, task: Task) -> None:
         self._task = task
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> RankedScores:
         scores: RankedScores = self._task(number, blocks)
         return scores.take(np.argsort(scores.values, kind="stable"))
 
@@ -163,5 +165,5 @@ def _split(scores: RankedScores, cuts: Any) -> list[RankedScores]:
     return [scores.take(slice(a, b)) for a, b in pairwise(places)]
 
 
-def _rank(pieces: list[RankedScores]) -> RankSums:
-    return RankSums.of(RankedScores.concatenate(pieces))
+def _rank(summarise: Callable[[Any], Any], pieces: list[RankedScores]) -> Any:
+    return summarise(RankedScores.concatenate(pieces))

@@ -11,14 +11,22 @@ from sklearn.exceptions import NotFittedError
 
 from mbauc.checks import check_number
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
+from mbauc.estimators.fitting import (
+    PairSettings,
+    moments_of_rows,
+    open_all_pairs,
+    operator_of_rows,
+    pairs_of_sample,
+)
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
+    SourceRun,
     check_source,
-    drawn_rows,
     first_block,
     is_source,
     rows_of,
+    show_auc,
     source_run,
 )
 from mbauc.estimators.validation import (
@@ -30,13 +38,23 @@ from mbauc.estimators.validation import (
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.moments_source import moments_from_source
-from mbauc.pairs.operator.from_source import pair_rows_from_source, require_column_room
+from mbauc.pairs.operator.from_source import require_column_room
+from mbauc.rows.draw import draw_sample
 from mbauc.rows.labels import check_classes
+from mbauc.rows.memory_parts import MemoryParts, rows_in_memory
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
 from mbauc.runtime.memory import parse_memory
-from mbauc.runtime.progress import progress
-from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver, require_gram_room
+from mbauc.solvers.choice import (
+    Solver,
+    SolverChoice,
+    Workload,
+    choose_cluster_solver,
+    choose_solver,
+    require_gram_room,
+)
 
 
 class MBAClassifier(MomentRanker):
@@ -244,30 +262,15 @@ class MBAClassifier(MomentRanker):
             return self.fit_source(X)
         self._check_settings()
         forget_path(self)
-        rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
-        factors = check_factors(self.penalty_factors, rows.X.shape[1])
-        if self.pairs == "enough":
-            with columns_named(X):
-                fit_enough(self, rows, factors)
-            self.classes_ = classes
-            return self
-        self.solver_ = choose_solver(
-            self.solver,
-            Workload.of(rows.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
-            parse_memory(None),
-            n_l1=int(self.l1 > 0),
-            given_l2=not isinstance(self.l2, str),
-            needs_moments="within_block=True" if self.within_block else "",
-        )
+        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
         with columns_named(X):
-            if self.solver_.name == "gram":
-                with progress(rows.positive.size, "pair moments", show=bool(self.verbose)) as advance:
-                    moments = self._moments_of(rows, self.random_state, advance=advance)
-                self._solve(moments.closed() if self.within_block else moments, factors)
+            if self.pairs == "enough":
+                factors = check_factors(self.penalty_factors, block.n_features)
+                fit_enough(self, block, lambda pairs: self._solve(pairs, factors))
             else:
-                self._solve(self._operator_of(rows, self.random_state), factors)
-        if self._penalties_are_chosen():
-            warn_of_heavy_tails(rows.X, getattr(self, "feature_names_in_", None))
+                self._fit_parts(rows_in_memory(block))
+        if self.pairs != "enough" and self._penalties_are_chosen():
+            warn_of_heavy_tails(block.X, getattr(self, "feature_names_in_", None))
         self.classes_ = classes
         return self
 
@@ -329,50 +332,102 @@ class MBAClassifier(MomentRanker):
         forget_path(self)
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
-        factors = check_factors(self.penalty_factors, source.n_features)
-        show = bool(self.verbose)
+        schema = Schema(int(source.n_features))
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
-            # what is free may have changed since an earlier run, and rows may be in its states by now
-            name, reason = run.once(
-                "solver", lambda: self._solver_for(source, limit, memory is not None)
-            ).tolist()
-            self.solver_ = SolverChoice(name, reason)
-            if self.solver_.name == "gram":
-                moments = moments_from_source(
-                    source, n_jobs=run.n_threads, checkpoint=run.checkpoint, show=show
-                )
-                self._solve(moments.as_frequencies() if self._has_frequencies else moments, factors)
-            elif isinstance(self.pairs, str):
-                folder = None if run.checkpoint is None else run.checkpoint.folder
-                rows = pair_rows_from_source(
-                    source, n_threads=run.n_threads, memory=limit, folder=folder, show=show
-                )
-                self._solve(rows.as_frequencies() if self._has_frequencies else rows, factors, run)
-            else:
-                seed = run.seed(self.random_state)
-                found, drawn, everything = drawn_rows(source, int(self.pairs), seed, show)
-                everything = everything._replace(frequencies=self._has_frequencies)
-                pairs = self._sampled_operator(found, drawn, everything, n_threads=run.n_threads)
-                self._solve(pairs, factors, run)
+            parts = SourceParts(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
+            rows = PartedRows(parts, schema, (0, 1), weighted=True)
+            self._fit_parts(rows, run, limit, limited=memory is not None)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
-        self.n_features_in_ = int(source.n_features)
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._remember_columns(schema)
         return self
 
-    def _solver_for(self, source: Source, memory: float, given: bool) -> SolverChoice:
-        if not isinstance(self.pairs, str):
-            return SolverChoice("matrix-free", "pairs were drawn from a source")
-        if self.solver == "gram" and given:
-            require_gram_room(source.n_features, memory)
-        if self.solver != "auto":
-            return SolverChoice(self.solver, "as asked for")
+    @keeps_state_on_failure
+    def fit_parts(self, rows: PartedRows) -> MBAClassifier:
+        """Fit to rows in parts, on a cluster for instance; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+
+        Parameters
+        ----------
+        rows : PartedRows
+            Parts of rows, and what is known of them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        if self.decay < 1 or self.within_block:
+            name = "decay" if self.decay < 1 else "within_block"
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} is for streams, whose blocks come one after the other; on a "
+                "cluster there is no order among them. Use mbauc.MBAClassifier.partial_fit."
+            )
+        if self.pairs == "enough":
+            raise ValueError("pairs='enough' is for rows in memory; on a cluster use pairs='all' or a number.")
+        forget_path(self)
+        self.classes_ = self._fit_parts(rows)
+        self._remember_columns(rows.schema)
+        return self
+
+    def _fit_parts(
+        self,
+        rows: PartedRows,
+        run: SourceRun | None = None,
+        memory: int | None = None,
+        *,
+        limited: bool = False,
+    ) -> NDArray[Any]:
+        """Solve for the pairs of rows, whoever holds them; returns the classes."""
+        factors = check_factors(self.penalty_factors, rows.schema.n_features)
+        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
+        memory = parse_memory(None) if memory is None else memory
+        settings = PairSettings.of(self, run.n_threads)
+        if not settings.are_all and isinstance(rows.parts, MemoryParts):
+            [block] = rows.parts.items
+            self.solver_ = self._choose_solver(rows, memory, limited, block.X)
+            draw = moments_of_rows if self.solver_.name == "gram" else operator_of_rows
+            drawn: Any = draw(block, settings, self.random_state)
+            self._solve(drawn.closed() if self.within_block else drawn, factors, run)
+            return np.asarray(rows.classes)
+        if not settings.are_all:
+            with rows.in_order() as ordered:
+                sample, counts = draw_sample(ordered, int(self.pairs), run.seed(self.random_state))
+            self.solver_ = self._choose_solver(rows, memory, limited, sample.block.X)
+            self._solve(pairs_of_sample(sample, counts, self.solver_.name, settings), factors, run)
+            return counts.classes
+        # what is free may have changed since an earlier run, and rows may be in its states by now
+        name, reason = run.once("solver", lambda: self._choose_solver(rows, memory, limited)).tolist()
+        self.solver_ = SolverChoice(name, reason)
+        with open_all_pairs(rows, name, settings, memory) as (pairs, classes):
+            if isinstance(pairs, PairMoments) and self.within_block:
+                pairs = pairs.closed()
+            self._solve(pairs, factors, run)
+        return classes
+
+    def _choose_solver(self, rows: PartedRows, memory: int, limited: bool, drawn: Any = None) -> SolverChoice:
+        """The solver for all pairs, or for some that are drawn from rows like ``drawn``."""
+        n_features, parts = rows.schema.n_features, rows.parts
+        workload = None
+        if isinstance(parts, SourceParts):
+            if drawn is not None:
+                return SolverChoice("matrix-free", "pairs were drawn from a source")
+            if self.solver == "gram" and limited:
+                require_gram_room(n_features, memory)
+            if self.solver != "auto":
+                return SolverChoice(self.solver, "as asked for")
+            workload = Workload.of(first_block(parts.source).X, rows_of(parts.source), in_blocks=True)
+        elif drawn is not None:
+            workload = Workload.of(drawn, 2 * int(self.pairs))
+        elif isinstance(parts, MemoryParts):
+            workload = Workload.of(parts.items[0].X, None)
+        if workload is None:
+            return choose_cluster_solver(self.solver, n_features, parts.largest_result)
         return choose_solver(
             self.solver,
-            Workload.of(first_block(source).X, rows_of(source), in_blocks=True),
+            workload,
             memory,
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),
+            needs_moments="within_block=True" if self.within_block else "",
         )
 
     @keeps_state_on_failure
@@ -401,9 +456,7 @@ class MBAClassifier(MomentRanker):
         factors = check_factors(self.penalty_factors, moments.n_features)
         self._solve(moments.closed() if self.within_block else moments, factors)
         self.classes_ = known
-        self.n_features_in_ = moments.n_features
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._remember_columns(Schema(moments.n_features))
         return self
 
     @keeps_state_on_failure
@@ -445,13 +498,13 @@ class MBAClassifier(MomentRanker):
             )
         self.solver_ = SolverChoice("gram", "the blocks of a stream add up to moments")
         known = self._known_classes(y, classes, first)
-        rows, known = validated_training_data(self, X, y, sample_weight, reset=first, classes=known)
+        block, known = validated_training_data(self, X, y, sample_weight, reset=first, classes=known)
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
         with columns_named(X):
-            moments = self._moments_of(rows, seed)
+            moments = moments_of_rows(block, PairSettings.of(self), seed)
         if self.within_block:
             moments = moments.closed()
         if not first:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,9 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_number
 from mbauc.errors import PenaltyWarning
-from mbauc.estimators.held_out import HeldOut, Truth
+from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows
+from mbauc.estimators.held_out import (
+    HeldOut,
+    HeldOutBlock,
+    HeldOutParts,
+    ScorePackedRows,
+    ScoreRows,
+    compare_binormal,
+)
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.search import MomentSearch, Part, ProductSearch, Search
+from mbauc.estimators.search import MomentSplits, OperatorSplits, PackedSplits, Part, SplitProblems
+from mbauc.estimators.source_fit import check_source, rows_of
 from mbauc.estimators.splits import Split, given_splits, stratified_splits
 from mbauc.estimators.validation import (
     check_factors,
@@ -21,13 +31,20 @@ from mbauc.estimators.validation import (
 )
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.block import Block
+from mbauc.rows.folds import fold_rules
+from mbauc.rows.label_counts import count_labels
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
+from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
-from mbauc.runtime.threads import thread_count
 from mbauc.runtime.warn import warn
-from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_solver
+from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_cluster_solver, choose_solver
 from mbauc.solvers.leave_one_out import l2_grid
 from mbauc.solvers.problem import Problem
 
@@ -39,6 +56,8 @@ Scoring = Literal["roc_auc", "binormal_auc", "risk"]
 L2_GRID = np.logspace(-6, 3, 20)
 #: Default grid of l1 where only their number is given, in units of max|μ|.
 _L1_SMALLEST = 1e-3
+#: Rows of a source from which on folds are drawn by the numbers of rows, not within each class.
+_MANY = 2_000_000
 #: A gain in score that makes a value beyond the edge of the grid worth a try.
 _WORTH_MORE = 5e-3
 
@@ -173,37 +192,135 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         self._check_settings()
-        rows, classes = validated_training_data(self, X, y, sample_weight, reset=True)
-        factors = check_factors(self.penalty_factors, rows.X.shape[1])
+        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
+        factors = check_factors(self.penalty_factors, block.n_features)
         rng = generator(self.random_state)
-        rounds = self._rounds(rows, groups, rng)
-
-        self.solver_ = self._chosen_solver(rows, rounds)
+        rounds = self._rounds(block, groups, rng)
+        settings = PairSettings.of(self)
+        self.solver_ = self._chosen_solver(block, rounds)
         with columns_named(X):
-            search = (self._moment_search if self.solver_.name == "gram" else self._product_search)(
-                rows, rounds, rng, factors
-            )
-            self._decide(search, HeldOut(rows, thread_count(self.n_jobs)))
+            flat = [split for splits in rounds for split in splits]
+            if self.solver_.name == "gram":
+                total, parts = self._accumulate(block, settings, rounds, rng)
+                found: SplitProblems = MomentSplits(total, parts, factors, self._scaling())
+            else:
+                found = OperatorSplits(
+                    block,
+                    flat,
+                    lambda subset: operator_of_rows(block, settings, rng, subset),
+                    factors,
+                    self._scaling(),
+                )
+            self._decide(found, HeldOutBlock(block, [split.test for split in flat], settings.n_threads))
         self.classes_ = classes
+        return self
+
+    @keeps_state_on_failure
+    def fit_source(self, source: Source) -> MBAClassifierCV:
+        """Choose the penalties and fit to all rows of a source of blocks, such as files.
+
+        ``cv`` is a number of folds and ``pairs`` is "all". One pass counts the labels, so that each fold has
+        its share of both; more than two million rows are in folds by a hash of their numbers instead. One pass
+        adds up the folds, and one more scores held-out rows if ``scoring="roc_auc"``, counted in bins: exact up
+        to several thousand distinct scores a fold, and the middle of a narrow bracket beyond.
+
+        Parameters
+        ----------
+        source : Source
+            As for :meth:`MBAClassifier.fit_source`.
+
+        Returns
+        -------
+        self
+        """
+        check_source(source)
+        parts = SourceParts(source, title="cross-validation", show=bool(self.verbose))
+        schema = Schema(int(source.n_features))
+        many = rows_of(source) > _MANY
+        self.fit_parts(PartedRows(parts, schema, (0, 1), weighted=True, with_ids=many))
+        return self
+
+    @keeps_state_on_failure
+    def fit_parts(self, rows: PartedRows) -> MBAClassifierCV:
+        """Choose the penalties and fit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+
+        Parameters
+        ----------
+        rows : PartedRows
+            Parts of rows, and what is known of them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        if not isinstance(self.pairs, str):
+            raise ValueError(
+                f"pairs={self.pairs!r}: cross-validation on a cluster uses all pairs, in the same pass; leave "
+                "pairs='all'."
+            )
+        if not (self.cv is None or isinstance(self.cv, int | np.integer)):
+            raise ValueError(
+                f"cv={self.cv!r}: on a cluster cv is a number of folds. To hold out groups of rows together, "
+                "give their group as id."
+            )
+        with rows.in_order() as ordered:
+            self._fit_folds(ordered)
+        self._remember_columns(rows.schema)
         return self
 
     # -- the steps of fit --------------------------------------------------------------------------------
 
-    def _decide(self, search: Search, truth: Truth) -> None:
+    def _fit_folds(self, rows: PartedRows) -> None:
+        """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
+        schema, n_folds = rows.schema, int(self.cv or 5)
+        factors = check_factors(self.penalty_factors, schema.n_features)
+        counts = None if rows.with_ids else count_labels(rows.parts, schema, rows.classes)
+        if counts is not None:
+            rows = replace(rows, classes=counts.classes)
+        rules = fold_rules(counts, n_folds, int(self.repeats), generator(self.random_state))
+        self.solver_ = choose_cluster_solver(
+            self.solver, schema.n_features, rows.parts.largest_result, n_folds, len(rules)
+        )
+        settings = PairSettings.of(self)
+        if self.solver_.name == "gram":
+            threads = 1 if rows.parts.kind == "cluster" else settings.n_threads
+            found = [sum_moments(rows, threads, rule, frequencies=settings.frequencies) for rule in rules]
+            self.classes_ = found[0][1]
+            splits = MomentSplits.of_folds([folds for folds, _ in found], factors, self._scaling())
+            smaller = min(sum(fold.counts[side] for fold in found[0][0]) for side in (0, 1))
+            self._decide(
+                splits, HeldOutParts(smaller, [ScoreRows(rows, self.classes_, rule) for rule in rules])
+            )
+            return
+        repeats: list[PackedRows] = []
+        try:
+            for rule in rules:
+                repeats.append(PackedRows(rows, rule))
+                rows = replace(rows, classes=repeats[0].classes)
+            self.classes_ = repeats[0].classes
+            packed = PackedSplits(repeats, factors, self._scaling(), settings.frequencies)
+            smaller = int(repeats[0].total.counts.min())
+            self._decide(packed, HeldOutParts(smaller, [ScorePackedRows(one) for one in repeats]))
+        finally:
+            for one in repeats:
+                one.release()
+
+    def _decide(self, splits: SplitProblems, held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
-        l1, l2 = self._grids(search.problem)
-        results = self._score(search, truth, l1, l2)
+        problem = splits.problem
+        l1, l2 = self._grids(problem)
+        results = self._score(splits, held_out, l1, l2)
         best = self._choose(results)
         i, j = divmod(best, len(l2))
         scores = results["mean_test_score"][i * len(l2) : (i + 1) * len(l2)]
         if not self.one_standard_error:
             warn_at_the_edge(l2, j, scores)
-        problem = search.problem
         self._settle(problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
-        self.n_splits_ = len(search.held_out)
+        self.n_splits_ = splits.n_splits
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -226,15 +343,14 @@ class MBAClassifierCV(MomentRanker):
     def _penalties_are_chosen(self) -> bool:
         return self.l2_grid is None and (self.l1_grid is None or isinstance(self.l1_grid, int | np.integer))
 
-    def _rounds(self, rows: Rows, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
+    def _rounds(self, block: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            used = np.concatenate([rows.of_class(True), rows.of_class(False)])
-            return stratified_splits(rows.positive, used, int(self.cv or 5), int(self.repeats), rng)
+            return stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
-        return given_splits(self.cv, rows.X, rows.positive, groups)
+        return given_splits(self.cv, block.X, block.positive, groups)
 
-    def _chosen_solver(self, rows: Rows, rounds: list[list[Split]]) -> SolverChoice:
+    def _chosen_solver(self, block: Block, rounds: list[list[Split]]) -> SolverChoice:
         n_l1 = (
             self.l1_grid
             if isinstance(self.l1_grid, int | np.integer)
@@ -242,7 +358,7 @@ class MBAClassifierCV(MomentRanker):
         )
         return choose_solver(
             self.solver,
-            Workload.of(rows.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
+            Workload.of(block.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
             # moments of each fold are kept, and of the total
             parse_memory(None) / (1 + max(len(splits) for splits in rounds) / 3),
             n_l1=int(n_l1),
@@ -250,38 +366,17 @@ class MBAClassifierCV(MomentRanker):
             n_fits=1 + sum(len(splits) for splits in rounds),
         )
 
-    def _moment_search(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
-    ) -> Search:
-        total, parts = self._accumulate(rows, rounds, rng)
-        return MomentSearch(
-            total, parts, [s.test for splits in rounds for s in splits], factors, self._scaling()
-        )
-
-    def _product_search(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator, factors: Array
-    ) -> Search:
-        splits = [split for splits in rounds for split in splits]
-        return ProductSearch(
-            rows,
-            splits,
-            lambda subset: self._operator_of(rows, rng, subset),
-            factors,
-            self._scaling(),
-        )
-
     def _accumulate(
-        self, rows: Rows, rounds: list[list[Split]], rng: np.random.Generator
+        self, block: Block, settings: PairSettings, rounds: list[list[Split]], rng: np.random.Generator
     ) -> tuple[PairMoments, list[Part]]:
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
         parts: list[Part] = []
-        exact = isinstance(self.pairs, str)
-        used = rows.of_class(True).size + rows.of_class(False).size
+        used = block.group(True).size + block.group(False).size
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:
-                moments = self._moments_of(rows, rng, subset, advance)
+                moments = moments_of_rows(block, settings, rng, subset, advance)
                 if not moments.has_pairs:
                     raise ValueError(
                         "a split is left with one class once rows of zero weight are dropped; "
@@ -292,7 +387,7 @@ class MBAClassifierCV(MomentRanker):
             for splits in rounds:
                 tests = [of(split.test) for split in splits]
                 held_out = sum(split.test.size for split in splits)
-                partition = splits[0].train is None and held_out in (used, rows.positive.size)
+                partition = splits[0].train is None and held_out in (used, block.n_rows)
                 if partition:
                     # the folds of this round are all rows once: no pass of its own for the total
                     whole = sum(tests[1:], tests[0])
@@ -302,11 +397,11 @@ class MBAClassifierCV(MomentRanker):
                 for split, test in zip(splits, tests, strict=True):
                     if split.train is not None:
                         parts.append(Part(test, train=of(split.train)))
-                    elif partition or exact:
+                    elif partition or settings.are_all:
                         parts.append(Part(test, whole=whole if partition else total))
                     else:
                         # other pairs were drawn for the total than for the test rows: nothing to subtract
-                        others = np.setdiff1d(np.arange(rows.positive.size), split.test)
+                        others = np.setdiff1d(np.arange(block.n_rows), split.test)
                         parts.append(Part(test, train=of(others)))
         return total, parts  # type: ignore[return-value]
 
@@ -321,30 +416,24 @@ class MBAClassifierCV(MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else _values("l2_grid", self.l2_grid)
         return l1, [float(value) for value in l2]
 
-    def _held_out_scores(
-        self, search: Search, truth: Truth, l1: list[float], l2: list[float]
-    ) -> tuple[Array, Array, Array | None, list[Array]]:
-        """Binormal AUC, risk and, if asked for, AUC of each grid point on each split; else the weights too."""
-        tol, max_iter = self._tolerance(), int(self.max_iter)
-        kept: list[Array] = []
-        statistics: list[tuple[Array, Array]] = []
-        aucs: list[Array] = []
-        for number, held_out in enumerate(search.held_out):
-            W = search.training(number).grid(l1, l2, tol=tol, max_iter=max_iter)
-            W = W.reshape(-1, W.shape[-1])
-            statistics.append(search.statistics(number, W))
-            if self.scoring == "roc_auc":
-                aucs.append(truth.auc(held_out, W))
-            else:
-                kept.append(W)
-        binormal, risk = (np.array(values) for values in zip(*statistics, strict=True))
-        return binormal, risk, np.array(aucs) if aucs else None, kept
-
-    def _score(self, search: Search, truth: Truth, l1: list[float], l2: list[float]) -> dict[str, Any]:
+    def _score(
+        self, splits: SplitProblems, held_out: HeldOut, l1: list[float], l2: list[float]
+    ) -> dict[str, Any]:
         """Scores of every grid point on every split, in the shape of ``GridSearchCV.cv_results_``."""
-        binormal, risk, aucs, kept = self._held_out_scores(search, truth, l1, l2)
-        tables = {"binormal_auc": binormal, "risk": -risk} | ({} if aucs is None else {"roc_auc": aucs})
-        table = tables[self.scoring]
+        tol, max_iter, with_auc = self._tolerance(), int(self.max_iter), self.scoring == "roc_auc"
+        grids: list[Array] = []
+
+        def solve(problem: Problem) -> Array:
+            W = problem.grid(l1, l2, tol=tol, max_iter=max_iter)
+            W = W.reshape(-1, W.shape[-1])
+            if not with_auc:
+                grids.append(W)
+            return W
+
+        found = held_out.score(splits, solve, with_auc)
+        binormal, risk = np.array([one.binormal for one in found]), np.array([one.risk for one in found])
+        tables = {"binormal_auc": binormal, "risk": -risk}
+        table = np.array([one.auc for one in found]) if with_auc else tables[self.scoring]
 
         results: dict[str, Any] = {
             "param_l1": np.repeat(l1, len(l2)),
@@ -359,11 +448,11 @@ class MBAClassifierCV(MomentRanker):
         order = np.sort(-results["mean_test_score"])
         results["rank_test_score"] = 1 + np.searchsorted(order, -results["mean_test_score"]).astype(np.int32)
         best = int(np.argmax(results["mean_test_score"]))
-        if self.scoring == "roc_auc":
+        if with_auc:
             actual = float(results["mean_test_score"][best])
         else:
-            actual = truth.mean_auc(search.held_out, [W[best] for W in kept])
-        truth.compare(actual, float(results["mean_test_binormal_auc"][best]))
+            actual = held_out.mean_auc([W[best] for W in grids])
+        compare_binormal(actual, float(results["mean_test_binormal_auc"][best]), held_out.smaller)
         return results
 
     def _choose(self, results: dict[str, Any]) -> int:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
+from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows, sampled_operator
 from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
+from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.sampling import draw_rows, pair_moments
-from mbauc.pairs.scatter.sparse import canonical_csr
-from mbauc.rows.block import Rows
+from mbauc.pairs.quadratic import Quadratic
+from mbauc.pairs.sampling import pair_moments, with_canonical_rows
+from mbauc.rows.block import Block
+from mbauc.rows.draw import Sample, draw_rows
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.scores import scores
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
-from mbauc.runtime.threads import thread_count
 from mbauc.solvers.choice import Workload, choose_solver
-
-if TYPE_CHECKING:
-    from mbauc.estimators.classifier import MBAClassifier
 
 Array = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
@@ -93,7 +94,7 @@ def forget_path(ranker: Any) -> None:
             delattr(ranker, name)
 
 
-def fit_enough(ranker: MBAClassifier, rows: Rows, factors: Array) -> None:
+def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) -> None:
     """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
 
     Reads the held-out rows and those of the pairs; no others, unless all pairs are needed.
@@ -102,18 +103,17 @@ def fit_enough(ranker: MBAClassifier, rows: Rows, factors: Array) -> None:
     ----------
     ranker : MBAClassifier
         Whose settings say how, and which has the last fit in the end.
-    rows : Rows
+    block : Block
         The data.
-    factors : ndarray of shape (d,)
-        Penalty factors.
+    solve : callable
+        Gives the ranker the weights for some pairs.
     """
-    if is_sparse(rows.X):
-        rows = rows._replace(X=canonical_csr(rows.X))
+    block = with_canonical_rows(block)
     rng = generator(ranker.random_state)
-    held_out, train = hold_out(rows, rng)
-    numbers = numbers_of_pairs(train.size, rows.X.shape[1] if _is_unregularised(ranker) else 1)
-    sample = _Sample(ranker, rows, factors, train, numbers, rng)
-    test = _HeldOut(rows, held_out, sample.n_threads)
+    held_out, train = hold_out(block, rng)
+    numbers = numbers_of_pairs(train.size, block.n_features if _is_unregularised(ranker) else 1)
+    sample = _Sample(ranker, block, solve, train, numbers, rng)
+    test = _HeldOut(block, held_out, sample.n_threads)
     path: list[PairsStep] = []
     with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
         for pairs in numbers:
@@ -132,15 +132,15 @@ def fit_enough(ranker: MBAClassifier, rows: Rows, factors: Array) -> None:
     ranker.held_out_auc_ = test.auc
 
 
-def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbers]:
+def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbers]:
     """Numbers of the held-out and of the other rows, both rising; rows of weight zero are neither.
 
     One row in five of each class, at most 10,000, and at least 100 or half the class.
     """
-    out = np.zeros(rows.positive.size, dtype=bool)
+    out = np.zeros(block.n_rows, dtype=bool)
     few = []
     for positive, name in ((True, "positive"), (False, "negative")):
-        numbers = rows.of_class(positive)
+        numbers = block.group(positive)
         if numbers.size < 4:
             raise ValueError(
                 f"pairs='enough' holds out rows of each class, and there are {numbers.size} {name} rows; "
@@ -157,7 +157,7 @@ def hold_out(rows: Rows, rng: np.random.Generator) -> tuple[RowNumbers, RowNumbe
             FewRowsWarning,
             stacklevel=5,
         )
-    return np.flatnonzero(out), np.flatnonzero(~out if rows.weight is None else ~out & (rows.weight > 0))
+    return np.flatnonzero(out), np.flatnonzero(~out if block.weight is None else ~out & (block.weight > 0))
 
 
 def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
@@ -173,7 +173,7 @@ def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
     return numbers
 
 
-def _is_unregularised(ranker: MBAClassifier) -> bool:
+def _is_unregularised(ranker: Any) -> bool:
     """Whether fewer pairs than columns would leave the weights undetermined."""
     return not isinstance(ranker.l2, str) and ranker.l2 == 0.0
 
@@ -181,10 +181,10 @@ def _is_unregularised(ranker: MBAClassifier) -> bool:
 class _HeldOut:
     """Rows that no pair is made of, and how one set of weights after the other ranks them."""
 
-    def __init__(self, rows: Rows, numbers: RowNumbers, n_threads: int) -> None:
-        self._X, self._numbers, self._n_threads = rows.X, numbers, n_threads
-        self._y = rows.positive[numbers]
-        self._weight = None if rows.weight is None else rows.weight[numbers]
+    def __init__(self, block: Block, numbers: RowNumbers, n_threads: int) -> None:
+        self._X, self._numbers, self._n_threads = block.X, numbers, n_threads
+        self._y = block.positive[numbers]
+        self._weight = None if block.weight is None else block.weight[numbers]
         self._before: Array | None = None
         self.auc: AucInterval
 
@@ -210,22 +210,23 @@ class _Sample:
 
     def __init__(
         self,
-        ranker: MBAClassifier,
-        rows: Rows,
-        factors: Array,
+        ranker: Any,
+        block: Block,
+        solve: Callable[[Quadratic], None],
         train: RowNumbers,
         numbers: list[int],
         rng: np.random.Generator,
     ) -> None:
-        self._ranker, self._rows, self._factors, self._train = ranker, rows, factors, train
-        self.n_threads = thread_count(ranker.n_jobs)
+        self._ranker, self._block, self._solve, self._train = ranker, block, solve, train
+        self._settings = replace(PairSettings.of(ranker), pairs="all")
+        self.n_threads = self._settings.n_threads
         if not numbers:
             return
-        self._drawn = draw_rows(rows, numbers[-1], rng, train)
+        self._drawn = draw_rows(block, numbers[-1], rng, train)
         # each fit has its own d³, while what products cost shrinks with the sample
         self._choose_solver(2 * numbers[0], len(numbers))
-        self._moments: PairMoments | None = None
-        self._class_weights = [rows.class_weight(positive, train) for positive in (True, False)]
+        self._moments = MomentsAccumulator(block.n_features, self.n_threads)
+        self._class_weights = [block.class_weight(positive, train) for positive in (True, False)]
 
     def rows_of(self, pairs: int) -> int:
         """Different rows that the first pairs are made of."""
@@ -234,27 +235,26 @@ class _Sample:
     def fit(self, pairs: int) -> None:
         """Fit to the first pairs."""
         if self._ranker.solver_.name == "gram":
-            self._ranker._solve(self._moments_of(pairs), self._factors)
+            self._solve(self._moments_of(pairs))
         else:
-            rows, drawn = self._rows, (self._drawn[0][:pairs], self._drawn[1][:pairs])
-            operator = self._ranker._sampled_operator(rows, drawn, rows, self._train)
-            self._ranker._solve(operator, self._factors)
+            sample = Sample(self._block, (self._drawn[0][:pairs], self._drawn[1][:pairs]))
+            self._solve(sampled_operator(sample, self._block, self._settings, self._train))
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
-        ranker, rows, train = self._ranker, self._rows, self._train
+        ranker, block, train = self._ranker, self._block, self._train
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
-            moments = ranker._moments_of(rows, None, train)
-            ranker._solve(moments.closed() if ranker.within_block else moments, self._factors)
+            moments = moments_of_rows(block, self._settings, None, train)
+            self._solve(moments.closed() if ranker.within_block else moments)
         else:
-            ranker._solve(ranker._operator_of(rows, None, train), self._factors)
+            self._solve(operator_of_rows(block, self._settings, None, train))
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
         ranker = self._ranker
         ranker.solver_ = choose_solver(
             ranker.solver,
-            Workload.of(self._rows.X, n_rows),
+            Workload.of(self._block.X, n_rows),
             parse_memory(None),
             n_l1=int(ranker.l1 > 0),
             n_fits=n_fits,
@@ -264,15 +264,14 @@ class _Sample:
 
     def _moments_of(self, pairs: int) -> PairMoments:
         """Moments of the first pairs; those of the pairs of earlier calls are kept."""
-        total = self._moments or PairMoments(self._rows.X.shape[1])
-        size = max(int(self._ranker.batch_size), _round_size(self._rows.X))
+        total = self._moments
+        size = max(int(self._ranker.batch_size), _round_size(self._block.X))
         for start in range(total.counts[0], pairs, size):
             part = slice(start, min(start + size, pairs))
             i, j = (rows[part] for rows in self._drawn)
-            total._absorb(pair_moments(self._rows, i, j, self._ranker.pairing, self.n_threads))
-        self._moments = total
+            total.add_moments(pair_moments(self._block, i, j, self._ranker.pairing, self.n_threads))
         (plus, plus_size), (minus, minus_size) = self._class_weights
-        moments = total._standing_for((plus, minus), (plus_size, minus_size))
+        moments = total.finish_sample((plus, minus), (plus_size, minus_size))
         return moments.closed() if self._ranker.within_block else moments
 
 

@@ -1,55 +1,100 @@
-"""The AUC of held-out rows, and whether their moments tell the same."""
+"""Scores of held-out rows: their AUC, and whether their moments tell the same."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import BinormalWarning
+from mbauc.estimators.fold_scores import FoldScores, ScoreBlocks, ScorePacked, merge_fold_scores
+from mbauc.estimators.search import SplitProblems, binormal_and_risk
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
-from mbauc.rows.block import Rows
+from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.rows.accumulate import accumulate
+from mbauc.rows.block import Block
+from mbauc.rows.folds import FoldRule
 from mbauc.rows.matrix import is_sparse
+from mbauc.rows.parts import PartedRows
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
+from mbauc.runtime.warn import warn
+from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
+#: Weight vectors that are tried for a problem, shape (k, d).
+Solve = Callable[[Problem], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
 #: Rows of a class in a split that are looked at for it, if scores come from moments otherwise.
 _CHECKED_ROWS = 10_000
+#: Bytes of weights that go to the workers at a time.
+_WEIGHTS = 1 << 28
 
 
-class Truth(Protocol):
-    """What tells the AUC of the held-out rows of a search."""
+class SplitScores(NamedTuple):
+    """Binormal AUC, pairwise risk and, if asked for, AUC of each weight vector on the test rows of a split."""
 
-    def auc(self, rows: Any, W: Array) -> Array:
-        """AUC on the rows of a split for each weight vector."""
-
-    def mean_auc(self, held_out: list[Any], weights: list[Array]) -> float:
-        """Mean over the splits of the AUC on held-out rows, or on some of them."""
-
-    def compare(self, actual: float, binormal: float) -> None:
-        """Warn if moments and rows disagree about the AUC by more than chance."""
+    binormal: Array
+    risk: Array
+    auc: Array | None
 
 
-class HeldOut:
-    """AUC of held-out rows, by definition."""
+class HeldOut(Protocol):
+    """The test rows of all splits."""
 
-    def __init__(self, rows: Rows, n_threads: int) -> None:
-        self.X, self.positive, self.weight = rows.X, rows.positive, rows.weight
-        if is_sparse(self.X):
-            self.X = self.X.tocsr()
-        self.n_threads = n_threads
+    @property
+    def smaller(self) -> int:
+        """Rows of the smaller class, of all splits together."""
+
+    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+        """Scores of the test rows of each split under the weights that its training rows lead to."""
+
+    def mean_auc(self, weights: Sequence[Array]) -> float:
+        """Mean over the splits of the AUC of one weight vector each; NaN where that is not known."""
+
+
+class HeldOutBlock:
+    """Test rows in memory, by their numbers for each split; AUC by definition."""
+
+    def __init__(self, block: Block, tests: Sequence[NDArray[np.intp]], n_threads: int) -> None:
+        self._X = block.X.tocsr() if is_sparse(block.X) else block.X
+        self._block, self._tests, self._n_threads = block, tests, n_threads
+
+    @property
+    def smaller(self) -> int:
+        """Rows of the smaller class."""
+        plus = int(self._block.positive.sum())
+        return min(plus, self._block.n_rows - plus)
+
+    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+        """One split after the other, so that the weights of one are in memory at a time."""
+        found = []
+        for number, rows in enumerate(self._tests):
+            W = solve(splits.training(number))
+            binormal, risk = splits.statistics(number, W) or self._statistics(rows, W)
+            found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
+        return found
+
+    def _statistics(self, rows: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
+        means, variances = [], []
+        for positive in (True, False):
+            own = self._block.group(positive, rows)
+            weight = None if self._block.weight is None else self._block.weight[own]
+            found = scores(self._X, W, own)
+            means.append(np.average(found, axis=1, weights=weight))
+            variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
+        return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
 
     def auc(self, rows: NDArray[np.intp], W: Array) -> Array:
         """AUC on the rows for each weight vector."""
-        plus, minus = rows[self.positive[rows]], rows[~self.positive[rows]]
-        n_threads = self.n_threads if rows.size > 10_000 else 1
-        high, low = scores(self.X, W, plus, n_threads), scores(self.X, W, minus, n_threads)
+        positive = self._block.positive
+        plus, minus = rows[positive[rows]], rows[~positive[rows]]
+        n_threads = self._n_threads if rows.size > 10_000 else 1
+        high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
 
         def one(k: int) -> float:
             return self._auc(plus, minus, high[k], low[k])
@@ -58,34 +103,109 @@ class HeldOut:
 
     def _auc(self, plus: NDArray[np.intp], minus: NDArray[np.intp], high: Array, low: Array) -> float:
         """AUC of the scores of these positive and negative rows."""
-        if self.weight is None:
+        weight = self._block.weight
+        if weight is None:
             return auc_of_classes(np.sort(high), np.sort(low))
-        return weighted_auc_of_classes(high, low, self.weight[plus], self.weight[minus])
+        return weighted_auc_of_classes(high, low, weight[plus], weight[minus])
 
-    def mean_auc(self, held_out: list[NDArray[np.intp]], weights: list[Array]) -> float:
+    def mean_auc(self, weights: Sequence[Array]) -> float:
         """Mean over the splits of the AUC on held-out rows, some of them where there are many."""
-        values = []
-        for rows, w in zip(held_out, weights, strict=True):
-            classes = rows[self.positive[rows]], rows[~self.positive[rows]]
+        positive, values = self._block.positive, []
+        for rows, w in zip(self._tests, weights, strict=True):
+            classes = rows[positive[rows]], rows[~positive[rows]]
             some = np.concatenate([part[:: -(-part.size // _CHECKED_ROWS)] for part in classes])
             values.append(self.auc(some, w[None, :])[0])
         return float(np.mean(values))
 
-    def compare(self, actual: float, binormal: float) -> None:
-        """Warn if moments and rows disagree about the AUC by more than chance."""
-        compare_binormal(actual, binormal, min(int(self.positive.sum()), int((~self.positive).sum())))
+
+class HeldOutParts:
+    """Test rows in parts, scored in one job for each repeat once all splits have their weights.
+
+    Parameters
+    ----------
+    smaller : int
+        Rows of the smaller class.
+    jobs : list of callables
+        For each repeat, the scores of each of its folds under weights of its own.
+    """
+
+    def __init__(self, smaller: int, jobs: list[FoldJob]) -> None:
+        self.smaller, self._jobs = smaller, jobs
+
+    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+        """All splits of a repeat together."""
+        grids = [solve(splits.training(number)) for number in range(splits.n_splits)]
+        known = [splits.statistics(number, W) for number, W in enumerate(grids)]
+        if not with_auc and None not in known:
+            return [SplitScores(*one, None) for one in known if one is not None]
+        found: list[FoldScores] = []
+        for job in self._jobs:
+            found += job(grids[len(found) : len(found) + job.n_folds], with_auc)
+        told = [
+            one or binormal_and_risk(*fold.class_statistics()) for one, fold in zip(known, found, strict=True)
+        ]
+        return [
+            SplitScores(*one, fold.auc if with_auc else None) for one, fold in zip(told, found, strict=True)
+        ]
+
+    def mean_auc(self, weights: Sequence[Array]) -> float:
+        """Not known without another pass over the rows."""
+        return float("nan")
+
+
+class FoldJob(Protocol):
+    """Scores of the folds of one repeat."""
+
+    @property
+    def n_folds(self) -> int:
+        """How many there are."""
+
+    def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
+        """Of each fold under its weights."""
+
+
+class ScoreRows:
+    """Scores of folds from the rows themselves."""
+
+    def __init__(self, rows: PartedRows, classes: NDArray[Any], rule: FoldRule) -> None:
+        self._rows, self._classes, self._rule = rows, classes, rule
+        self.n_folds = rule.n_folds
+
+    def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
+        """Of each fold under its weights; one job."""
+        task = ScoreBlocks(self._rows.schema, folds=self._rule, W=W)
+        return accumulate(self._rows.parts, task, self._classes)[0]
+
+
+class ScorePackedRows:
+    """Scores of folds from packed rows."""
+
+    def __init__(self, packed: PackedRows) -> None:
+        self._packed, self.n_folds = packed, len(packed.sums)
+
+    def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
+        """Of each fold under its weights, so many weights at a time as go to the workers at once."""
+        columns = self._packed.order.columns
+        W = [grid[:, columns] for grid in W]
+        step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
+        pieces = [
+            self._packed.packed.reduce(ScorePacked([w[k : k + step] for w in W], with_auc), merge_fold_scores)
+            for k in range(0, len(W[0]), step)
+        ]
+        return [FoldScores.of_more_weights([piece[fold] for piece in pieces]) for fold in range(len(W))]
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
     """Warn if moments and rows, so many in the smaller class, disagree about the AUC by more than chance."""
+    if not np.isfinite(actual):
+        return
     smaller = min(smaller, _CHECKED_ROWS)
     # one row more on either side: a few rows that happen to rank perfectly are not without noise
     likely = (actual * smaller + 1) / (smaller + 2)
     noise = 3 * np.sqrt(likely * (1 - likely) / smaller)
     if abs(actual - binormal) > _DISAGREEMENT + noise:
-        warnings.warn(
+        warn(
             f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
             "several modes. Keep scoring='roc_auc' here, and look for outliers or transform the features.",
             BinormalWarning,
-            stacklevel=5,
         )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.moment_errors import drawing_covariance, inverse
+from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
 
 Array = NDArray[np.float64]
@@ -58,7 +59,7 @@ class RowErrors(NamedTuple):
     effective_sizes: tuple[float, float]
 
 
-def jackknife_standard_errors(blocks: Callable[[], Iterable[Rows]], fit: Fit, n_threads: int) -> RowErrors:
+def jackknife_standard_errors(blocks: Callable[[], Iterable[Block]], fit: Fit, n_threads: int) -> RowErrors:
     """Standard deviation of each weight over data sets like this one, whatever the distribution of the rows.
 
     Without a positive row x, the second moment of the pairs is ``Σ - τ (D - Σ)``, where ``D = d d' + C₋`` is
@@ -88,13 +89,13 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Rows]], fit: Fit, n_
     """
     support = np.flatnonzero(fit.w)
 
-    def chosen() -> Iterator[Rows]:
+    def chosen() -> Iterator[Block]:
         for rows in blocks():
-            yield rows if support.size == fit.w.size else rows._replace(X=rows.X[:, support])
+            yield rows if support.size == fit.w.size else replace(rows, X=rows.X[:, support])
 
     total, number = PairMoments(support.size), 0
     for rows in chosen():
-        part = PairMoments._of_rows(rows, n_threads)
+        part = moments_of_block(rows, n_threads)
         total = total.decayed(fit.decay) + (part.closed() if fit.within_block else part)
         number += 1
     sizes = total.effective_sizes
@@ -151,7 +152,7 @@ class _LeaveOut:
             weight = total.weights[0 if positive else 1]
             self.classes.append(_Class(positive, weight, inverse(own), mean, other @ fit.w, np.zeros_like(own)))
 
-    def see(self, rows: Rows, factor: float) -> None:
+    def see(self, rows: Block, factor: float) -> None:
         """Leave out each row of a block, whose weights have been multiplied by ``factor``."""
         w = self._fit.w
         if not self._fit.within_block:
@@ -161,14 +162,14 @@ class _LeaveOut:
         weights = [rows.class_weight(side.positive)[0] for side in self.classes]
         if 0.0 in weights:
             return
-        pairs = self._total._pairs
+        pairs = self._total.sums.pairs
         share = weights[0] * weights[1] * factor / pairs.differences.weight  # type: ignore[union-attr]
         for place, side in enumerate(self.classes):
             mean, product = _mean_and_product(rows, not side.positive, w)
             self._leave_out(rows, side, mean, product, share / weights[place], factor)
 
     def _leave_out(
-        self, rows: Rows, side: _Class, mean: Array, product: Array, unit: float, factor: float
+        self, rows: Block, side: _Class, mean: Array, product: Array, unit: float, factor: float
     ) -> None:
         w, rest = self._fit.w, product - self._gradient
         for D, weight in _chunks(rows, side.positive):
@@ -198,9 +199,9 @@ class _LeaveOut:
             side.sum += change.T @ change
 
 
-def _chunks(rows: Rows, positive: bool) -> Iterator[tuple[Array, Array]]:
-    """Rows of one class and their weights, so many at a time as may be dense."""
-    numbers = rows.of_class(positive)
+def _chunks(rows: Block, positive: bool) -> Iterator[tuple[Array, Array]]:
+    """Block of one class and their weights, so many at a time as may be dense."""
+    numbers = rows.group(positive)
     X = rows.X.tocsr() if is_sparse(rows.X) else rows.X
     step = max(1, _CHUNK // X.shape[1])
     for start in range(0, numbers.size, step):
@@ -210,7 +211,7 @@ def _chunks(rows: Rows, positive: bool) -> Iterator[tuple[Array, Array]]:
         yield part, np.ones(some.size) if rows.weight is None else rows.weight[some]
 
 
-def _mean_and_product(rows: Rows, positive: bool, w: Array) -> tuple[Array, Array]:
+def _mean_and_product(rows: Block, positive: bool, w: Array) -> tuple[Array, Array]:
     """Mean of the rows of one class, and their covariance times w."""
     total = rows.class_weight(positive)[0]
     mean = sum(weight @ part for part, weight in _chunks(rows, positive)) / total

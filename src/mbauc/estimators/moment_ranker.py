@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,11 @@ from mbauc.estimators.source_fit import SourceRun
 from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.from_pairs import sampled_pair_rows
-from mbauc.pairs.operator.from_rows import pair_rows
 from mbauc.pairs.operator.pair_sums import ColumnPairs
 from mbauc.pairs.quadratic import Quadratic
-from mbauc.pairs.sampling import check_sampling, draw_moments, draw_rows
-from mbauc.rows.block import Rows
-from mbauc.runtime.progress import Advance, silent, waiting
+from mbauc.pairs.sampling import check_sampling
+from mbauc.rows.schema import Schema
+from mbauc.runtime.progress import waiting
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import SolverChoice
@@ -205,11 +203,6 @@ class MomentRanker(ProbabilisticRanker):
         check_choice("weights", self.weights, ("sampling", "frequency"))
         thread_count(self.n_jobs)
 
-    @property
-    def _has_frequencies(self) -> bool:
-        """Whether a weight k stands for k equal rows."""
-        return bool(self.weights == "frequency")
-
     def _penalties_are_chosen(self) -> bool:
         """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
         raise NotImplementedError
@@ -225,64 +218,6 @@ class MomentRanker(ProbabilisticRanker):
         if self.tol is not None:
             return float(self.tol)
         return _GRAM_TOL if self.solver_.name == "gram" else _PRODUCT_TOL
-
-    def _moments_of(
-        self,
-        rows: Rows,
-        random_state: Any,
-        subset: NDArray[np.intp] | None = None,
-        advance: Advance = silent,
-    ) -> PairMoments:
-        """Exact or sampled moments, as the settings say, of all rows or some."""
-        n_threads = thread_count(self.n_jobs)
-        exact = isinstance(self.pairs, str)
-        sizes = [rows.of_class(positive, subset).size for positive in (True, False)]
-        if exact or 0 in sizes:
-            moments = PairMoments._of_rows(rows, n_threads, subset, advance)
-            # a block of one class has no pair to sample; matched pairs stay a set of their own
-            return moments if exact or self.pairing == "complete" else moments.closed()
-        return draw_moments(
-            rows,
-            self._pairs_of(subset, rows),
-            self.batch_size,
-            self.pairing,
-            random_state,
-            n_threads,
-            subset=subset,
-            verbose=bool(self.verbose) and subset is None,
-        )
-
-    def _pairs_of(self, subset: NDArray[np.intp] | None, rows: Rows) -> int:
-        """How many pairs to draw, from all rows or from a share of them."""
-        pairs = int(self.pairs)
-        return pairs if subset is None else max(1, round(pairs * subset.size / rows.positive.size))
-
-    def _operator_of(
-        self, rows: Rows, random_state: Any, subset: NDArray[np.intp] | None = None
-    ) -> ColumnPairs:
-        """All pairs of the rows, or sampled ones, as a linear operator."""
-        if not isinstance(self.pairs, str):
-            drawn = draw_rows(rows, self._pairs_of(subset, rows), random_state, subset)
-            return self._sampled_operator(rows, drawn, rows, subset)
-        by_class = [rows.of_class(True, subset), rows.of_class(False, subset)]
-        pairs = pair_rows(rows.X, by_class, rows.weight, thread_count(self.n_jobs))
-        return pairs.as_frequencies() if self._has_frequencies else pairs
-
-    def _sampled_operator(
-        self,
-        rows: Rows,
-        drawn: tuple[NDArray[np.intp], NDArray[np.intp]],
-        everything: ClassWeights,
-        subset: NDArray[np.intp] | None = None,
-        n_threads: int | None = None,
-    ) -> ColumnPairs:
-        """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
-        n_threads = n_threads or thread_count(self.n_jobs)
-        pairs, middle = sampled_pair_rows(rows, drawn, self.pairing == "matched", n_threads)
-        plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
-        count = float(drawn[0].size)
-        sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
-        return pairs.standing_for((plus[0], minus[0]), sizes, middle)
 
     def _solve(self, pairs: Quadratic, factors: Array, run: SourceRun | None = None) -> None:
         """Solve for the penalties of the settings, and store the solution."""
@@ -322,9 +257,11 @@ class MomentRanker(ProbabilisticRanker):
     def _set_scale(self, scales: Array, factors: Array) -> None:
         self.scale_, self._ridge = scales, self.l2_ * factors * scales**2
 
-
-class ClassWeights(Protocol):
-    """What knows how much each class of the data counts for: rows, or a count of them."""
-
-    def class_weight(self, positive: bool, subset: Any = None) -> tuple[float, float]:
-        """Sum of the weights of one class and the rows it counts for."""
+    def _remember_columns(self, schema: Schema) -> None:
+        """Store how many columns there are, and their names."""
+        self.n_features_in_ = schema.n_features
+        # as scikit-learn has it: names are texts, and numbers are no names
+        if schema.names is not None and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_

@@ -1,10 +1,10 @@
-"""What cross-validation asks of the data: problems of training rows, statistics of held-out ones."""
+"""What cross-validation asks of the data: the problem of all rows, and of the training rows of each split."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,36 +12,32 @@ from scipy.special import ndtr
 
 from mbauc.estimators.splits import Split
 from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
+from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.quadratic import Quadratic
-from mbauc.rows.block import Rows
-from mbauc.rows.scores import scores
+from mbauc.rows.block import Block
 from mbauc.solvers.column_scales import Scaling
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
 
-class Search(Protocol):
-    """The splits of a search over penalties.
-
-    Attributes
-    ----------
-    held_out : list
-        Test rows of each split: their numbers, or whatever the :class:`~mbauc.estimators.held_out.Truth` knows
-        them by.
-    """
-
-    held_out: list[Any]
+class SplitProblems(Protocol):
+    """The splits of a search over penalties."""
 
     @property
     def problem(self) -> Problem:
         """Of all rows."""
 
+    @property
+    def n_splits(self) -> int:
+        """How many there are."""
+
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
 
-    def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
-        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
+    def statistics(self, number: int, W: Array) -> tuple[Array, Array] | None:
+        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +55,24 @@ class Part:
         return self.whole - self.test  # type: ignore[operator]
 
 
-class MomentSearch:
+class MomentSplits:
     """Splits of which the moments are there: training moments are the total minus a fold."""
 
-    def __init__(
-        self,
-        total: PairMoments,
-        parts: list[Part],
-        held_out: list[Any],
-        factors: Array,
-        scale: Scaling,
-    ) -> None:
-        self._parts, self._factors = parts, factors
-        self.held_out = held_out
+    def __init__(self, total: PairMoments, parts: list[Part], factors: Array, scale: Scaling) -> None:
+        self._parts, self._factors, self.n_splits = parts, factors, len(parts)
         self.problem = Problem(total, factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
+
+    @classmethod
+    def of_folds(cls, repeats: list[list[PairMoments]], factors: Array, scale: Scaling) -> MomentSplits:
+        """Of the moments of each fold, for each repeat."""
+        parts, totals = [], []
+        for folds in repeats:
+            totals.append(sum(folds[1:], folds[0]))
+            for fold in folds:
+                _require_fold(fold.has_pairs)
+                parts.append(Part(fold, whole=totals[-1]))
+        return cls(totals[0], parts, factors, scale)
 
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
@@ -87,12 +86,12 @@ class MomentSearch:
         return test.binormal_auc(W), test.risk(W)
 
 
-class ProductSearch:
-    """Splits of rows that multiply vectors; the training rows of one split are in memory at a time.
+class OperatorSplits:
+    """Splits of rows in memory whose Σ is only multiplied by; the training rows of one split at a time.
 
     Parameters
     ----------
-    rows : Rows
+    block : Block
         The data.
     splits : list of Split
         Who is held out.
@@ -106,18 +105,18 @@ class ProductSearch:
 
     def __init__(
         self,
-        rows: Rows,
+        block: Block,
         splits: list[Split],
         pairs_of: Callable[[NDArray[np.intp] | None], Quadratic],
         factors: Array,
         scale: Scaling,
     ) -> None:
-        self._rows, self._splits, self._pairs_of, self._factors = rows, splits, pairs_of, factors
-        self.held_out = [split.test for split in splits]
-        if rows.weight is not None:
-            for number in range(len(splits)):
-                for subset in (self.held_out[number], self._trained_on(number)):
-                    _require_both_classes(all(rows.of_class(side, subset).size for side in (True, False)))
+        self._n_rows, self._splits, self._pairs_of, self._factors = block.n_rows, splits, pairs_of, factors
+        self.n_splits = len(splits)
+        if block.weight is not None:
+            for number, split in enumerate(splits):
+                for subset in (split.test, self._trained_on(number)):
+                    _require_both_classes(all(block.group(side, subset).size for side in (True, False)))
         self.problem = Problem(pairs_of(None), factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 
@@ -129,18 +128,34 @@ class ProductSearch:
         split = self._splits[number]
         if split.train is not None:
             return split.train
-        return np.setdiff1d(np.arange(self._rows.positive.size), split.test)
+        return np.setdiff1d(np.arange(self._n_rows), split.test)
 
-    def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
-        """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
-        means, variances = [], []
-        for positive in (True, False):
-            rows = self._rows.of_class(positive, self.held_out[number])
-            weight = None if self._rows.weight is None else self._rows.weight[rows]
-            found = scores(self._rows.X, W, rows)
-            means.append(np.average(found, axis=1, weights=weight))
-            variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
-        return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
+    def statistics(self, number: int, W: Array) -> None:
+        """None: only the scores of the rows tell."""
+
+
+class PackedSplits:
+    """Splits of packed rows in parts; the training rows of a split are those of the other folds."""
+
+    def __init__(self, repeats: list[PackedRows], factors: Array, scale: Scaling, frequencies: bool) -> None:
+        self._factors = factors
+        for one in repeats:
+            for sums in one.sums:
+                _require_fold(bool(sums.counts.all()))
+        self._splits = [(one, fold) for one in repeats for fold in range(len(one.sums))]
+        self.n_splits = len(self._splits)
+        pairs = repeats[0].operator()
+        warn_of_lost_digits(pairs)
+        self.problem = Problem(pairs.as_frequencies() if frequencies else pairs, factors, scale=scale)
+        self._scale = for_splits(scale, self.problem.scales)
+
+    def training(self, number: int) -> Problem:
+        """The problem of the training rows of a split."""
+        packed, fold = self._splits[number]
+        return Problem(packed.operator(fold), self._factors, scale=self._scale)
+
+    def statistics(self, number: int, W: Array) -> None:
+        """None: only the scores of the rows tell."""
 
 
 def for_splits(scale: Scaling, scales: Array) -> Scaling:
@@ -153,6 +168,11 @@ def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(gap == 0.0, 0.0, gap / np.sqrt(spread))
     return ndtr(ratio), (1.0 - gap) ** 2 + spread
+
+
+def _require_fold(has_both: bool) -> None:
+    if not has_both:
+        raise ValueError("a fold is left with one class; AUC needs both. Use fewer folds.")
 
 
 def _require_both_classes(has_both: bool) -> None:

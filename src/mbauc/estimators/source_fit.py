@@ -13,18 +13,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse as sp
 
 from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
-from mbauc.pairs.operator.from_pairs import require_finite
+from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_sums import ColumnPairs
-from mbauc.pairs.sampling import draw_rows
-from mbauc.rows.block import Rows
-from mbauc.rows.matrix import is_sparse
-from mbauc.rows.reading import BlockRows, read_blocks
+from mbauc.rows.block import Block
+from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source, about_rows
-from mbauc.runtime.progress import progress, silent
+from mbauc.runtime.progress import Progress, progress, silent
 from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
 from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
@@ -85,10 +82,10 @@ def check_source(source: Any) -> None:
         )
 
 
-def first_block(source: Source) -> BlockRows:
+def first_block(source: Source) -> Block:
     """The first block with rows in it."""
     for block in read_blocks(source):
-        if block.X.shape[0]:
+        if block.n_rows:
             return block
     raise ValueError("the source has no rows; at least one block of rows is needed.")
 
@@ -96,6 +93,11 @@ def first_block(source: Source) -> BlockRows:
 def rows_of(source: Source) -> int:
     """How many rows a source has, or what is assumed if it does not tell."""
     return about_rows(source) or _UNKNOWN_ROWS
+
+
+def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
+    """Shows a first word on the AUC while blocks are read."""
+    return RunningAuc(bar).see
 
 
 class SourceRun:
@@ -234,57 +236,3 @@ def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
         "settings": {name: plain(value) for name, value in kept.items()},
         "n_features": int(source.n_features),
     }
-
-
-def drawn_rows(
-    source: Source, pairs: int, random_state: Any, show: bool
-) -> tuple[Rows, tuple[NDArray[np.intp], NDArray[np.intp]], Rows]:
-    """Rows for sampled pairs: the same that would be drawn from the source's rows in memory.
-
-    Two passes: one for the labels and weights, which are kept (1 to 9 bytes a row), one for the rows drawn.
-
-    Returns
-    -------
-    rows : Rows
-        Those that were drawn, each once.
-    drawn : pair of index arrays
-        Their numbers, for each pair.
-    all_rows : Rows
-        Labels and weights of all rows; X is None.
-    """
-    labels: list[NDArray[np.bool_]] = []
-    weights: list[Array | None] = []
-    with progress(about_rows(source), "counting", show=show) as advance:
-        for block in read_blocks(source):
-            labels.append(block.positive)
-            weights.append(block.weight)
-            advance(block.positive.size)
-    sizes = [part.size for part in labels]
-    if not sum(sizes):
-        raise ValueError("the source has no rows; at least one block of rows is needed.")
-    weight = None
-    if any(part is not None for part in weights):
-        weight = np.concatenate(
-            [np.ones(size) if part is None else part for part, size in zip(weights, sizes, strict=True)]
-        )
-    everything = Rows(None, np.concatenate(labels), weight)
-    drawn = draw_rows(everything, pairs, random_state)
-    wanted, places = np.unique(np.concatenate(drawn), return_inverse=True)
-    picked, start = [], 0
-    with progress(sum(sizes), "drawing rows", show=show) as advance:
-        for block in read_blocks(source):
-            low, high = np.searchsorted(wanted, [start, start + block.positive.size])
-            if high > low:
-                picked.append(block.X[wanted[low:high] - start])
-                require_finite(picked[-1], wanted[low:high])
-            start += block.positive.size
-            advance(block.positive.size)
-    if start != everything.positive.size:
-        raise ValueError(
-            f"the source had {everything.positive.size:,} rows in a first pass and {start:,} in a second; "
-            "it must stay as it is while it is read."
-        )
-    sparse = any(is_sparse(part) for part in picked)
-    X = sp.vstack([sp.csr_array(part) for part in picked], format="csr") if sparse else np.concatenate(picked)
-    found = Rows(X, everything.positive[wanted], None)
-    return found, (places[: drawn[0].size], places[drawn[0].size :]), everything

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
+
+from mbauc.rows.block import Block
+from mbauc.rows.folds import FoldsByRank
+from mbauc.runtime.warn import warn
 
 Rows = NDArray[np.intp]
 
@@ -25,37 +28,27 @@ class Split:
     train: Rows | None = None
 
 
-def stratified_splits(
-    positive: NDArray[np.bool_], used: Rows, n_splits: int, repeats: int, rng: np.random.Generator
-) -> list[list[Split]]:
+def stratified_splits(block: Block, n_splits: int, repeats: int, rng: np.random.Generator) -> list[list[Split]]:
     """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
-    classes = used[positive[used]], used[~positive[used]]
-    smaller = min(rows.size for rows in classes)
+    sizes = block.group(True).size, block.group(False).size
+    smaller = min(sizes)
     if smaller < 2:
         raise ValueError(
             f"cross-validation needs at least 2 rows of each class (one to train on, one to test on); "
-            f"the smaller class has n_samples=1 of {used.size:,}."
+            f"the smaller class has n_samples=1 of {sum(sizes):,}."
         )
     if smaller < n_splits:
-        warnings.warn(
+        warn(
             f"The smaller class has {smaller} rows, fewer than cv={n_splits}; using {smaller} folds, so "
             "that each holds both classes.",
             UserWarning,
-            stacklevel=4,
         )
         n_splits = smaller
     rounds = []
     for _ in range(repeats):
-        fold = np.full(positive.size, -1, dtype=np.int32)
-        for rows in classes:
-            fold[rows] = shuffled_folds(rows.size, n_splits, rng)
+        fold = FoldsByRank.draw(sizes, n_splits, rng).of_part(0).of(block)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
-
-
-def shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Fold of each row of a class, in folds of equal size."""
-    return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
 
 def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:

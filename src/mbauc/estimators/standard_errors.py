@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from mbauc.estimators.source_fit import is_source
 from mbauc.estimators.validation import columns_named, validated_training_data
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.threads import thread_count
 from mbauc.runtime.warn import warn
@@ -110,13 +111,13 @@ def _drawn_pairs(ranker: FittedRanker) -> int | None:
     return None if isinstance(pairs, str) else int(pairs)
 
 
-def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Rows]:
+def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
     """Rows of a table, of a source, or of a list of blocks."""
     if y is not None:
         yield _checked_rows(ranker, X, y, sample_weight)
     elif is_source(X):
         for block in read_blocks(X):
-            yield Rows(block.X, block.positive, block.weight, ranker.weights == "frequency")
+            yield replace(block, frequencies=ranker.weights == "frequency")
     elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
         for block in X:
             yield _checked_rows(ranker, *block)
@@ -127,6 +128,6 @@ def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Ite
         )
 
 
-def _checked_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Rows:
+def _checked_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
     with columns_named(X):
         return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from mbauc.errors import NonFiniteError
 from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
 
@@ -92,7 +92,7 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def validated_training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
-) -> tuple[Rows, NDArray[Any]]:
+) -> tuple[Block, NDArray[Any]]:
     """The rows and the two classes, negative first.
 
     Without ``classes`` both classes must be present with positive weight.
@@ -107,7 +107,8 @@ def validated_training_data(
     weight = check_weights(sample_weight, X.shape[0])
     if classes is None and weight is not None:
         check_class_weights(weight, positive, known)
-    return Rows(X, positive, weight, getattr(estimator, "weights", "sampling") == "frequency"), known
+    frequencies = getattr(estimator, "weights", "sampling") == "frequency"
+    return Block(X, positive, weight, frequencies=frequencies), known
 
 
 def check_class_weights(

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from mbauc.errors import PartError
 from mbauc.metrics.ranked import RankedScores, check_values
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.block import Block, Columns
+from mbauc.rows.labels import Labels
+from mbauc.rows.reading import visit_blocks
+from mbauc.rows.schema import Schema
 
 #: Scores come as the only column of X.
-_SCORE = Layout(1, ("score",))
+_SCORE = Schema(1, ("score",))
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,18 @@ class ReadScores:
 
     classes: NDArray[Any]
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> RankedScores:
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> RankedScores:
         """All of them."""
         found = [RankedScores(np.zeros(0, dtype=np.bool_), np.zeros(0))]
 
-        def read(rows: PartRows) -> None:
+        def read(block: Block) -> None:
             # the two zeros are equal, but not to a sort by bits
-            values = np.asarray(rows.X, dtype=np.float64)[:, 0] + 0.0
+            values = np.asarray(block.X, dtype=np.float64)[:, 0] + 0.0
             try:
-                check_values(values, first=rows.first)
+                check_values(values, first=block.first)
             except ValueError as error:
                 raise PartError(number, str(error)) from None
-            found.append(RankedScores(rows.positive(self.classes), values, rows.weight))
+            found.append(RankedScores(block.positive, values, block.weight))
 
-        visit_rows(number, blocks, _SCORE, read)
+        visit_blocks(number, blocks, _SCORE, Labels(self.classes), read)
         return RankedScores.concatenate(found)

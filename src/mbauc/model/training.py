@@ -12,20 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.parts_classifier import ClusterRows
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.source_fit import first_block, rows_of
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks, named, seen_files
+from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.block import Rows
-from mbauc.rows.part_rows import Layout
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import SourceParts
 from mbauc.rows.split import SomeRows
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
@@ -36,8 +33,6 @@ Array = NDArray[np.float64]
 
 #: Columns up to which a model keeps its moments if that takes less than so many seconds.
 _SMALL, _PATIENCE = 2_048, 20.0
-#: Rows from which on folds are drawn by the numbers of rows, not within each class.
-_MANY = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -228,12 +223,9 @@ def score_source(model: RankerModel, source: Source, *, show: bool = False) -> T
 def _fitted(rows: Source, training: Training) -> tuple[Any, list[dict[str, float]]]:
     settings = training.settings | {"verbose": training.show}
     if training.folds:
-        known = set(ClusterClassifierCV().get_params()) & set(settings)
-        chosen = ClusterClassifierCV(cv=training.folds, **{name: settings[name] for name in known})
-        parts = SourceParts(rows, training.show)
-        # one more pass counts the classes, so that each fold has its share of both; many rows do without
-        many = rows_of(rows) > _MANY
-        chosen._fit_rows(ClusterRows(parts, Layout(rows.n_features), (0, 1), with_ids=many))
+        known = set(MBAClassifierCV().get_params()) & set(settings)
+        chosen = MBAClassifierCV(cv=training.folds, **{name: settings[name] for name in known})
+        chosen.fit_source(rows)
         found = chosen.cv_results_
         keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
         path = []
@@ -274,7 +266,6 @@ def _decayed(rows: Source, training: Training) -> PairMoments:
     frequencies = training.settings.get("weights") == "frequency"
     for block in read_blocks(rows):
         if block.X.shape[0]:
-            checked = Rows(block.X, block.positive, block.weight, frequencies)
-            part = PairMoments._of_rows(checked, n_threads)
+            part = moments_of_block(replace(block, frequencies=frequencies), n_threads)
             total = total.decayed(training.decay) + part
     return total

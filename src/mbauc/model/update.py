@@ -13,9 +13,14 @@ from mbauc.model.agreement import check_same_columns, check_same_settings, joine
 from mbauc.model.hashed_names import hashed_names
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
+from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.moments_source import moments_from_source
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
+from mbauc.rows.source_parts import SourceParts
+from mbauc.runtime.threads import thread_count
 
 #: What a record says of the weights as they were; it is not true of the new ones.
 _OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "held_out")
@@ -79,11 +84,12 @@ def updated(
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
     classes = joined_classes(model, source.classes, "the new rows")
-    new = moments_from_source(source, n_jobs=n_jobs, show=show)
+    rows = PartedRows(SourceParts(source, title="pair moments", show=show), Schema(source.n_features), (0, 1))
+    [new], _ = sum_moments(rows, thread_count(n_jobs))
     if model.settings.get("weights") == "frequency":
         new = new.as_frequencies()
-    moments = old.decayed(decay)
-    moments._absorb(new.closed() if old.is_closed else new)
+    total = MomentsAccumulator.resume(old.decayed(decay))
+    moments = total.add_moments(new.closed() if old.is_closed else new).finish()
     record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
     told = dict(about or {})
     files = [*_entries(record, "files"), *(told.pop("files", None) or file_marks(source))]
@@ -129,9 +135,9 @@ def merged(
         check_same_columns(first, model, name)
         classes = joined_classes(first, model.classes, name, classes)
     check_same_settings(several, names, [key for key, given in (("l1", l1), ("l2", l2)) if given is not None])
-    total = parts[0] + parts[1]
-    for part in parts[2:]:
-        total._absorb(part)
+    total = MomentsAccumulator.resume(parts[0])
+    for part in parts[1:]:
+        total.add_moments(part)
     record = {
         "files": [file for model in several for file in _entries(model.trained_on, "files")],
         "merged": [entry for model in several for entry in _history(model.trained_on)],
@@ -142,7 +148,7 @@ def merged(
     }
     _note_threshold(record, several)
     l1 = first.l1 if l1 is None else l1
-    return _solved(first, total, classes, l1, penalty(first, "l2") if l2 is None else l2, record)
+    return _solved(first, total.finish(), classes, l1, penalty(first, "l2") if l2 is None else l2, record)
 
 
 def _solved(

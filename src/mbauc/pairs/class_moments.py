@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.cancellation import clear_rounding
-from mbauc.pairs.scatter import PackedScatters, WeightedMean
+from mbauc.pairs.scatter import PackedScatters, WeightedMean, class_scatters
 from mbauc.pairs.scatter.packed import Side
+from mbauc.rows.block import Block
+from mbauc.runtime.progress import Advance, silent
 
 Array = NDArray[np.float64]
 
@@ -37,6 +39,20 @@ class ClassMoments:
         none = WeightedMean.empty(n_features)
         return cls(none, none, PackedScatters.zeros(n_features))
 
+    @classmethod
+    def of_block(
+        cls,
+        block: Block,
+        n_threads: int,
+        subset: NDArray[np.intp] | None = None,
+        advance: Advance = silent,
+    ) -> ClassMoments:
+        """Sums over the rows of a block, all or some of them."""
+        groups = block.group(True, subset), block.group(False, subset)
+        (plus, minus), packed = class_scatters(block.X, groups, block.weight, n_threads, advance)
+        sums = cls(plus, minus, packed)
+        return sums.as_frequencies() if block.frequencies else sums
+
     def sides(self) -> Iterator[tuple[Side, WeightedMean]]:
         """Each class by name."""
         return zip(self.packed.sides, (self.positive, self.negative), strict=True)
@@ -58,7 +74,7 @@ class ClassMoments:
         return ClassMoments(sums[0], sums[1], self.packed)
 
     def without(self, part: ClassMoments) -> ClassMoments:
-        """Sums over the rows that are left."""
+        """Sums over the remaining rows."""
         for (side, whole), (_, piece) in zip(self.sides(), part.sides(), strict=True):
             if piece.count > whole.count or piece.weight > whole.weight * (1 + 1e-9):
                 raise ValueError(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mbauc.errors import MomentFileError
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.moment_sums import MomentSums
 from mbauc.pairs.scatter import PackedScatters, WeightedMean
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
 from mbauc.store import container
@@ -24,8 +25,6 @@ MOMENT_FILE = FileKind(
     MomentFileError,
     "Copy it again, or save the moments again from the data (PairMoments.save)",
 )
-#: Sums of both classes, those of a closed set of pairs, and whether rows were drawn.
-Sums = tuple[ClassMoments, ClosedPairs | None, bool]
 
 
 def _schema(name: str) -> dict[str, ArrayOf]:
@@ -50,10 +49,11 @@ MOMENTS = Arrays(
 )
 
 
-def encode_moments(classes: ClassMoments, pairs: ClosedPairs | None, sampled: bool) -> dict[str, Any]:
+def encode_moments(sums: MomentSums) -> dict[str, Any]:
     """All sums as named arrays of numbers and text, which are not copied."""
+    classes, pairs = sums.classes, sums.pairs
     arrays = {
-        "sampled": np.bool_(sampled),
+        "sampled": np.bool_(sums.sampled),
         "scatters": classes.packed.buffer,
         **_encode("positive", classes.positive),
         **_encode("negative", classes.negative),
@@ -64,13 +64,14 @@ def encode_moments(classes: ClassMoments, pairs: ClosedPairs | None, sampled: bo
     return arrays
 
 
-def decode_moments(arrays: Mapping[str, NDArray[Any]]) -> Sums:
+def decode_moments(arrays: Mapping[str, NDArray[Any]]) -> MomentSums:
     """The sums in arrays that are as :data:`MOMENTS` describes them; other arrays are ignored."""
     pairs = None
     if "pairs_scatter" in arrays:
         pairs = ClosedPairs(_decode("pairs", arrays), arrays["pairs_scatter"])
     plus, minus = (_decode(name, arrays) for name in ("positive", "negative"))
-    return ClassMoments(plus, minus, PackedScatters(arrays["scatters"])), pairs, bool(arrays["sampled"])
+    classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))
+    return MomentSums(classes, pairs, bool(arrays["sampled"]))
 
 
 def _encode(name: str, sums: WeightedMean) -> dict[str, Any]:

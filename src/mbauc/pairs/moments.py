@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
 from mbauc.pairs.moment_file import decode_moments, encode_moments, read_moments, write_moments
+from mbauc.pairs.moment_sums import MomentSums
 from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.pairs.scatter import WeightedMean, class_scatters
 from mbauc.pairs.scorer_statistics import ScorerStatistics
-from mbauc.rows.block import Rows, checked_rows
-from mbauc.rows.labels import BlockLabels
+from mbauc.rows.block import Block
+from mbauc.rows.labels import Labels
 from mbauc.rows.matrix import as_matrix, is_sparse
-from mbauc.runtime.progress import Advance, progress, silent
+from mbauc.rows.source import unpack_block
+from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import thread_count
 
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class PairMoments(ScorerStatistics):
     """Moments of the differences x⁺ - x⁻ over all pairs of a positive and a negative row.
 
@@ -37,7 +41,7 @@ class PairMoments(ScorerStatistics):
     Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
     also hold the scatter of the differences themselves, because class sums no longer tell it.
 
-    Objects are not changed after they are made. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
+    Objects are never changed. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
     their own.
 
     Examples
@@ -59,22 +63,20 @@ class PairMoments(ScorerStatistics):
     True
     """
 
-    __slots__ = ("_classes", "_pairs", "_sampled")
+    sums: MomentSums
 
     def __init__(self, n_features: int) -> None:
         """Moments of no rows at all; adding them to others changes nothing."""
         if n_features < 1:
             raise ValueError(f"n_features must be at least 1, got {n_features}.")
-        self._classes = ClassMoments.empty(n_features)
-        self._pairs: ClosedPairs | None = None
-        self._sampled = False
+        object.__setattr__(self, "sums", MomentSums(ClassMoments.empty(n_features)))
 
     @classmethod
-    def _make(
-        cls, classes: ClassMoments, pairs: ClosedPairs | None = None, sampled: bool = False
-    ) -> PairMoments:
+    def from_sums(cls, sums: MomentSums) -> PairMoments:
+        """Moments with these sums, which nobody may change any more."""
+        sums.classes.packed.buffer.setflags(write=False)
         moments = object.__new__(cls)
-        moments._classes, moments._pairs, moments._sampled = classes, pairs, sampled
+        object.__setattr__(moments, "sums", sums)
         return moments
 
     # -- ways to make them ---------------------------------------------------------------------------
@@ -111,23 +113,9 @@ class PairMoments(ScorerStatistics):
         verbose : bool
             Show a progress bar on a terminal.
         """
-        rows = checked_rows(X, y, sample_weight, classes)
-        with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
-            return cls._of_rows(rows, thread_count(n_jobs), advance=advance)
-
-    @classmethod
-    def _of_rows(
-        cls,
-        rows: Rows,
-        n_threads: int,
-        subset: NDArray[np.intp] | None = None,
-        advance: Advance = silent,
-    ) -> PairMoments:
-        """Moments of checked rows, of all or of some of them."""
-        by_class = rows.of_class(True, subset), rows.of_class(False, subset)
-        (plus, minus), packed = class_scatters(rows.X, by_class, rows.weight, n_threads, advance)
-        classes = ClassMoments(plus, minus, packed)
-        return cls._make(classes.as_frequencies() if rows.frequencies else classes)
+        block = Block.checked(X, y, sample_weight, Labels(classes))
+        with progress(block.n_rows, "pair moments", show=verbose) as advance:
+            return cls.from_sums(MomentSums(ClassMoments.of_block(block, thread_count(n_jobs), None, advance)))
 
     @classmethod
     def from_blocks(
@@ -151,26 +139,18 @@ class PairMoments(ScorerStatistics):
         verbose : bool
             Show a progress bar on a terminal.
         """
-        total: PairMoments | None = None
-        labels = BlockLabels(classes)
+        total: MomentSums | None = None
+        labels, n_threads = Labels(classes), thread_count(n_jobs)
         with progress(None, "pair moments", show=verbose) as advance:
-            for number, block in enumerate(blocks, start=1):
-                if not isinstance(block, tuple) or len(block) not in (2, 3):
-                    raise ValueError(
-                        f"block {number} must be a tuple (X, y) or (X, y, sample_weight), "
-                        f"got {type(block).__name__}."
-                    )
-                X, y, weight = block if len(block) == 3 else (*block, None)
-                labels.check(y, number)
-                part = cls.from_arrays(X, y, weight, classes=classes, n_jobs=n_jobs)
-                if total is None:
-                    total = part
-                else:
-                    total._absorb(part)
+            for number, raw in enumerate(blocks, start=1):
+                X, y, weight = unpack_block(raw, f"block {number}")
+                block = Block.checked(X, y, weight, labels, name=f"block {number}")
+                part = MomentSums(ClassMoments.of_block(block, n_threads))
+                total = part if total is None else total.merge(part)
                 advance(sum(part.counts))
         if total is None:
             raise ValueError("blocks is empty; at least one block of rows is needed.")
-        return total
+        return cls.from_sums(total)
 
     @classmethod
     def from_pairs(cls, X_pos: Any, X_neg: Any, *, n_jobs: int | None = None) -> PairMoments:
@@ -199,24 +179,24 @@ class PairMoments(ScorerStatistics):
             X_pos = X_pos.astype(np.float64)
         (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
         pairs = ClosedPairs(differences, scatter.combined(1.0, 0.0))
-        return cls._make(ClassMoments(plus, minus, packed), pairs)
+        return cls.from_sums(MomentSums(ClassMoments(plus, minus, packed), pairs))
 
     # -- what they say -------------------------------------------------------------------------------
 
     @property
     def n_features(self) -> int:
         """Number of columns d."""
-        return self._classes.packed.n_features
+        return self.sums.n_features
 
     @property
     def counts(self) -> tuple[int, int]:
         """Number of rows that entered, (positives, negatives)."""
-        return self._classes.positive.count, self._classes.negative.count
+        return self.sums.counts
 
     @property
     def weights(self) -> tuple[float, float]:
         """Sum of the weights, (positives, negatives)."""
-        return self._classes.positive.weight, self._classes.negative.weight
+        return self.sums.classes.positive.weight, self.sums.classes.negative.weight
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
@@ -226,31 +206,31 @@ class PairMoments(ScorerStatistics):
         the weights where these are frequencies (:meth:`as_frequencies`). S rows drawn from n count for
         1/(1/n + 1/S): what their mean varies by.
         """
-        return self._classes.positive.effective_size, self._classes.negative.effective_size
+        return self.sums.classes.positive.effective_size, self.sums.classes.negative.effective_size
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs that the moments speak of."""
-        if self._pairs is not None:
-            return self._pairs.differences.count
-        return self._classes.positive.count * self._classes.negative.count
+        if self.sums.pairs is not None:
+            return self.sums.pairs.differences.count
+        return self.sums.classes.positive.count * self.sums.classes.negative.count
 
     @property
     def is_closed(self) -> bool:
         """Whether the pairs are a set of their own (matched, or within blocks) instead of all pairs."""
-        return self._pairs is not None
+        return self.sums.pairs is not None
 
     @property
     def is_sampled(self) -> bool:
         """Whether some of the rows were drawn from others, whose class weights these moments carry."""
-        return self._sampled
+        return self.sums.sampled
 
     @property
     def has_pairs(self) -> bool:
         """Whether there is at least one pair, so that μ and Σ exist."""
-        if self._pairs is not None:
-            return self._pairs.differences.weight > 0
-        return self._classes.positive.weight > 0 and self._classes.negative.weight > 0
+        if self.sums.pairs is not None:
+            return self.sums.pairs.differences.weight > 0
+        return self.sums.classes.positive.weight > 0 and self.sums.classes.negative.weight > 0
 
     def _require_pairs(self) -> None:
         if not self.has_pairs:
@@ -262,27 +242,27 @@ class PairMoments(ScorerStatistics):
     @property
     def class_means(self) -> tuple[Array, Array]:
         """Weighted mean row of each class, (positives, negatives)."""
-        return self._classes.positive.mean.copy(), self._classes.negative.mean.copy()
+        return self.sums.classes.positive.mean.copy(), self.sums.classes.negative.mean.copy()
 
     def class_covariance(self, positive: bool) -> Array:
         """Covariance matrix (divided by the weight) of one class. ``O(d²)``."""
-        return self._classes.covariance(positive)
+        return self.sums.classes.covariance(positive)
 
     @property
     def mean_difference(self) -> Array:
         """First moment μ of the differences (Eq. 13), shape (d,)."""
         self._require_pairs()
-        if self._pairs is not None:
-            return self._pairs.differences.mean.copy()
-        return self._classes.positive.mean - self._classes.negative.mean
+        if self.sums.pairs is not None:
+            return self.sums.pairs.differences.mean.copy()
+        return self.sums.classes.positive.mean - self.sums.classes.negative.mean
 
     @property
     def difference_covariance(self) -> Array:
         """Covariance Σ - μ μ' of the differences: C₊ + C₋ over all pairs. A new array, ``O(d²)``."""
         self._require_pairs()
-        if self._pairs is not None:
-            return self._pairs.scatter / self._pairs.differences.weight
-        return self._classes.difference_covariance()
+        if self.sums.pairs is not None:
+            return self.sums.pairs.scatter / self.sums.pairs.differences.weight
+        return self.sums.classes.difference_covariance()
 
     @property
     def second_moment(self) -> Array:
@@ -300,7 +280,7 @@ class PairMoments(ScorerStatistics):
 
         None where the pairs are all pairs, for which it is zero.
         """
-        if self._pairs is None:
+        if self.sums.pairs is None:
             return None
         plus, minus = self.class_covariance(True), self.class_covariance(False)
         return np.asarray((plus + minus - self.difference_covariance) / 2)
@@ -308,7 +288,7 @@ class PairMoments(ScorerStatistics):
     @property
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes, weighted. ``O(d)``."""
-        return self._classes.column_variances()
+        return self.sums.classes.column_variances()
 
     # -- as a quadratic, see mbauc.pairs.quadratic -----------------------------------------------------
 
@@ -345,7 +325,7 @@ class PairMoments(ScorerStatistics):
     def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
         """Difference, middle and spread of the class means of the score x'w."""
         plus, minus = self.score_means(w)
-        if self._pairs is not None:
+        if self.sums.pairs is not None:
             # what classes differ in across blocks is not what w was fitted to
             gap, spread = self.score_difference(w)
             return ScoreSummary(gap, (plus + minus) / 2, spread / 2)
@@ -354,44 +334,15 @@ class PairMoments(ScorerStatistics):
 
     # -- algebra -------------------------------------------------------------------------------------
 
-    def _check_other(self, other: PairMoments, verb: str) -> None:
-        if self.n_features != other.n_features:
-            raise ValueError(
-                f"cannot {verb} moments of {self.n_features} and {other.n_features} features; "
-                "both must come from the same columns."
-            )
-        if self.is_closed != other.is_closed and 0 not in (sum(self.counts), sum(other.counts)):
-            raise ValueError(
-                f"cannot {verb} moments of all pairs and moments of a set of pairs (matched, or within "
-                "blocks): which pairs the result speaks of would be undefined. Use .closed() on the former."
-            )
-
     def __add__(self, other: PairMoments) -> PairMoments:
         """Moments of the rows of both; of all pairs, those across the two included."""
         if not isinstance(other, PairMoments):
             return NotImplemented
-        result = self._copy()
-        result._absorb(other)
-        return result
+        return self.from_sums(self.sums.copy().merge(other.sums))
 
     def __radd__(self, other: int) -> PairMoments:
         """``sum(moments)`` starts from 0."""
         return self if other == 0 else NotImplemented
-
-    def _copy(self) -> PairMoments:
-        return self._make(self._classes.copy(), self._pairs and self._pairs.copy(), self._sampled)
-
-    def _absorb(self, other: PairMoments) -> None:
-        """Merge other moments into these, in place; for moments that nobody else holds yet."""
-        self._check_other(other, "add")
-        if not any(other.counts):
-            return
-        if not any(self.counts):
-            self._pairs = other._pairs and other._pairs.copy()
-        elif self._pairs is not None and other._pairs is not None:
-            self._pairs = self._pairs.merged(other._pairs)
-        self._sampled |= other._sampled
-        self._classes = self._classes.absorbed(other._classes)
 
     def __sub__(self, part: PairMoments) -> PairMoments:
         """Moments of the rows that are left when those of ``part`` are taken out.
@@ -401,12 +352,12 @@ class PairMoments(ScorerStatistics):
         """
         if not isinstance(part, PairMoments):
             return NotImplemented
-        self._check_other(part, "subtract")
-        classes = self._classes.without(part._classes)
-        pairs = self._pairs
-        if pairs is not None and part._pairs is not None:
-            pairs = pairs.without(part._pairs)
-        return self._make(classes, pairs, self._sampled)
+        whole = self.sums
+        whole.check_other(part.sums, "subtract")
+        pairs = whole.pairs
+        if pairs is not None and part.sums.pairs is not None:
+            pairs = pairs.without(part.sums.pairs)
+        return self.from_sums(MomentSums(whole.classes.without(part.sums.classes), pairs, whole.sampled))
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
@@ -416,58 +367,57 @@ class PairMoments(ScorerStatistics):
         """
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
-        pairs = self._pairs and self._pairs.decayed(self._pairs.differences.decay_share(factor))
-        return self._make(self._classes.decayed(factor), pairs, self._sampled)
+        pairs = self.sums.pairs
+        pairs = pairs and pairs.decayed(pairs.differences.decay_share(factor))
+        return self.from_sums(MomentSums(self.sums.classes.decayed(factor), pairs, self.sums.sampled))
 
     def closed(self) -> PairMoments:
         """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
 
         This is the form of Section III for streams: each block speaks for its own pairs.
         """
-        if self._pairs is not None:
+        if self.sums.pairs is not None:
             return self
         if not self.has_pairs:
             differences = WeightedMean.empty(self.n_features)
             scatter = np.zeros((self.n_features, self.n_features))
         else:
-            plus, minus = self._classes.positive, self._classes.negative
+            plus, minus = self.sums.classes.positive, self.sums.classes.negative
             weight = plus.weight * minus.weight
             squared = plus.squared_weight * minus.squared_weight
             differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
             scatter = self.difference_covariance * weight
-        return self._make(self._classes, ClosedPairs(differences, scatter), self._sampled)
+        return self.from_sums(replace(self.sums, pairs=ClosedPairs(differences, scatter)))
 
     def as_frequencies(self) -> PairMoments:
         """The same moments of rows whose weights are frequencies: weight k stands for k equal rows.
 
         Only :attr:`effective_sizes` changes. To be said of rows as they are, before any decay.
         """
-        return self._make(self._classes.as_frequencies(), self._pairs, self._sampled)
+        return self.from_sums(self.sums.as_frequencies())
 
-    def _standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
+    def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
         """The same means and covariances as those of the data that the rows were drawn from.
 
         Class weights become those of the data; each of its pairs within a closed set counts alike.
+
+        Parameters
+        ----------
+        weights, sizes : (float, float)
+            Of the data's classes: sums of the weights, and the rows that these count for.
         """
-        pairs = self._pairs and self._pairs.decayed(weights[0] * weights[1] / self._pairs.differences.weight)
-        return self._make(self._classes.standing_for(weights, sizes), pairs, sampled=True)
+        return self.from_sums(self.sums.standing_for(weights, sizes))
 
     # -- housekeeping --------------------------------------------------------------------------------
 
-    def condition_number(self) -> float:
-        """Estimated 1-norm condition number of Σ; infinite if Σ is singular. ``O(d³)``."""
-        from mbauc.solvers.gram.ridge import condition_estimate
-
-        return condition_estimate(self.second_moment)
-
     def encode(self) -> dict[str, Any]:
         """All of the moments as named arrays of numbers and text, for files; nothing is copied."""
-        return encode_moments(self._classes, self._pairs, self._sampled)
+        return encode_moments(self.sums)
 
     @classmethod
     def decode(cls, arrays: Mapping[str, NDArray[Any]]) -> PairMoments:
         """Moments from what :meth:`encode` made of them, in the memory of the arrays."""
-        return cls._make(*decode_moments(arrays))
+        return cls.from_sums(decode_moments(arrays))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the moments to a file (plain arrays, no pickle); it is replaced whole or not at all.

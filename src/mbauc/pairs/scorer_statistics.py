@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from mbauc.pairs.class_moments import ClassMoments
-from mbauc.pairs.closed_pairs import ClosedPairs
+from mbauc.pairs.moment_sums import MomentSums
 
 Array = NDArray[np.float64]
 
@@ -18,10 +17,7 @@ Array = NDArray[np.float64]
 class ScorerStatistics(ABC):
     """Means, variances, risk and binormal AUC of scores, from class sums and sets of pairs."""
 
-    __slots__ = ()
-
-    _classes: ClassMoments
-    _pairs: ClosedPairs | None
+    sums: MomentSums
 
     @property
     @abstractmethod
@@ -54,14 +50,14 @@ class ScorerStatistics(ABC):
         """Mean of the score x'w in each class, (positives, negatives); arrays for several w."""
         W, single = self._columns(w)
         return (
-            self._result(self._classes.positive.mean @ W, single),
-            self._result(self._classes.negative.mean @ W, single),
+            self._result(self.sums.classes.positive.mean @ W, single),
+            self._result(self.sums.classes.negative.mean @ W, single),
         )
 
     def score_variances(self, w: ArrayLike) -> tuple[Any, Any]:
         """Variance of the score x'w in each class, (positives, negatives). ``O(d²)`` per w."""
         W, single = self._columns(w)
-        plus, minus = self._classes.score_variances(W)
+        plus, minus = self.sums.classes.score_variances(W)
         return self._result(plus, single), self._result(minus, single)
 
     def score_difference(self, w: ArrayLike) -> tuple[Any, Any]:
@@ -74,10 +70,10 @@ class ScorerStatistics(ABC):
         """Mean and variance over the pairs of the score difference, for each column of W."""
         self._require_pairs()
         mean = self.mean_difference @ W
-        if self._pairs is not None:
-            quadratic = np.einsum("ij,ij->j", W, self._pairs.scatter @ W)
-            return mean, np.maximum(quadratic, 0.0) / self._pairs.differences.weight
-        plus, minus = self._classes.score_variances(W)
+        if self.sums.pairs is not None:
+            quadratic = np.einsum("ij,ij->j", W, self.sums.pairs.scatter @ W)
+            return mean, np.maximum(quadratic, 0.0) / self.sums.pairs.differences.weight
+        plus, minus = self.sums.classes.score_variances(W)
         return mean, plus + minus
 
     def risk(self, w: ArrayLike) -> Any:

@@ -1,29 +1,71 @@
-"""Checked rows: what every way to make moments starts from."""
+"""Checked rows: the one form of rows below the estimators."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.labels import positive_rows
-from mbauc.rows.matrix import as_matrix, check_weights
+from mbauc.rows.keys import checked_ids
+from mbauc.rows.labels import Labels, as_labels
+from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
+from mbauc.rows.schema import Schema
 
 
-class Rows(NamedTuple):
-    """A data matrix with the mask of its positive rows and, if any, the weight of each row.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some rows: their features, which of them are positive, their weights and ids.
 
-    ``frequencies`` says that a weight k stands for k equal rows, so that a class counts for the sum of its
-    weights; otherwise it counts for Kish's effective number of rows, whatever the unit of the weights.
+    ``first`` counts the rows before it, for messages. ``frequencies`` says that a weight k stands for k equal
+    rows, so that a class counts for the sum of its weights; otherwise it counts for Kish's effective number of
+    rows, whatever the unit of the weights. The values of X have not been looked at.
     """
 
     X: Any
     positive: NDArray[np.bool_]
-    weight: NDArray[np.float64] | None
+    weight: NDArray[np.float64] | None = None
+    ids: NDArray[Any] | None = None
+    first: int = 0
     frequencies: bool = False
 
-    def of_class(self, positive: bool, subset: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    @classmethod
+    def checked(
+        cls,
+        X: Any,
+        y: Any,
+        weight: Any,
+        labels: Labels,
+        *,
+        name: str = "y",
+        frequencies: bool = False,
+    ) -> Block:
+        """All rows of a data set, or of a stream's block ``name``; an error says what is wrong with them."""
+        X = as_matrix(X)
+        positive = labels.require_mask(y, name)
+        if positive.size != X.shape[0]:
+            raise ValueError(
+                f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
+            )
+        return cls(X, positive, check_weights(weight, X.shape[0]), frequencies=frequencies)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.positive.size)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which rows have weight."""
+        return np.ones(self.n_rows, dtype=np.bool_) if self.weight is None else self.weight > 0
+
+    def group(self, positive: bool, subset: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Numbers of the rows of one class with positive weight, of all rows or of some."""
         mask = self.positive if positive else ~self.positive
         if subset is not None:
@@ -33,7 +75,7 @@ class Rows(NamedTuple):
 
     def class_weight(self, positive: bool, subset: NDArray[np.intp] | None = None) -> tuple[float, float]:
         """Sum of the weights of one class and the rows it counts for, of all rows or of some."""
-        rows = self.of_class(positive, subset)
+        rows = self.group(positive, subset)
         if self.weight is None:
             return float(rows.size), float(rows.size)
         weight = self.weight[rows]
@@ -41,12 +83,66 @@ class Rows(NamedTuple):
         return total, total if self.frequencies else total**2 / float(weight @ weight)
 
 
-def checked_rows(X: Any, y: Any, sample_weight: Any, classes: Any) -> Rows:
-    """Rows from what a caller passed, or an error that names what is wrong with it."""
-    X = as_matrix(X)
-    positive = positive_rows(y, classes)
-    if positive.size != X.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
-        )
-    return Rows(X, positive, check_weights(sample_weight, X.shape[0]))
+#: Features, labels as they stand in the data, weights and ids of some rows.
+Columns = tuple[Any, NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None]
+
+
+def check_columns(raw: Columns, schema: Schema, first: int = 0) -> Columns:
+    """A part of a data set in a form that nothing is wrong with; its values have not been looked at.
+
+    X is dense as it came, or canonical CSR, or None if it was not asked for. There may be no rows, and all
+    weights may be zero, as long as others are not.
+    """
+    X, y, weight, ids = raw
+    y = _column(y)
+    if X is not None:
+        X = _matrix(schema.arrange(X), first, schema)
+        if X.shape[1] != schema.n_features:
+            raise ValueError(
+                f"X has {X.shape[1]:,} columns, expected {schema.n_features:,}; all blocks must have the same "
+                "columns."
+            )
+        if y.shape != X.shape[:1]:
+            raise ValueError(
+                f"X has {X.shape[0]:,} rows and y has shape {y.shape}; there must be one label for each row."
+            )
+        if is_sparse(X):
+            X = canonical_csr(X)
+    if weight is not None:
+        weight = check_block_weights(_column(weight), y.size)
+    if ids is not None:
+        ids = _column(ids)
+        if ids.shape != y.shape:
+            raise ValueError(f"there are {y.size:,} rows and ids of shape {ids.shape}; each row needs one.")
+        ids = checked_ids(ids)
+    return X, as_labels(y) if y.size else y, weight, ids
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """An array, of one dimension if it is the only column of a table."""
+    array = np.asarray(values)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _matrix(X: Any, first: int, schema: Schema) -> Any:
+    """X as a matrix of numbers; a value of a named column that is none is said by its name."""
+    try:
+        return as_matrix(X)
+    except ValueError:
+        if schema.names is not None and not is_sparse(X):
+            for (row, column), value in np.ndenumerate(np.asarray(X, dtype=object)):
+                if not _is_number(value):
+                    raise ValueError(
+                        f"X has {value!r} at row {first + row:,}, column {column:,} "
+                        f"({schema.name_of(column)!r}), which is not a number; encode text columns first "
+                        "(sklearn.preprocessing.OneHotEncoder)."
+                    ) from None
+        raise
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

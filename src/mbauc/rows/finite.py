@@ -71,3 +71,11 @@ def raise_nonfinite(X: Any) -> None:
         if places.size:
             row, column = start + int(places[0, 0]), int(places[0, 1])
             raise NonFiniteError(row, column, float(X[row, column]))
+
+
+def require_finite(part: Any, numbers: NDArray[np.intp]) -> None:
+    """Raise for the first NaN or infinity in rows that have these numbers elsewhere."""
+    try:
+        raise_nonfinite(part)
+    except NonFiniteError as error:
+        raise NonFiniteError(int(numbers[error.row]), error.column, error.value) from None

@@ -8,13 +8,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.estimators.splits import shuffled_folds
+from mbauc.rows.block import Block
 from mbauc.rows.keys import row_keys
-from mbauc.rows.label_counts import Census
-from mbauc.rows.part_rows import PartRows
+from mbauc.rows.label_counts import LabelCounts
 
 #: Rows whose folds are drawn one by one: a byte or two each, on the driver and with every task.
 MOST_RANKED_ROWS = 1 << 28
+
+
+def _shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Fold of each row of a class, in folds of equal size."""
+    return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
 
 class PartFolds(Protocol):
@@ -24,7 +28,7 @@ class PartFolds(Protocol):
     def n_folds(self) -> int:
         """How many there are."""
 
-    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
+    def of(self, block: Block) -> NDArray[Any]:
         """Fold of each row; -1 for those without weight."""
 
 
@@ -57,11 +61,17 @@ class FoldsByRank:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def draw(cls, census: Census, n_folds: int, rng: np.random.Generator) -> FoldsByRank:
-        """As scikit-learn's stratified folds, at random."""
+    def draw(
+        cls,
+        sizes: tuple[int, int],
+        n_folds: int,
+        rng: np.random.Generator,
+        offsets: NDArray[np.int64] | None = None,
+    ) -> FoldsByRank:
+        """As scikit-learn's stratified folds, at random; without offsets there is one part."""
         kind = np.uint8 if n_folds <= 1 << 8 else np.uint16 if n_folds <= 1 << 16 else np.int32
-        plus, minus = (shuffled_folds(size, n_folds, rng).astype(kind) for size in census.sizes)
-        return cls(n_folds, (plus, minus), census.offsets)
+        plus, minus = (_shuffled_folds(size, n_folds, rng).astype(kind) for size in sizes)
+        return cls(n_folds, (plus, minus), np.zeros((1, 2), dtype=np.int64) if offsets is None else offsets)
 
     def of_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
@@ -78,10 +88,10 @@ class _Counter:
     def n_folds(self) -> int:
         return self.rule.n_folds
 
-    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
-        result = np.full(positive.size, -1, dtype=np.int32)
+    def of(self, block: Block) -> NDArray[Any]:
+        result = np.full(block.n_rows, -1, dtype=np.int32)
         for side, name in ((True, "plus"), (False, "minus")):
-            own = np.flatnonzero((positive == side) & rows.used)
+            own = block.group(side)
             start = getattr(self, name)
             result[own] = self.rule.folds[0 if side else 1][start : start + own.size]
             setattr(self, name, start + own.size)
@@ -108,26 +118,28 @@ class _Keyed:
     n_folds: int
     seed: int
 
-    def of(self, rows: PartRows, positive: NDArray[np.bool_]) -> NDArray[Any]:
-        if rows.ids is None:
+    def of(self, block: Block) -> NDArray[Any]:
+        if block.ids is None:
             raise ValueError("folds by id need the ids of the rows.")
-        fold = (row_keys(rows.ids, self.seed) % np.uint64(self.n_folds)).astype(np.int32)
-        fold[~rows.used] = -1
+        fold = (row_keys(block.ids, self.seed) % np.uint64(self.n_folds)).astype(np.int32)
+        fold[~block.used] = -1
         return fold
 
 
-def fold_rules(census: Census | None, n_folds: int, repeats: int, rng: np.random.Generator) -> list[FoldRule]:
+def fold_rules(
+    counts: LabelCounts | None, n_folds: int, repeats: int, rng: np.random.Generator
+) -> list[FoldRule]:
     """One rule for each repeat, by the ids of the rows if these have not been counted."""
-    if census is None:
+    if counts is None:
         return [FoldsById(n_folds, int(rng.integers(2**63 - 1))) for _ in range(repeats)]
-    smaller = min(census.sizes)
+    smaller = min(counts.sizes)
     if smaller < n_folds:
         raise ValueError(
             f"the smaller class has {smaller:,} rows, fewer than cv={n_folds}; each fold needs both classes."
         )
-    if sum(census.sizes) > MOST_RANKED_ROWS:
+    if sum(counts.sizes) > MOST_RANKED_ROWS:
         raise ValueError(
-            f"folds of {sum(census.sizes):,} rows would take that many bytes with every task; name an id "
+            f"folds of {sum(counts.sizes):,} rows would take that many bytes with every task; name an id "
             "column (id=…), whose hash tells the fold without a list."
         )
-    return [FoldsByRank.draw(census, n_folds, rng) for _ in range(repeats)]
+    return [FoldsByRank.draw(counts.sizes, n_folds, rng, counts.offsets) for _ in range(repeats)]

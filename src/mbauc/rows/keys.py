@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.hashing import hash_columns, hash_features
-from mbauc.rows.labels import _is_missing
+from mbauc.rows.labels import is_missing
 
 #: Multiples of the golden ratio in 64 bits: the steps of a splitmix generator.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -48,7 +48,7 @@ def checked_ids(ids: NDArray[Any]) -> NDArray[Any]:
     if ids.dtype.kind != "O":
         return ids
     for row, name in enumerate(ids):
-        if _is_missing(name):
+        if is_missing(name):
             raise ValueError(f"the id of row {row:,} is missing; each row needs one.")
     return ids.astype(np.int64) if all(isinstance(name, int | np.integer) for name in ids) else ids
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.label_meaning import classes_of
-from mbauc.rows.labels import _distinct, check_classes, find_classes
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock, Parts
+from mbauc.rows.block import Columns
+from mbauc.rows.labels import check_classes, classes_among, distinct_labels, find_classes
+from mbauc.rows.parts import Parts
+from mbauc.rows.reading import visit_columns
+from mbauc.rows.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -22,29 +23,30 @@ Array = NDArray[np.float64]
 class CountLabels:
     """Task: rows of positive weight of each label, and the sums of their weights and squared weights."""
 
-    layout: Layout
+    schema: Schema
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> dict[Any, Array]:
+    def __call__(self, number: int, blocks: Iterable[Columns]) -> dict[Any, Array]:
         """Count, weight and squared weight by label."""
-        found: dict[Any, Array] = {}
+        counts: dict[Any, Array] = {}
 
-        def count(rows: PartRows) -> None:
+        def count(first: int, columns: Columns) -> None:
+            _, y, weight, _ = columns
             # a label may have weight zero throughout: it is a label all the same
-            labels = _distinct(rows.y)
+            labels = distinct_labels(y)
             if labels.size > 2:
-                find_classes(rows.y)
+                find_classes(y)
             for label in labels.tolist():
-                own = rows.y == label
-                weight = own.astype(np.float64) if rows.weight is None else rows.weight[own]
-                sums = np.array([np.count_nonzero(weight), weight.sum(), weight @ weight])
-                found[label] = found.get(label, np.zeros(3)) + sums
+                own = y == label
+                weights = own.astype(np.float64) if weight is None else weight[own]
+                sums = np.array([np.count_nonzero(weights), weights.sum(), weights @ weights])
+                counts[label] = counts.get(label, np.zeros(3)) + sums
 
-        visit_rows(number, blocks, self.layout, count)
-        return found
+        visit_columns(number, blocks, self.schema, count)
+        return counts
 
 
 @dataclass(frozen=True)
-class Census:
+class LabelCounts:
     """Rows of each class in each part.
 
     Attributes
@@ -54,7 +56,7 @@ class Census:
     table : ndarray of shape (parts, 2, 3)
         Rows of positive weight, weight and squared weight, positives first.
     frequencies : bool
-        As of :class:`mbauc.rows.block.Rows`.
+        As of :class:`mbauc.rows.block.Block`.
     """
 
     classes: NDArray[Any]
@@ -80,22 +82,22 @@ class Census:
         return bool((self.table[:, :, 1:] != counts).any())
 
     def class_weight(self, positive: bool, subset: None = None) -> tuple[float, float]:
-        """As :meth:`mbauc.rows.block.Rows.class_weight`, of all rows."""
+        """As :meth:`mbauc.rows.block.Block.class_weight`, of all rows."""
         _, total, squares = self.table[:, 0 if positive else 1].sum(axis=0)
         size = total if self.frequencies or not squares else total**2 / squares
         return float(total), float(size)
 
 
-def take_census(parts: Parts, layout: Layout, classes: Any = None) -> Census:
+def count_labels(parts: Parts, schema: Schema, classes: Any = None) -> LabelCounts:
     """Count the rows of each label in each part, in one job that needs no features."""
-    found = parts.without_features().collected(CountLabels(layout))
-    if not found or not any(found):
+    counts = parts.labels_only().collect(CountLabels(schema))
+    if not any(counts):
         raise ValueError("there are no rows; at least one row of each class is needed.")
-    labels = {label: None for part in found for label in part}
-    known = classes_of(labels) if classes is None else check_classes(classes)
+    labels = list({label: None for part in counts for label in part})
+    known = classes_among(labels) if classes is None else check_classes(classes)
     strange = [label for label in labels if label not in known.tolist()]
     if strange:
         raise ValueError(f"y has label {strange[0]!r}, but the classes are {known.tolist()!r}.")
     nothing = np.zeros(3)
-    table = np.array([[part.get(label, nothing) for label in known.tolist()[::-1]] for part in found])
-    return Census(known, table)
+    table = np.array([[part.get(label, nothing) for label in known.tolist()[::-1]] for part in counts])
+    return LabelCounts(known, table)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Value = TypeVar("Value")
 
 #: Pairs of values that leave no doubt about which one is positive, even when only one of them is seen.
 _CONVENTIONS = ((0, 1), (-1, 1))
 
 
-def _distinct(y: NDArray[Any]) -> NDArray[Any]:
+def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Sorted distinct values of y; numbers in two linear passes where there are at most two."""
     if y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
@@ -26,14 +29,15 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
         ) from None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or pandas.NA."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA is neither equal to itself nor not
         return True
 
 
-def _as_labels(y: Any) -> NDArray[Any]:
+def as_labels(y: Any) -> NDArray[Any]:
     """Y as a one-dimensional array without missing values."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -47,7 +51,7 @@ def _as_labels(y: Any) -> NDArray[Any]:
         what = "NaN" if np.isnan(labels[row]) else "infinity (inf)"
         raise ValueError(f"Input y contains {what} at row {row:,}; drop the rows without a label.")
     if labels.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in labels])
+        missing = np.array([is_missing(value) for value in labels])
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
             raise ValueError(f"Input y contains NaN or None at row {row:,}; drop the rows without a label.")
@@ -64,8 +68,8 @@ def find_classes(y: Any) -> NDArray[Any]:
     ValueError
         If y has one class, or three and more, or holds measurements instead of labels.
     """
-    labels = _as_labels(y)
-    classes = _distinct(labels)
+    labels = as_labels(y)
+    classes = distinct_labels(labels)
     if classes.size == 2:
         return classes
     if classes.size == 1:
@@ -88,7 +92,7 @@ def find_classes(y: Any) -> NDArray[Any]:
 
 def check_classes(classes: Any) -> NDArray[Any]:
     """``classes`` as a sorted array of two distinct labels."""
-    found = _distinct(_as_labels(classes))
+    found = distinct_labels(as_labels(classes))
     if found.size != 2:
         raise ValueError(f"classes must name exactly two labels, got {found.tolist()!r}.")
     return found
@@ -104,9 +108,9 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
     classes : sequence of two labels, optional
         Needed when y may hold one class only. Labels in {0, 1}, {-1, 1} and booleans explain themselves.
     """
-    labels = _as_labels(y)
+    labels = as_labels(y)
     if classes is None:
-        known = _distinct(labels)
+        known = distinct_labels(labels)
         if known.size == 1:
             for pair in _CONVENTIONS:
                 if known.dtype.kind in "biuf" and known[0] in pair:
@@ -131,30 +135,118 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
     return positive
 
 
-class BlockLabels:
-    """Sees to it that a label means the same in every block.
+class Labels:
+    """Which of two labels is positive, learned from blocks of which each may hold one label only.
 
-    A block of one class tells what its label means only by convention, which a later block may contradict.
+    A block of one label tells what that means only by convention (0, 1, -1), which others may contradict.
+
+    Parameters
+    ----------
+    classes : sequence of two labels, optional
+        Both labels, where they are known; the larger is positive.
+
+    Attributes
+    ----------
+    meaning : dict
+        Whether each label that was seen was taken for positive.
+    is_clear : bool
+        Whether all blocks so far could tell what their labels mean, and agreed.
     """
 
-    def __init__(self, classes: Any) -> None:
-        self._classes = classes
-        self._meaning: dict[Any, bool] = {}
+    def __init__(self, classes: Any = None) -> None:
+        self.known = None if classes is None else check_classes(classes)
+        self.meaning: dict[Any, bool] = {}
+        self.is_clear = True
 
-    def check(self, y: Any, number: int) -> None:
-        """Raise if the labels of block ``number`` contradict those of earlier blocks."""
-        labels = _as_labels(y)
-        positive = positive_rows(labels, self._classes)
-        for label in _distinct(labels):
-            key = label.item() if hasattr(label, "item") else label
-            meaning = bool(positive[labels == label][0])
-            if self._meaning.setdefault(key, meaning) != meaning:
-                raise ValueError(
-                    f"label {key!r} is {'positive' if meaning else 'negative'} in block {number}, but was the "
-                    "other in an earlier block of one class. Pass both labels as classes."
-                )
-        if len(self._meaning) > 2:
+    def mask(self, y: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Which rows are positive; None if this block or those before it do not tell."""
+        labels = distinct_labels(y)
+        if self.known is None and labels.size == 1 and not _tells(labels):
+            self.meaning.setdefault(_plain(labels[0]), False)
+            self.is_clear = False
+            return None
+        positive = positive_rows(y, self.known)
+        self.is_clear &= self._learn(labels, y, positive) is None
+        return positive if self.is_clear else None
+
+    def require_mask(self, y: Any, name: str = "y") -> NDArray[np.bool_]:
+        """Which rows are positive; raises if they do not tell, or if the block ``name`` contradicts others."""
+        labels = as_labels(y)
+        positive = positive_rows(labels, self.known)
+        if (label := self._learn(distinct_labels(labels), labels, positive)) is not None:
+            side = "negative" if self.meaning[label] else "positive"
             raise ValueError(
-                f"blocks up to {number} hold {len(self._meaning)} labels ({list(self._meaning)!r}); "
-                "only two classes are supported. Pass both labels as classes."
+                f"label {label!r} is {side} in {name}, but was the other in an earlier block of one class. "
+                "Pass both labels as classes."
             )
+        if len(self.meaning) > 2:
+            raise ValueError(
+                f"blocks up to {name} hold {len(self.meaning)} labels ({list(self.meaning)!r}); only two "
+                "classes are supported. Pass both labels as classes."
+            )
+        return positive
+
+    def _learn(self, labels: NDArray[Any], y: NDArray[Any], positive: NDArray[np.bool_]) -> Any:
+        """Note what labels mean here; the first that meant something else before, or None."""
+        contradicted = None
+        for label in labels:
+            side = bool(positive[y == label][0])
+            if self.meaning.setdefault(_plain(label), side) != side and contradicted is None:
+                contradicted = _plain(label)
+        return contradicted
+
+    def merge(self, other: Labels) -> Labels:
+        """What both have learned."""
+        result = Labels(self.known)
+        agree = all(self.meaning.get(label, side) == side for label, side in other.meaning.items())
+        result.is_clear = self.is_clear and other.is_clear and agree
+        result.meaning = other.meaning | self.meaning
+        return result
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Both labels, negative first."""
+        return classes_among(self.meaning) if self.known is None else self.known
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every block took its labels for what they are, now that both are known."""
+        if not self.is_clear or self.known is not None:
+            return self.is_clear
+        # blocks of one label each may agree and be wrong all the same: -1 and 0 are both taken for negative
+        negative, positive = self.classes
+        return self.meaning == {_plain(negative): False, _plain(positive): True}
+
+
+def run_with_classes(run: Callable[[Any], tuple[Labels, Value]], classes: Any) -> tuple[Value, NDArray[Any]]:
+    """The result of a job, and both classes; a second job where the first could not tell which is positive.
+
+    ``run`` is a job, given both classes or None; it returns what it has learned of the labels with its result.
+    """
+    labels, found = run(None if classes is None else check_classes(classes))
+    known = labels.classes
+    if not labels.is_right:
+        _, found = run(known)
+    return found, known
+
+
+def classes_among(labels: Iterable[Any]) -> NDArray[Any]:
+    """The two classes among the labels that parts have seen."""
+    found = list(labels)
+    if len(found) == 1:
+        raise ValueError(f"y has one class only ({found[0]!r}) in all partitions; AUC needs both classes.")
+    known = np.array(found)
+    if known.dtype.kind in "US" and not all(isinstance(label, str | bytes) for label in found):
+        raise ValueError(
+            f"y has labels of different types in different partitions ({', '.join(map(repr, found[:5]))}); "
+            "give all labels one type."
+        )
+    return find_classes(known)
+
+
+def _tells(labels: NDArray[Any]) -> bool:
+    return labels.dtype.kind in "biuf" and labels[0] in (-1, 0, 1)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label

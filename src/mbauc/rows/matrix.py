@@ -41,6 +41,31 @@ def check_structure(X: Any) -> None:
         )
 
 
+def canonical_csr(X: Any) -> Any:
+    """X as CSR with sorted columns and duplicates summed; X itself where it is so already."""
+    if (X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8)) or not X.dtype.isnative:
+        X = X.astype(np.float64)
+    if X.format != "csr":
+        X = X.tocsr()
+        if X.has_canonical_format:
+            return X
+    elif X.has_canonical_format:
+        return X
+    else:
+        X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def stack_rows(pieces: list[Any]) -> Any:
+    """Rows below one another, sparse if some are; None of no pieces."""
+    if not pieces:
+        return None
+    if any(is_sparse(X) for X in pieces):
+        return sp.vstack([sp.csr_array(X) for X in pieces], format="csr")
+    return np.concatenate(pieces)
+
+
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     """Some rows of anything with rows: arrays, sparse matrices, pandas, polars, Arrow, lists."""
     if hasattr(X, "iloc"):
@@ -127,3 +152,11 @@ def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None
     if n_rows and not weight.any():
         raise ValueError("sample_weight is zero for all rows; at least one must be positive.")
     return weight
+
+
+def check_block_weights(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """As :func:`check_weights` for some of the rows: all may have weight zero as long as others have not."""
+    given = np.asarray(weight)
+    if given.dtype.kind in "biuf" and given.shape == (n_rows,) and not given.any():
+        return np.zeros(n_rows)
+    return check_weights(weight, n_rows)

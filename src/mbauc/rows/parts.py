@@ -1,75 +1,104 @@
-"""Rows in parts on an engine: all that the rest of this folder asks of Dask or Spark."""
+"""Rows in parts: all that a fit asks of memory, files, Dask or Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
-from mbauc.metrics.rank_sums import RankSums
+from mbauc.rows.schema import Schema
 
-#: What runs on a worker: given the number of a part and its items, a result that can be sent.
+#: What runs where a part is: given the number of the part and its items, a result that can be sent.
 Task = Callable[[int, Iterable[Any]], Any]
 #: Makes one result of two, the first of which stood before the second; may use up the first.
 Merge = Callable[[Any, Any], Any]
+
+#: Who holds the rows: this process, files that it reads anew for each job, or workers.
+Kind = Literal["memory", "source", "cluster"]
 
 #: Results that one merge takes in at a time.
 FAN_IN = 8
 
 
-class PartBlock(NamedTuple):
-    """Some rows of a part, as an engine hands them over.
-
-    Attributes
-    ----------
-    X : matrix or None
-        Features; None where a task said that it needs none.
-    y : array-like
-        Labels as they stand in the data.
-    weight : array-like or None
-    ids : array-like or None
-        What names each row, wherever it lies.
-    """
-
-    X: Any
-    y: Any
-    weight: Any = None
-    ids: Any = None
-
-
 class Parts(Protocol):
-    """A data set in parts, numbered in the order of the rows; its items are blocks, or what a task kept.
+    """A data set in parts, numbered in the order of the rows.
 
-    Each method is one job of the engine. A part that is lost with its worker is made again by the engine.
+    Its items are blocks: checked ones, or as an engine hands them over, tuples (X, y, weight, ids) of which X
+    is None where a task needs none. Those of :meth:`persist` are what a task made. Each method is one job. A
+    part that is lost with its worker is made again by the engine.
 
     Attributes
     ----------
+    kind : {"memory", "source", "cluster"}
+        Who holds the rows.
     largest_result : float
         Bytes that a result may have.
     """
 
+    kind: Kind
     largest_result: float
 
-    def merged(self, task: Task, merge: Merge) -> Any:
+    def reduce(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree, in the order of the parts."""
 
-    def collected(self, task: Task) -> list[Any]:
+    def collect(self, task: Task) -> list[Any]:
         """The results of all parts, in their order; for small ones."""
 
-    def kept(self, task: Task) -> Parts:
+    def persist(self, task: Task) -> Parts:
         """Parts of the items that a task makes of each part, held by the workers until :meth:`release`."""
 
-    def steady(self) -> Parts:
+    def fix_order(self) -> Parts:
         """The same parts with rows that keep their places from one job to the next, until :meth:`release`."""
 
-    def without_features(self) -> Parts:
+    def labels_only(self) -> Parts:
         """The same rows as labels, weights and ids alone, where that saves reading."""
 
-    def ranked(self, task: Task) -> RankSums:
-        """Where rows stand among those of the other class, from the ``RankedScores`` of each part."""
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
+        """Sum up the scores of all rows in rising order.
+
+        ``task`` makes a tuple (positive, scores, weights or None) of each part; scores are sorted into ranges,
+        each of which ``summarise`` turns into sums that add up from the lowest range to the highest.
+        """
 
     def release(self) -> None:
         """Give back what the workers hold."""
+
+
+@dataclass(frozen=True)
+class PartedRows:
+    """Rows in parts and what is known of them beforehand.
+
+    Attributes
+    ----------
+    parts : Parts
+    schema : Schema
+    classes : sequence of two labels, or None
+        Both labels, negative first, where they are known.
+    weighted : bool
+        Whether rows have weights, or may have some.
+    with_ids : bool
+        Whether rows are known by ids instead of by their order.
+    """
+
+    parts: Parts
+    schema: Schema
+    classes: Any = None
+    weighted: bool = False
+    with_ids: bool = False
+
+    @contextmanager
+    def in_order(self) -> Iterator[PartedRows]:
+        """The same rows in an order that can be counted on, unless they have ids."""
+        if self.with_ids:
+            yield self
+            return
+        parts = self.parts.fix_order()
+        try:
+            yield replace(self, parts=parts)
+        finally:
+            parts.release()
 
 
 def merge_in_order(merge: Merge, results: Sequence[Any]) -> Any:

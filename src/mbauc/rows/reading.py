@@ -1,141 +1,112 @@
-"""Blocks of a source as canonical sparse rows, checked, one block ahead."""
+"""Blocks of parts and of sources, checked; an error says where: part or block, row and column."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse as sp
+from mbauc.errors import NonFiniteError, PartError
+from mbauc.rows.block import Block, Columns, check_columns
+from mbauc.rows.labels import Labels
+from mbauc.rows.schema import Schema
+from mbauc.rows.source import Source, unpack_block
 
-from mbauc.errors import NonFiniteError
-from mbauc.pairs.scatter.sparse import all_ones, canonical_csr
-from mbauc.rows.fingerprint import BlockMark, content_crc
-from mbauc.rows.labels import positive_rows
-from mbauc.rows.matrix import as_matrix, check_weights, is_sparse
-
-if TYPE_CHECKING:
-    from mbauc.rows.source import Source
+#: A block of a part: checked, or as an engine hands it over.
+Item = Block | Columns
 
 
-@dataclass(frozen=True)
-class CheckedBlock:
-    """Some rows that nothing is wrong with.
+class PartReader:
+    """Checks the blocks of a part one after the other.
 
-    Attributes
-    ----------
-    X : CSR array
-        Sorted, without duplicates, finite, float64.
-    groups : list of ndarrays
-        Numbers of the positive and of the negative rows, without those of weight zero.
-    weight : ndarray or None
-    ones : bool
-        Whether all values are one.
-    mark : BlockMark
-        Rows and checksum; the latter 0 if it was not asked for.
+    Whatever is wrong with a block, or what a visitor finds in it, is raised as a
+    :class:`~mbauc.errors.PartError` whose cause is the error about the rows of all blocks.
     """
 
-    X: Any
-    groups: list[NDArray[np.intp]]
-    weight: NDArray[np.float64] | None
-    ones: bool
-    mark: BlockMark
+    def __init__(self, number: int, schema: Schema) -> None:
+        self._number, self._schema, self._first = number, schema, 0
 
-    @property
-    def positive(self) -> NDArray[np.bool_]:
-        """Which rows are positive and have weight."""
-        mask = np.zeros(self.X.shape[0], dtype=np.bool_)
-        mask[self.groups[0]] = True
-        return mask
+    def visit_columns(self, item: Item, visit: Callable[[int, Columns], None]) -> None:
+        """Call ``visit`` with the rows before a block, and its columns, if it has rows."""
+        if isinstance(item, Block):
+            with _placed(self._number, item.first, self._schema):
+                visit(item.first, (item.X, item.positive, item.weight, item.ids))
+            return
+        with _placed(self._number, self._first, self._schema):
+            columns = check_columns((*item, None, None)[:4], self._schema, self._first)
+            if columns[1].size:
+                visit(self._first, columns)
+        self._first += columns[1].size
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the rows take."""
-        return int(self.X.data.nbytes + self.X.indices.nbytes + self.X.indptr.nbytes + 24 * self.X.shape[0])
+    def visit_block(self, item: Item, labels: Labels, visit: Callable[[Block], None]) -> None:
+        """Call ``visit`` with a block if its labels tell which rows are positive."""
+        if isinstance(item, Block):
+            with _placed(self._number, item.first, self._schema):
+                visit(item)
+            return
+
+        def check(first: int, columns: Columns) -> None:
+            X, y, weight, ids = columns
+            positive = labels.mask(y)
+            if positive is not None:
+                visit(Block(X, positive, weight, ids, first))
+
+        self.visit_columns(item, check)
 
 
-class BlockRows(NamedTuple):
-    """A block whose form, labels and weights nothing is wrong with; its values have not been looked at.
+def visit_columns(
+    number: int, items: Iterable[Item], schema: Schema, visit: Callable[[int, Columns], None]
+) -> None:
+    """Call ``visit`` with the rows before each block of a part, and its columns, if it has rows."""
+    reader = PartReader(number, schema)
+    for item in items:
+        reader.visit_columns(item, visit)
 
-    Attributes
-    ----------
-    first : int
-        Rows of the source before it.
-    X : ndarray or CSR
-        Dense as it came, or sorted and without duplicates; no row at all is fine.
-    positive : ndarray of bool
-    weight : ndarray or None
-        May be zero for all rows.
+
+def visit_blocks(
+    number: int, items: Iterable[Item], schema: Schema, labels: Labels, visit: Callable[[Block], None]
+) -> None:
+    """Call ``visit`` with each block of a part whose labels tell which rows are positive."""
+    reader = PartReader(number, schema)
+    for item in items:
+        reader.visit_block(item, labels, visit)
+
+
+@contextmanager
+def _placed(number: int, first: int, schema: Schema) -> Iterator[None]:
+    try:
+        yield
+    except PartError:
+        raise
+    except NonFiniteError as error:
+        found = NonFiniteError(first + error.row, error.column, error.value, schema.name_of(error.column))
+        raise PartError(number, str(found)) from found
+    except ValueError as error:
+        where = f" (rows of the block that begins at row {first:,})" if first else ""
+        raise PartError(number, f"{error}{where}") from error
+
+
+def read_blocks(source: Source) -> Generator[Block, None, None]:
+    """The blocks of a source one by one, empty ones too; an error names the block, from 1.
+
+    ``O(entries)``; only sparse rows out of order are copied.
     """
-
-    first: int
-    X: Any
-    positive: NDArray[np.bool_]
-    weight: NDArray[np.float64] | None
-
-    def placed(self, error: NonFiniteError) -> NonFiniteError:
-        """The same error about a row of the block as one about a row of the source."""
-        return NonFiniteError(self.first + error.row, error.column, error.value)
-
-
-def read_blocks(source: Source) -> Generator[BlockRows, None, None]:
-    """The blocks of a source one by one; what is wrong with one is said with its number, from 1.
-
-    What every way to read a source has in common. ``O(entries)``; only sparse rows out of order are copied.
-    """
-    first = 0
-    for number, block in enumerate(source, start=1):
+    first, schema, labels = 0, Schema(source.n_features), Labels((0, 1))
+    for number, raw in enumerate(source, start=1):
         name = f"block {number:,} of the source"
-        if not isinstance(block, tuple | list) or len(block) not in (2, 3):
-            raise ValueError(f"{name} must be (X, y) or (X, y, weight), got {type(block).__name__}.")
-        X, y, weight = (*block, None)[:3]
+        X, y, weight = unpack_block(raw, name)
         try:
-            X = as_matrix(X)
-            n, n_labels = X.shape[0], np.size(y)
-            if X.shape[1] == source.n_features and n_labels == n:
-                positive = positive_rows(y, (0, 1)) if n else np.zeros(0, dtype=np.bool_)
-                weight = _checked_weights(weight, n)
+            X, y, weight, _ = check_columns((X, y, weight, None), schema, first)
+            positive = labels.require_mask(y) if y.size else y.astype(bool)
         except ValueError as error:
             raise ValueError(f"{name} (from row {first:,} on): {error}") from error
-        if X.shape[1] != source.n_features:
-            raise ValueError(
-                f"{name} has {X.shape[1]:,} columns; n_features says {source.n_features:,}. "
-                "All blocks must have the same columns."
-            )
-        if n_labels != n:
-            raise ValueError(f"{name} has {n:,} rows and {n_labels:,} labels; there must be one for each row.")
-        yield BlockRows(first, canonical_csr(X) if is_sparse(X) else X, positive, weight)
-        first += n
+        yield Block(X, positive, weight, None, first)
+        first += y.size
 
 
-def _checked_weights(weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """As :func:`~mbauc.rows.matrix.check_weights`, but all zeros are fine as long as other blocks are not."""
-    given = np.asarray(weight)
-    if given.dtype.kind in "biuf" and given.shape == (n_rows,) and not given.any():
-        return np.zeros(n_rows)
-    return check_weights(weight, n_rows)
-
-
-def checked_blocks(source: Source, *, checksums: bool) -> Iterator[CheckedBlock]:
-    """Read, check and sum up the next block in a thread of its own while the caller works on one."""
-    from mbauc.runtime.ahead import one_ahead
-
-    return one_ahead(_checked(source, checksums))
-
-
-def _checked(source: Source, checksums: bool) -> Generator[CheckedBlock, None, None]:
-    for block in read_blocks(source):
-        X, positive, weight = block.X, block.positive, block.weight
-        if not X.shape[0]:
-            continue
-        X = canonical_csr(X if is_sparse(X) else sp.csr_array(X)).astype(np.float64, copy=False)
-        try:
-            ones = all_ones(X, 1)
-        except NonFiniteError as error:
-            raise block.placed(error) from None
-        counted = np.ones(positive.size, dtype=np.bool_) if weight is None else weight > 0
-        groups = [np.flatnonzero(positive & counted), np.flatnonzero(~positive & counted)]
-        crc = content_crc(X, positive, weight, ones) if checksums else 0
-        yield CheckedBlock(X, groups, weight, ones, BlockMark(X.shape[0], crc))
+@contextmanager
+def rows_of_source(block: Block) -> Iterator[None]:
+    """Within this context an error about a row of a block becomes one about a row of the source."""
+    try:
+        yield
+    except NonFiniteError as error:
+        raise NonFiniteError(block.first + error.row, error.column, error.value) from None

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.scores import scores
+from mbauc.runtime.progress import Progress
+
+#: What looks on while a source is read: given the progress bar of a pass, a function that is called with the
+#: features of each block and the mask of its positive rows.
+Observe = Callable[[Progress], Callable[[Any, NDArray[np.bool_]], None]]
 
 
-class Block(NamedTuple):
-    """Some rows of a data set; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
+def ignore(progress: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
+    """Look at nothing."""
+    return lambda X, positive: None
+
+
+class RawBlock(NamedTuple):
+    """Some rows as a source yields them; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
 
     Attributes
     ----------
@@ -84,8 +94,16 @@ class Source(Protocol):
     n_features: int
     classes: tuple[Any, Any]
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks from the first row on, each time anew."""
+
+
+def unpack_block(block: Any, name: str) -> tuple[Any, Any, Any]:
+    """X, y and weight of a block called ``name``, which is a tuple (X, y) or (X, y, weight)."""
+    if not isinstance(block, tuple | list) or len(block) not in (2, 3):
+        raise ValueError(f"{name} must be a tuple (X, y) or (X, y, weight), got {type(block).__name__}.")
+    X, y, weight = (*block, None)[:3]
+    return X, y, weight
 
 
 def about_rows(source: Source) -> int | None:
@@ -122,7 +140,7 @@ def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock
     Examples
     --------
     >>> import numpy as np
-    >>> blocks = [Block(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))]
+    >>> blocks = [RawBlock(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0, 1]))]
     >>> [block.scores.tolist() for block in score_blocks(blocks, np.array([1.0, -0.5]))]
     [[0.0, 1.0]]
     """

@@ -1,88 +1,102 @@
-"""A source of blocks as the one part of a data set: what clusters do, in this process, file by file."""
+"""A source of blocks as the one part of a data set, read anew for every job."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.parts import Merge, PartBlock, Task
-from mbauc.rows.source import Source
+from mbauc.rows.accumulate import AccumulateTask
+from mbauc.rows.block import Block
+from mbauc.rows.memory_parts import MemoryParts, run_here
+from mbauc.rows.parts import Kind, Merge, Task
+from mbauc.rows.reading import read_blocks
+from mbauc.rows.resuming import ResumablePass
+from mbauc.rows.source import Observe, Source, about_rows, ignore
+from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
+from mbauc.store.checkpoint import Checkpoint
 
 
 class SourceParts:
-    """A source, read anew for every job; rows have their numbers as ids.
+    """A source, whose rows have their numbers as ids; blocks are read and checked one ahead.
 
     Parameters
     ----------
     source : Source
         The rows.
+    title : str
+        Of the progress bar of each pass.
     show : bool
-        Show a progress bar on a terminal for each pass.
+        Show that on a terminal.
+    observe : callable
+        Looks on while blocks are read.
+    checkpoint : Checkpoint, optional
+        Where a pass that adds rows up is saved from time to time. The next one resumes it, to the same bits.
+        Its identity must tell all that bits depend on; its ``interval`` says how often to save.
     """
 
+    kind: Kind = "source"
     largest_result = float("inf")
 
-    def __init__(self, source: Source, show: bool = False) -> None:
-        self._source, self._show = source, show
+    def __init__(
+        self,
+        source: Source,
+        *,
+        title: str = "reading rows",
+        show: bool = False,
+        observe: Observe = ignore,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        self.source, self.checkpoint = source, checkpoint
+        self.show, self.observe = show, observe
+        self._title = title
 
-    def merged(self, task: Task, merge: Merge) -> Any:
+    def reduce(self, task: Task, merge: Merge) -> Any:
+        """The result of the one part there is; a pass that was interrupted is resumed."""
+        if self.checkpoint is None or not isinstance(task, AccumulateTask):
+            return run_here(task, self._blocks())
+        resumed = ResumablePass(task, self.source, self.checkpoint)
+        return resumed.result() if resumed.is_up_to_date else run_here(resumed.run, self._blocks())
+
+    def collect(self, task: Task) -> list[Any]:
         """The result of the one part there is."""
-        return task(0, self._blocks())
+        return [run_here(task, self._blocks())]
 
-    def collected(self, task: Task) -> list[Any]:
-        """The result of the one part there is."""
-        return [task(0, self._blocks())]
-
-    def kept(self, task: Task) -> HeldParts:
+    def persist(self, task: Task) -> MemoryParts:
         """What a task makes of the rows, in memory."""
-        return HeldParts(list(task(0, self._blocks())))
+        return MemoryParts(run_here(task, self._blocks()))
 
-    def steady(self) -> SourceParts:
+    def fix_order(self) -> SourceParts:
         """Itself: a source gives the same rows each time."""
         return self
 
-    def without_features(self) -> SourceParts:
+    def labels_only(self) -> SourceParts:
         """Itself: what reads labels reads rows."""
         return self
 
-    def ranked(self, task: Task) -> RankSums:
-        """Of the scores of the one part there is."""
-        return RankSums.of(task(0, self._blocks()))
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
+        """Sums of the scores of the one part there is."""
+        return summarise(run_here(task, self._blocks()))
 
     def release(self) -> None:
         """Nothing is held."""
 
-    def _blocks(self) -> Iterator[PartBlock]:
-        from mbauc.rows.source import about_rows
-        from mbauc.runtime.ahead import one_ahead
-
-        first = 0
-        with progress(about_rows(self._source), "cross-validation", show=self._show) as advance:
-            for block in one_ahead(_each(self._source)):
-                count = len(block.y)
-                yield block._replace(ids=np.arange(first, first + count))
-                first += count
-                advance(count)
-
-
-def _each(source: Source) -> Generator[PartBlock, None, None]:
-    for X, y, *rest in source:
-        yield PartBlock(X, y, rest[0] if rest else None)
+    def _blocks(self) -> Iterator[Block]:
+        n_rows = 0
+        with progress(about_rows(self.source), self._title, show=self.show) as advance:
+            look = self.observe(advance)
+            for block in one_ahead(_numbered(self.source)):
+                look(block.X, block.positive)
+                yield block
+                n_rows += block.n_rows
+                advance(block.n_rows)
+        if not n_rows:
+            raise ValueError("the source has no rows; at least one block of rows is needed.")
 
 
-class HeldParts(SourceParts):
-    """What a task made, in memory."""
-
-    def __init__(self, items: list[Any]) -> None:
-        self._items = items
-
-    def _blocks(self) -> Iterator[Any]:
-        return iter(self._items)
-
-    def release(self) -> None:
-        """Give back the memory."""
-        self._items = []
+def _numbered(source: Source) -> Generator[Block, None, None]:
+    for block in read_blocks(source):
+        yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_number
 from mbauc.rows.hashing import hash_columns
-from mbauc.rows.source import Block, ScoredBlock, Source, about_rows, fingerprint_of, score_blocks
+from mbauc.rows.source import RawBlock, ScoredBlock, Source, about_rows, fingerprint_of, score_blocks
 
 
 class SomeRows:
@@ -57,7 +57,7 @@ class SomeRows:
         split = {"share": self._share, "held_out": self._held_out, "seed": self._seed}
         return {"source": "SomeRows", "version": 1, "split": split, "of": told}
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks, each without the rows of the other side."""
         first = 0
         for X, y, *rest in self._source:
@@ -65,7 +65,7 @@ class SomeRows:
             rows = self._select(first, len(y))
             first += len(y)
             if rows.size:
-                yield Block(X[rows], y[rows], None if weight is None else weight[rows])
+                yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])
 
     def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights of the rows, by the fastest way that the source has."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import warnings
 
-_PACKAGE = __name__.partition(".")[0]
+#: Frames of the package, and of contexts that its functions open.
+_WITHIN = __name__.partition(".")[0], "contextlib"
 
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn of something at the first line outside the package that led here."""
     level, frame = 1, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from mbauc.metrics import AucInterval
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.label_counts import take_census
+from mbauc.rows.label_counts import count_labels
 from mbauc.spark.frame import cluster_rows, is_frame
 
 _SCORE = "__score"
@@ -61,5 +61,6 @@ def _ranked(frame: Any, score: Column | str, label: str, weight: str | None) -> 
     if is_frame(frame) and not isinstance(score, str):
         frame, score = frame.withColumn(_SCORE, score), _SCORE
     rows = cluster_rows(frame, [score], label, weight)
-    census = take_census(rows.parts, rows.layout)
-    return rows.parts.ranked(ReadScores(census.classes))
+    counts = count_labels(rows.parts, rows.schema)
+    sums: RankSums = rows.parts.rank(ReadScores(counts.classes), RankSums.of)
+    return sums

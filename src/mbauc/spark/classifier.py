@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from pyspark.sql import Column
 
-from mbauc.estimators.parts_classifier import ClusterClassifier
-from mbauc.estimators.parts_classifier_cv import ClusterClassifierCV
+from mbauc.estimators import classifier, classifier_cv
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.frame import cluster_rows, is_frame
 from mbauc.spark.scores import label_column, probability_column, score_column
@@ -20,7 +19,7 @@ class _OnSpark:
     features_: str | list[str]
     # of the estimator
     scorer: Any
-    _fit_rows: Any
+    fit_parts: Any
 
     def fit(
         self,
@@ -68,7 +67,7 @@ class _OnSpark:
             raise ValueError(
                 "y and sample_weight are for rows in memory; name the columns by label= and weight=."
             )
-        self._fit_rows(cluster_rows(X, features, label, weight, id, classes))
+        self.fit_parts(cluster_rows(X, features, label, weight, id, classes))
         self.features_ = features if isinstance(features, str) else list(features)
         return self
 
@@ -112,7 +111,7 @@ class _OnSpark:
         return score_column(frame, features, scorer)
 
 
-class MBAClassifier(_OnSpark, ClusterClassifier):
+class MBAClassifier(_OnSpark, classifier.MBAClassifier):
     """:class:`mbauc.MBAClassifier` for Spark DataFrames: the same parameters, the same weights.
 
     Each partition goes to Python in Arrow batches; its moments are computed there and merged in a tree, and the
@@ -126,7 +125,7 @@ class MBAClassifier(_OnSpark, ClusterClassifier):
     """
 
 
-class MBAClassifierCV(_OnSpark, ClusterClassifierCV):  # type: ignore[misc]
+class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):  # type: ignore[misc]
     """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.block import Columns as BlockColumns
 
 #: Batches are put together up to so many rows, or bytes.
 _BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 26
@@ -38,7 +38,7 @@ class Columns:
     weight: str | None = None
     id: str | None = None
 
-    def without_features(self) -> Columns:
+    def labels_only(self) -> Columns:
         """The same rows as labels, weights and ids alone."""
         return Columns((), self.n_features, self.label, self.weight, self.id)
 
@@ -52,7 +52,7 @@ class Columns:
         given = [*self.features, self.label, self.weight, self.id]
         return list(dict.fromkeys(name for name in given if name is not None))
 
-    def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[PartBlock]:
+    def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[BlockColumns]:
         """Blocks of rows from Arrow batches, however large or small these are."""
         held: list[pa.RecordBatch] = []
         first = rows = size = 0
@@ -65,14 +65,14 @@ class Columns:
         if held:
             yield self._block(held, first)
 
-    def _block(self, batches: list[pa.RecordBatch], first: int) -> PartBlock:
+    def _block(self, batches: list[pa.RecordBatch], first: int) -> BlockColumns:
         columns = dict(zip(self.names, pa.Table.from_batches(batches).itercolumns(), strict=True))
 
         def values(name: str | None) -> Any:
             return None if name is None else _values(_whole(columns[name]), name, first)
 
         X = self.matrix([_whole(columns[name]) for name in self.features], first) if self.features else None
-        return PartBlock(X, values(self.label), values(self.weight), values(self.id))
+        return X, values(self.label), values(self.weight), values(self.id)
 
     def matrix(self, columns: list[pa.Array], first: int = 0) -> Any:
         """Features of some rows, from row ``first`` on: dense, or CSR where there are sparse vectors."""

@@ -7,8 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from mbauc.estimators.parts_classifier import ClusterRows
-from mbauc.rows.part_rows import Layout
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.schema import Schema
 from mbauc.spark.columns import Columns
 from mbauc.spark.parts import SparkParts, column_named
 
@@ -35,7 +35,7 @@ def cluster_rows(
     weight: Any = None,
     id: Any = None,
     classes: Any = None,
-) -> ClusterRows:
+) -> PartedRows:
     """Rows of a DataFrame, with its columns checked."""
     if not is_frame(frame):
         raise ValueError(f"a Spark DataFrame is needed, got {type(frame).__name__}.")
@@ -46,9 +46,9 @@ def cluster_rows(
         )
     columns = checked_columns(frame, features, label, weight, id)
     names = tuple(columns.features) if isinstance(features, list | tuple) else None
-    layout = Layout(columns.n_features, names)
-    return ClusterRows(
-        SparkParts.of(frame, columns), layout, classes, weighted=weight is not None, with_ids=id is not None
+    schema = Schema(columns.n_features, names)
+    return PartedRows(
+        SparkParts.of(frame, columns), schema, classes, weighted=weight is not None, with_ids=id is not None
     )
 
 

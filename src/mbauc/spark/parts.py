@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 from typing import Any
@@ -14,8 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
-from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.parts import FAN_IN, Merge, Task
+from mbauc.rows.parts import FAN_IN, Kind, Merge, Task
 from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
 from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, merging, ranking, unpickled
@@ -45,6 +44,8 @@ class SparkParts:
         Whether the caller has cached the rows, which then keep their places.
     """
 
+    kind: Kind = "cluster"
+
     def __init__(
         self, frame: DataFrame, items: Items, labels: SparkParts | None = None, *, still: bool = False
     ) -> None:
@@ -66,11 +67,11 @@ class SparkParts:
             sources = {name: sources.get(name, together) for name in columns.names}
         plain = {name: f"c{number}" for number, name in enumerate(sources)}
         rows = frame.select(*[sources[name].alias(alias) for name, alias in plain.items()])
-        bare = columns.without_features()
+        bare = columns.labels_only()
         labels = cls(rows.select(*[plain[name] for name in bare.names]), bare.blocks)
         return cls(rows, columns.blocks, labels, still=frame.storageLevel != StorageLevel.NONE)
 
-    def merged(self, task: Task, merge: Merge) -> Any:
+    def reduce(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree."""
         results = self._mapped(task)
         if self._results is not None:
@@ -93,15 +94,15 @@ class SparkParts:
             results = groups.groupBy("group").applyInArrow(merging(merge), RESULT)
         return reduce(merge, _collected(results))
 
-    def collected(self, task: Task) -> list[Any]:
+    def collect(self, task: Task) -> list[Any]:
         """The results of all parts, in their order."""
         return _collected(self._mapped(task))
 
-    def kept(self, task: Task) -> SparkParts:
+    def persist(self, task: Task) -> SparkParts:
         """Parts of what a task makes of each part, held by the executors, on disk if memory is short."""
         return SparkParts(self._mapped(task, each=True), unpickled)._hold()
 
-    def steady(self) -> SparkParts:
+    def fix_order(self) -> SparkParts:
         """The same parts, cached: a shuffle, or columns left out, would put rows into other places."""
         if self._still:
             return SparkParts(self._frame, self._items, self._labels)
@@ -111,17 +112,17 @@ class SparkParts:
             steady._labels = SparkParts(labels, self._labels._items)
         return steady
 
-    def without_features(self) -> SparkParts:
+    def labels_only(self) -> SparkParts:
         """The same rows as labels, weights and ids alone."""
         return self if self._labels is None else self._labels
 
-    def ranked(self, task: Task) -> RankSums:
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
         """Sort the scores of all parts into ranges, and sum up each where it lies."""
         with _held(self._frame.mapInArrow(Scoring(task, self._items), SCORES)) as scores:
             failed = scores.where("failed is not null").limit(1).collect()
             _raise_first([row.failed for row in failed])
-            sums = _collected(scores.repartitionByRange("score").mapInArrow(ranking, RESULT))
-        return sum(sums, RankSums())
+            sums = _collected(scores.repartitionByRange("score").mapInArrow(ranking(summarise), RESULT))
+        return sum(sums[1:], sums[0])
 
     def release(self) -> None:
         """Let go of the parts, if they are held here; what a caller has cached stays."""

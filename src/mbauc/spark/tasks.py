@@ -12,15 +12,18 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from mbauc.errors import PartError
-from mbauc.metrics.rank_sums import RankSums
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.parts import Merge, Task
+from mbauc.runtime.threads import single_threaded_blas
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.
 RESULT = "part long, failed boolean, payload binary"
 _RESULT_SCHEMA = pa.schema([("part", pa.int64()), ("failed", pa.bool_()), ("payload", pa.binary())])
 #: Scores as rows to be sorted; ``failed`` is a pickled error.
 SCORES = "positive boolean, score double, weight double, failed binary"
+_SCORES_SCHEMA = pa.schema(
+    [("positive", pa.bool_()), ("score", pa.float64()), ("weight", pa.float64()), ("failed", pa.binary())]
+)
 
 #: Items of a part from its Arrow batches.
 Items = Callable[[Iterable[pa.RecordBatch]], Iterable[Any]]
@@ -36,7 +39,9 @@ class Running:
         """For mapInArrow."""
         number = TaskContext.get().partitionId()
         try:
-            result = self._task(number, self._items(batches))
+            # other tasks are at work on the other cores
+            with single_threaded_blas():
+                result = self._task(number, self._items(batches))
         except ValueError as error:
             # an error in the data is a result: Spark would try again, and bury it in a trace
             yield _row(number, _as_part_error(number, error), failed=True)
@@ -80,14 +85,19 @@ class Scoring:
         )
 
 
-def ranking(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def ranking(
+    summarise: Callable[[Any], Any],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Sums up a range of scores."""
-    found, sums = list(batches), RankSums()
-    if found:
-        table = pa.Table.from_batches(found)
+
+    def rank(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(list(batches), _SCORES_SCHEMA)
         positive, score, weight = (table[name].to_numpy() for name in ("positive", "score", "weight"))
-        sums = RankSums.of(RankedScores(positive.astype(bool), score, weight))
-    yield _row(TaskContext.get().partitionId(), sums)
+        yield _row(
+            TaskContext.get().partitionId(), summarise(RankedScores(positive.astype(bool), score, weight))
+        )
+
+    return rank
 
 
 def unpickled(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:

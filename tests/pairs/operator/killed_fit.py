@@ -19,7 +19,7 @@ from scipy import sparse as sp
 
 from mbauc.errors import DiskFullError
 from mbauc.pairs.operator.from_source import pair_rows_from_source
-from mbauc.readers import Block
+from mbauc.readers import RawBlock
 from mbauc.solvers import Penalty
 from mbauc.solvers.matrix_free.ridge import solve_ridge_matrix_free
 from mbauc.store.checkpoint import Checkpoint
@@ -149,7 +149,7 @@ class Generated:
             X = sp.csr_array(
                 (np.ones(columns.size), columns.ravel(), indptr), shape=(self._rows, self.n_features)
             )
-            yield Block(X, (rng.random(self._rows) < 0.1).astype(np.int8))
+            yield RawBlock(X, (rng.random(self._rows) < 0.1).astype(np.int8))
 
 
 def memory(limit):

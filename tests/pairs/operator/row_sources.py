@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse as sp
 
-from mbauc.readers import Block
+from mbauc.readers import RawBlock
 
 
 class Rows(list):
@@ -44,7 +44,7 @@ def make_blocks(rng, sizes=(50, 1, 80, 40), d=60, entries=6, kind="ones", weight
         X = sp.csr_array((values, columns.ravel(), np.arange(n + 1) * entries), shape=(n, d))
         y = (rng.random(n) < 0.2 + 0.4 * (columns[:, 0] < 4)).astype(np.int8)
         y[: min(n, 2)] = [0, 1][: min(n, 2)]
-        blocks.append(Block(X, y, rng.random(n) + 0.5 if weighted else None))
+        blocks.append(RawBlock(X, y, rng.random(n) + 0.5 if weighted else None))
     return blocks
 
 

@@ -14,10 +14,11 @@ from scipy import sparse as sp
 from mbauc import PairMoments
 from mbauc.errors import CancellationWarning, CheckpointError, DiskFullError, NonFiniteError
 from mbauc.pairs.operator import collector as collector_module
-from mbauc.pairs.operator import from_source
 from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
 from mbauc.pairs.operator.from_source import pair_rows_from_source
-from mbauc.readers import Block, LibsvmSource
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.readers import LibsvmSource, RawBlock
+from mbauc.rows.reading import read_blocks
 from mbauc.runtime.memory import own_memory
 from strategies import close, tables
 
@@ -50,7 +51,9 @@ def test_products_are_those_of_the_moments(table, cut, dense):
     X, y, weight = table
     parts = [slice(None, cut), slice(cut, None)]
     blocks = [
-        Block(X[p] if dense else sp.csr_array(X[p]), y[p].astype(int), weight if weight is None else weight[p])
+        RawBlock(
+            X[p] if dense else sp.csr_array(X[p]), y[p].astype(int), weight if weight is None else weight[p]
+        )
         for p in parts
         if y[p].size
     ]
@@ -86,16 +89,12 @@ def test_rows_that_fit_only_for_a_while_all_go_to_disk(rng, monkeypatch):
     blocks = make_blocks(rng, sizes=(400,) * 12)
     source = Rows(blocks, 60)
     wanted = read(source)
-    fixed = 60 * (8 * 40 + 80) + 4 * max(from_source.checked_blocks(source, checksums=False), key=size).nbytes
+    fixed = 60 * (8 * 40 + 80) + 4 * max(SparseBlock.of(block).nbytes for block in read_blocks(source))
     rows = read(source, memory=fixed + wanted.nbytes // 2)
     assert len(rows.chunks) == len(wanted.chunks)
     assert all(isinstance(chunk, StoredRows) for chunk in rows.chunks)
     np.testing.assert_array_equal(products_of(rows), products_of(wanted))
     assert isinstance(read(source, memory=fixed + wanted.nbytes).chunks[0], CompactRows)
-
-
-def size(block):
-    return block.nbytes
 
 
 @pytest.mark.skipif(not own_memory(), reason="the system does not tell what memory a process holds")
@@ -116,7 +115,7 @@ def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp
     wide = []
     for X, y, weight in blocks:
         spread = sp.csr_array((X.data, X.indices * 10 + 9, X.indptr), shape=(X.shape[0], 70_000))
-        wide.append(Block(spread, y, np.where(np.arange(y.size) % 3 == 1, 0.0, weight)))
+        wide.append(RawBlock(spread, y, np.where(np.arange(y.size) % 3 == 1, 0.0, weight)))
     wide[1] = wide[1]._replace(weight=np.zeros(1))
     X, y, weight = stacked(wide)
     rows = read(Rows(wide, 70_000), tmp_path, LITTLE)
@@ -135,7 +134,7 @@ def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp
 @pytest.mark.parametrize("folder", [False, True])
 @pytest.mark.parametrize("memory", [PLENTY, LITTLE])
 def test_one_class_only_is_an_error(tmp_path, folder, memory):
-    blocks = [Block(np.eye(3), np.zeros(3, dtype=int))]
+    blocks = [RawBlock(np.eye(3), np.zeros(3, dtype=int))]
     with pytest.raises(ValueError, match=r"no pairs in the source \(0 positives, 3 negatives"):
         read(Rows(blocks, 3), tmp_path if folder else None, memory)
     assert not (tmp_path / "rows.cache").exists()
@@ -146,30 +145,46 @@ def test_one_class_only_is_an_error(tmp_path, folder, memory):
 @pytest.mark.parametrize(
     ("block", "error", "message"),
     [
-        (Block(np.array([[1.0, np.nan]]), np.array([1])), NonFiniteError, "row 2, column 1"),
-        (Block(sp.csr_array([[0.0, np.inf]]), np.array([1])), NonFiniteError, "row 2, column 1"),
-        (Block(np.ones((1, 3)), np.array([1])), ValueError, "block 2 of the source has 3 columns"),
-        (Block(np.ones((1, 2)), np.array([1, 0])), ValueError, "1 rows and 2 labels"),
-        (Block(np.ones((1, 2)), np.array([2])), ValueError, r"block 2 .*\(from row 2 on\): y has label 2"),
-        (Block(np.ones((1, 2)), np.array(["a"])), ValueError, "block 2 .*label 'a'"),
-        (Block(np.ones((1, 2)), np.array([np.nan])), ValueError, "block 2 .*NaN"),
-        (Block(np.empty((0, 2)), np.array([1])), ValueError, "block 2 of the source has 0 rows and 1 labels"),
-        (Block(np.ones((1, 2)), np.array([1]), np.array([-1.0])), ValueError, "block 2 .*not negative"),
-        ((np.ones((1, 2)),), ValueError, r"block 2 of the source must be \(X, y\) or"),
+        (RawBlock(np.array([[1.0, np.nan]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (RawBlock(sp.csr_array([[0.0, np.inf]]), np.array([1])), NonFiniteError, "row 2, column 1"),
+        (
+            RawBlock(np.ones((1, 3)), np.array([1])),
+            ValueError,
+            "block 2 .*X has 3 columns, expected 2",
+        ),
+        (
+            RawBlock(np.ones((1, 2)), np.array([1, 0])),
+            ValueError,
+            r"block 2 .*X has 1 rows and y has shape \(2,\)",
+        ),
+        (RawBlock(np.ones((1, 2)), np.array([2])), ValueError, r"block 2 .*\(from row 2 on\): y has label 2"),
+        (RawBlock(np.ones((1, 2)), np.array(["a"])), ValueError, "block 2 .*label 'a'"),
+        (RawBlock(np.ones((1, 2)), np.array([np.nan])), ValueError, "block 2 .*NaN"),
+        (
+            RawBlock(np.empty((0, 2)), np.array([1])),
+            ValueError,
+            r"block 2 .*X has 0 rows and y has shape \(1,\)",
+        ),
+        (RawBlock(np.ones((1, 2)), np.array([1]), np.array([-1.0])), ValueError, "block 2 .*not negative"),
+        ((np.ones((1, 2)),), ValueError, r"block 2 of the source must be a tuple \(X, y\) or"),
         ((np.ones((1, 2)), np.array([2])), ValueError, "block 2 .*label 2"),
-        (Block(np.ones((1, 2)), np.array([1]), np.ones(3)), ValueError, "one weight for each row"),
-        (Block(np.array([[1e200, 1.0]]), np.array([1])), ValueError, "column 0 holds values whose squares"),
+        (RawBlock(np.ones((1, 2)), np.array([1]), np.ones(3)), ValueError, "one weight for each row"),
+        (
+            RawBlock(np.array([[1e200, 1.0]]), np.array([1])),
+            ValueError,
+            "column 0 .*squares",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_block_is_said(block, error, message):
     with pytest.raises(error, match=message):
-        read(Rows([Block(np.eye(2), np.array([0, 1])), block], 2))
+        read(Rows([RawBlock(np.eye(2), np.array([0, 1])), block], 2))
 
 
 def test_duplicates_integers_and_empty_blocks_are_fine():
     twice = sp.coo_array(([1, 1, 2], ([0, 0, 1], [0, 0, 1])), shape=(2, 2)).tocsr()
     twice.has_canonical_format = False
-    blocks = [Block(twice, np.array([1, 0])), Block(np.empty((0, 2)), np.array([], dtype=int))]
+    blocks = [RawBlock(twice, np.array([1, 0])), RawBlock(np.empty((0, 2)), np.array([], dtype=int))]
     rows = read(Rows(blocks, 2))
     np.testing.assert_array_equal(rows.order.restore(rows.mu), [2.0, -2.0])
 
@@ -183,9 +198,9 @@ def test_columns_far_from_zero_are_warned_of(rng, memory, mean):
     for own in (None, weight):
         far = np.column_stack([*constants, rng.standard_normal(50), mean + spread])
         with pytest.warns(CancellationWarning, match=r"column 4 lies so far from zero.*\(1 such column\)"):
-            read(Rows([Block(far, y, own)], 5), memory=memory)
+            read(Rows([RawBlock(far, y, own)], 5), memory=memory)
         # neither constants nor a mean of 1000 are a reason for a warning
-        read(Rows([Block(np.column_stack([*constants, 1000 + spread]), y, own)], 4), memory=memory)
+        read(Rows([RawBlock(np.column_stack([*constants, 1000 + spread]), y, own)], 4), memory=memory)
 
 
 # -- found again ---------------------------------------------------------------------------------------------
@@ -219,9 +234,9 @@ def test_changed_data_is_noticed(rng, tmp_path, finished, change):
             read(Torn(source, 3), tmp_path)
     X, y, weight = blocks[1]
     changed = {
-        "value": [blocks[0], Block(X * (1 + 1e-15), y, weight), *blocks[2:]],
-        "label": [blocks[0], Block(X, 1 - y, weight), *blocks[2:]],
-        "weight": [blocks[0], Block(X, y, weight * 2), *blocks[2:]],
+        "value": [blocks[0], RawBlock(X * (1 + 1e-15), y, weight), *blocks[2:]],
+        "label": [blocks[0], RawBlock(X, 1 - y, weight), *blocks[2:]],
+        "weight": [blocks[0], RawBlock(X, y, weight * 2), *blocks[2:]],
         "fewer": blocks[:2],
         "more": [*blocks, blocks[0]],
         "order": [blocks[1], blocks[0], *blocks[2:]],

@@ -12,7 +12,9 @@ from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.from_pairs import sampled_pair_rows
 from mbauc.pairs.operator.from_rows import pair_rows
-from mbauc.rows.block import Rows
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.rows.block import Block
+from mbauc.rows.draw import Sample
 from strategies import tables
 
 FORMS = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
@@ -70,8 +72,8 @@ def test_sampled_pairs(table, matched, sparse):
     X, y, _ = table
     rng = np.random.default_rng(0)
     i, j = rng.choice(np.flatnonzero(y), 9), rng.choice(np.flatnonzero(~y), 9)
-    data = Rows(sp.csr_array(X) if sparse else X, y, None)
-    rows, middle = sampled_pair_rows(data, (i, j), matched, 2)
+    data = Block(sp.csr_array(X) if sparse else X, y, None)
+    rows, middle = sampled_pair_rows(Sample(data, (i, j)), matched, 2)
     if matched:
         mu, sigma = reference.matched_moments(X[i], X[j])
     else:
@@ -90,9 +92,9 @@ def test_sampled_pairs_name_the_row_that_is_not_finite(matched, sparse, row, val
     if not np.isnan(value):
         X[9 - row, 2] = value  # inf - inf is no NaN of the caller's
     drawn = np.array([1, row if row < 5 else 2, 4]), np.array([6, row if row >= 5 else 9 - row, 9])
-    data = Rows(sp.csr_array(X) if sparse else X, np.arange(10) < 5, None)
+    data = Block(sp.csr_array(X) if sparse else X, np.arange(10) < 5, None)
     with pytest.raises(NonFiniteError) as caught:
-        sampled_pair_rows(data, drawn, matched, 1)
+        sampled_pair_rows(Sample(data, drawn), matched, 1)
     first = next(number for number in np.concatenate(drawn) if not np.isfinite(X[number, 2]))
     assert (caught.value.row, caught.value.column) == (first, 2)
     assert str(caught.value.value) == str(X[first, 2])
@@ -101,9 +103,9 @@ def test_sampled_pairs_name_the_row_that_is_not_finite(matched, sparse, row, val
 @pytest.mark.parametrize("sparse", [True, False])
 def test_sampled_pairs_whose_difference_overflows_are_finite_themselves(sparse):
     X = np.array([[1e308, 1.0], [-1e308, 2.0]])
-    data = Rows(sp.csr_array(X) if sparse else X, np.array([True, False]), None)
+    data = Block(sp.csr_array(X) if sparse else X, np.array([True, False]), None)
     with pytest.raises(ValueError, match="rescale the features") as caught:
-        sampled_pair_rows(data, (np.array([0]), np.array([1])), True, 1)
+        sampled_pair_rows(Sample(data, (np.array([0]), np.array([1]))), True, 1)
     assert not isinstance(caught.value, NonFiniteError)
 
 
@@ -185,8 +187,9 @@ def test_blocks_give_what_all_rows_at_once_give(rng):
     chunks = []
     for start in range(0, 3000, 700):
         part = slice(start, start + 700)
-        collector.count(X[part], groups(y[part]), weight[part], False)
-        chunks += collector.compact(X[part], groups(y[part]), weight[part], False)
+        block = SparseBlock(X[part], groups(y[part]), weight[part], False)
+        collector.count(block)
+        chunks += collector.compact(block)
     from mbauc.pairs.operator.sparse import PairRows
 
     blocks, whole = PairRows(chunks, collector, 2), pair_rows(X, groups(y), weight, 1)

@@ -28,7 +28,7 @@ from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
 from mbauc.paper.studies.clicks.results import QUICK, ClickResults, Point, Settings, choose
 from mbauc.paper.studies.clicks.runs import one_set, run
 from mbauc.paper.studies.clicks.sets import SETS, ClickSet, criteo_sample, select_sets, synthetic
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.solvers import Penalty, solve_elastic_net
 from shared_data import shared_folder
 
@@ -61,7 +61,7 @@ def small():
     X = sp.random_array((3000, 15), density=0.3, rng=rng, format="csr")
     y = (X @ rng.standard_normal(15) + 0.5 * rng.standard_normal(3000) > 0.8).astype(np.int8)
     return ClickSet(
-        "criteo", "made up", "criteo", 15, 1500, 500, 1000, 7, lambda a, b: Block(X[a:b], y[a:b]), "a"
+        "criteo", "made up", "criteo", 15, 1500, 500, 1000, 7, lambda a, b: RawBlock(X[a:b], y[a:b]), "a"
     )
 
 
@@ -124,7 +124,7 @@ def test_sampled_pairs_are_drawn_within_chunks_and_half_as_many_as_rows(small, r
 def test_a_chunk_of_one_class_has_no_pairs(small):
     pairs = SampledPairs(15, 1, np.random.default_rng(3))
     X = small.rows(0, 10).X
-    pairs.add(Block(X, np.ones(10, dtype=np.int8)))
+    pairs.add(RawBlock(X, np.ones(10, dtype=np.int8)))
     assert pairs.n_pairs == 0
 
 
@@ -170,7 +170,7 @@ def test_rivals_see_the_chunks_once_with_every_setting(small):
 
 
 def test_a_rival_that_diverges_is_out_and_said(small, tmp_path):
-    far = dataclasses.replace(small, rows=lambda a, b: Block(small.rows(a, b).X * 1e9, small.rows(a, b).y))
+    far = dataclasses.replace(small, rows=lambda a, b: RawBlock(small.rows(a, b).X * 1e9, small.rows(a, b).y))
     study = _results(one_set(far, TINY, 1))
     lost = [point.step for point in study.curve("criteo", "mb-psl") if np.isnan(point.validation)]
     assert lost == [1.0] * 3
@@ -193,7 +193,7 @@ def test_validation_rows_choose_and_lost_points_do_not():
 def test_test_rows_have_no_say(small):
     def other(a, b):
         X, y, _ = small.rows(a, b)
-        return Block(X, y[::-1].copy() if a >= small.n_train else y)
+        return RawBlock(X, y[::-1].copy() if a >= small.n_train else y)
 
     first = _results(one_set(small, TINY, 1))
     again = _results(one_set(dataclasses.replace(small, rows=other), TINY, 1))

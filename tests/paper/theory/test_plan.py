@@ -15,7 +15,7 @@ from mbauc import MBAClassifier, PairMoments, sample_pairs
 from mbauc.errors import NonFiniteError
 from mbauc.paper.theory import guaranteed_distance, plan_pairs, weight_bound
 from mbauc.paper.theory.measured import sizes_to_try
-from mbauc.rows.block import checked_rows
+from mbauc.rows.block import Block
 from shared_data import shared_file
 from strategies import tables
 
@@ -213,7 +213,7 @@ class TestMeasured:
         some = plan_pairs(np.vstack([small[0]] * 2), np.tile(small[1], 2), l2=0.1, draws=2, random_state=0)
         assert [row.pairs for row in some.measured] == [1000]
         y = np.arange(400) % 2
-        narrow, wide = (checked_rows(np.zeros((400, d)), y, None, None) for d in (3, 5000))
+        narrow, wide = (Block(np.zeros((400, d)), y == 1) for d in (3, 5000))
         assert sizes_to_try(narrow, 10**6, 10) == [1000, 10_000, 100_000]
         assert sizes_to_try(wide, 10**6, 10) == []
 

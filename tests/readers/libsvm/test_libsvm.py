@@ -20,7 +20,7 @@ from sklearn.datasets import load_svmlight_file
 
 from mbauc import PairMoments
 from mbauc.errors import MbaucWarning
-from mbauc.readers import Block, LibsvmSource, read_libsvm
+from mbauc.readers import LibsvmSource, RawBlock, read_libsvm
 from mbauc.readers.compressed import archive_kind
 from mbauc.readers.libsvm import lines, parsing, reading
 
@@ -245,7 +245,7 @@ def test_several_files_in_order_and_again(tmp_path):
     expected = [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [4, 0, 0, 0]]
     for _ in range(2):
         blocks = list(source)
-        assert [type(block) for block in blocks] == [Block] * 4
+        assert [type(block) for block in blocks] == [RawBlock] * 4
         np.testing.assert_array_equal(np.vstack([block.X.toarray() for block in blocks]), expected)
         assert [block.y.tolist() for block in blocks] == [[1], [0], [0], [1]]
     X, y = read_libsvm([str(first), str(second)])

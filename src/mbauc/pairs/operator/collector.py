@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.operator.sparse_block import SparseBlock
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
 from mbauc.runtime.threads import run_threads
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
-Groups = list[NDArray[np.intp]]
 
 #: Rows of a chunk, at most; few enough to share out evenly, and to count their entries in 32 bits.
 _CHUNK_ROWS = 65_536
@@ -51,6 +51,8 @@ class Collector:
         Threads to use.
     shift : ndarray of shape (n_features,), optional
         Taken off each stored value; for columns with a value in every row.
+    order : ColumnOrder, optional
+        That of the columns, where it is known; no rows need be counted then.
 
     Attributes
     ----------
@@ -65,15 +67,22 @@ class Collector:
     """
 
     def __init__(
-        self, n_features: int, groups: int = 2, n_threads: int = 1, shift: Array | None = None
+        self,
+        n_features: int,
+        groups: int = 2,
+        n_threads: int = 1,
+        shift: Array | None = None,
+        order: ColumnOrder | None = None,
     ) -> None:
-        self.order = ColumnOrder(n_features)
+        self.order = ColumnOrder(n_features) if order is None else order
         self.counts = [0] * groups
         self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
         self._n_threads = n_threads
         self.shift = np.zeros(n_features) if shift is None else shift
         self._shifted = shift is not None and bool(shift.any())
         self._short = n_features <= 1 << 16
+        if order is not None:
+            self.finish_counting()
         self.occurrences = np.zeros(n_features, dtype=np.int64)
         #: occurrences of each column among rows whose values and weights are one, by group …
         self._ones = np.zeros((groups, n_features), dtype=np.int64)
@@ -81,22 +90,11 @@ class Collector:
         self._sums: Array | None = None
         self._squares: Array | None = None
 
-    def count(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> None:
-        """Add a block to the sums, and number the columns that are new in it.
-
-        Parameters
-        ----------
-        X : CSR matrix
-            Canonical, with finite values.
-        groups : list of index arrays
-            Row numbers of each group.
-        weight : ndarray, optional
-            Weight of each row.
-        ones : bool
-            Whether all values of X are one.
-        """
+    def count(self, block: SparseBlock) -> None:
+        """Add a block to the sums, and number the columns that are new in it."""
         from mbauc.pairs.operator import kernels
 
+        X, groups, weight, ones = block.X, block.groups, block.weight, block.ones
         total = np.zeros(X.shape[1], dtype=np.int64)
         for group, rows in enumerate(groups):
             own = None if weight is None else weight[rows]
@@ -116,12 +114,13 @@ class Collector:
         self.occurrences += total
         self.order.admit(total)
 
-    def settle(self) -> None:
+    def finish_counting(self) -> None:
         """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
         self._short = self.order.used <= 1 << 16
 
-    def compact(self, X: Any, groups: Groups, weight: Array | None, ones: bool) -> list[CompactRows]:
-        """Compact rows of a block that has been counted."""
+    def compact(self, block: SparseBlock) -> list[CompactRows]:
+        """Compact rows of a block whose columns have numbers."""
+        X, groups, weight, ones = block.X, block.groups, block.weight, block.ones
         parts = [
             (group, part, plain)
             for group, rows in enumerate(groups)
@@ -209,10 +208,10 @@ class Collector:
     @classmethod
     def resume(cls, n_features: int, state: dict[str, NDArray[Any]], n_threads: int = 1) -> Collector:
         """A collector with the sums of a state, to the same bits; for rows that have not been shifted."""
-        collector = cls(n_features, state["counts"].size, n_threads)
         used = state["columns"].astype(np.intp)
-        collector.order.place_of[used] = np.arange(used.size, dtype=np.uint32)
-        collector.order._columns, collector.order.used = [used], int(used.size)
+        order = ColumnOrder.from_columns(n_features, used)
+        collector = cls(n_features, state["counts"].size, n_threads)
+        collector.order = order
         collector.counts = [int(count) for count in state["counts"]]
         collector.weights = [float(weight) for weight in state["weights"]]
         collector.squared_weights = [float(square) for square in state["squared_weights"]]

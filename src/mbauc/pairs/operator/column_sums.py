@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.scatter.sparse import all_ones, canonical_csr
-from mbauc.rows.folds import FoldRule, PartFolds
-from mbauc.rows.label_meaning import Labelled, Labels
-from mbauc.rows.matrix import is_sparse
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock
+from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.rows.accumulate import AccumulateTask
+from mbauc.rows.block import Block
 
 Array = NDArray[np.float64]
 
@@ -75,101 +74,64 @@ class ColumnSums:
             sparse(state.get("squares")),
         )
 
-    @classmethod
-    def zeros(cls, n_features: int) -> ColumnSums:
-        """Of no rows."""
-        return cls.of(Collector(n_features), 0)
-
-    def __add__(self, other: ColumnSums) -> ColumnSums:
+    def merge(self, other: ColumnSums) -> ColumnSums:
+        """Sums over the rows of both."""
         return ColumnSums(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
 
-    def collector(self, order_of: ColumnSums) -> Collector:
-        """A collector with these sums, its columns in the order of those of all rows."""
-        collector = Collector(self.ones.shape[1])
-        occurrences = np.asarray(order_of.occurrences.todense()).ravel().astype(np.int64)
-        collector.order.admit(occurrences)
-        collector.counts = [int(count) for count in self.counts]
-        collector.weights, collector.squared_weights = (list(map(float, row)) for row in self.weights)
-        collector._ones = np.asarray(self.ones.todense()).astype(np.int64)
+    def order(self) -> ColumnOrder:
+        """Columns in the order of their frequency among these rows."""
+        order = ColumnOrder(self.ones.shape[1])
+        order.admit(np.asarray(self.occurrences.todense()).ravel().astype(np.int64))
+        return order
+
+    def collector(self, order: ColumnOrder) -> Collector:
+        """A collector with these sums over columns in a given order."""
+        columns = order.columns
+        state = {
+            "columns": columns,
+            "counts": self.counts,
+            "weights": self.weights[0],
+            "squared_weights": self.weights[1],
+            "ones": np.asarray(self.ones.todense())[:, columns].astype(np.int64),
+        }
         if self.sums.nnz or self.squares.nnz:
-            collector._sums = np.asarray(self.sums.todense())
-            collector._squares = np.asarray(self.squares.todense())
-        collector.settle()
-        return collector
+            state |= {
+                "sums": np.asarray(self.sums.todense())[:, columns],
+                "squares": np.asarray(self.squares.todense())[:, columns],
+            }
+        return Collector.resume(self.ones.shape[1], state)
+
+
+def add_up(sums: Sequence[ColumnSums]) -> ColumnSums:
+    """Sums over the rows of all."""
+    return reduce(ColumnSums.merge, sums)
 
 
 @dataclass(frozen=True)
-class CheckedRows:
-    """Rows of one block and fold as a collector wants them."""
-
-    X: Any
-    groups: list[NDArray[np.intp]]
-    weight: Array | None
-    ones: bool
-
-
-def checked_sparse(rows: PartRows, positive: NDArray[np.bool_]) -> CheckedRows:
-    """A block as canonical sparse rows of finite values, in two groups."""
-    X = rows.X if is_sparse(rows.X) else sp.csr_array(np.asarray(rows.X, dtype=np.float64))
-    X = canonical_csr(X).astype(np.float64, copy=False)
-    ones = all_ones(X, 1)
-    groups = [np.flatnonzero(positive & rows.used), np.flatnonzero(~positive & rows.used)]
-    return CheckedRows(X, groups, rows.weight, ones)
-
-
-@dataclass(frozen=True)
-class SumColumns:
+class SumColumns(AccumulateTask):
     """Task: column sums of the rows of a part, one for each fold. Memory: ``O(d)`` for each fold."""
 
-    layout: Layout
-    classes: NDArray[Any] | None = None
-    folds: FoldRule | None = None
+    def start(self, fold: int) -> ColumnCounter:
+        """No rows yet."""
+        return ColumnCounter(self.schema.n_features)
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> Labelled[list[ColumnSums]]:
-        """The sums, and which labels were taken for positive."""
-        part = _Part(self, number)
-        visit_rows(number, blocks, self.layout, part.add)
-        sums = [ColumnSums.of(one, count) for one, count in zip(part.collectors, part.entries, strict=True)]
-        return Labelled(sums if part.labels.clear else None, part.labels.meaning)
+    def prepare(self, block: Block) -> SparseBlock:
+        """As canonical sparse rows of finite values."""
+        return SparseBlock.of(block)
 
-
-@dataclass
-class _Part:
-    task: SumColumns
-    number: int
-    collectors: list[Collector] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.labels = Labels(self.task.classes)
-        folds = self.task.folds
-        count = 1 if folds is None else folds.n_folds
-        self.collectors = [Collector(self.task.layout.n_features) for _ in range(count)]
-        self.entries = [0] * count
-        self.places = None if folds is None else folds.of_part(self.number)
-
-    def add(self, rows: PartRows) -> None:
-        positive = self.labels.positive(rows.y)
-        if positive is None:
-            return
-        block = checked_sparse(rows, positive)
-        for k, groups in enumerate(by_fold(block, rows, positive, self.places)):
-            self.collectors[k].count(block.X, groups, block.weight, block.ones)
-            lengths = np.diff(block.X.indptr)
-            self.entries[k] += int(sum(lengths[own].sum(dtype=np.int64) for own in groups))
+    def finish(self, accumulator: ColumnCounter) -> ColumnSums:
+        """The sums alone."""
+        return ColumnSums.of(accumulator.collector, accumulator.entries)
 
 
-def by_fold(
-    block: CheckedRows, rows: PartRows, positive: NDArray[np.bool_], places: PartFolds | None
-) -> list[list[NDArray[np.intp]]]:
-    """Row numbers of the groups of a block, for each fold."""
-    if places is None:
-        return [block.groups]
-    fold = places.of(rows, positive)
-    return [[own[fold[own] == k] for own in block.groups] for k in range(places.n_folds)]
+class ColumnCounter:
+    """Counts the rows of a part."""
 
+    def __init__(self, n_features: int) -> None:
+        self.collector, self.entries = Collector(n_features), 0
 
-def merge_columns(
-    first: Labelled[list[ColumnSums]], second: Labelled[list[ColumnSums]]
-) -> Labelled[list[ColumnSums]]:
-    """Sums over the rows of both."""
-    return first.merged(second, lambda a, b: [x + y for x, y in zip(a, b, strict=True)])
+    def add(self, block: SparseBlock, subset: NDArray[np.intp] | None = None) -> None:
+        """Count the rows of a block, all or some of them."""
+        own = block if subset is None else block.within(subset)
+        self.collector.count(own)
+        self.entries += own.n_entries

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,6 +44,16 @@ class ColumnOrder:
         self._columns: list[NDArray[np.intp]] = []
         self.used = 0
 
+    @classmethod
+    def from_columns(cls, n_features: int, columns: NDArray[np.integer]) -> ColumnOrder:
+        """An order in which columns have been met."""
+        order = cls(n_features)
+        order._append(columns.astype(np.intp))
+        return order
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_columns, (self.n_features, self.columns.astype(np.uint32))
+
     def admit(self, counts: NDArray[np.integer]) -> None:
         """Give numbers to columns that occur for the first time, by how often they do here."""
         new = np.flatnonzero((counts > 0) & (self.place_of == _UNSEEN))
@@ -49,7 +61,9 @@ class ColumnOrder:
             return
         # beyond 65,535 columns are equally worth their place in cache, and 16 bits are sorted at once
         rare = (65_535 - np.minimum(counts[new], 65_535)).astype(np.uint16)
-        new = new[np.argsort(rare, kind="stable")]
+        self._append(new[np.argsort(rare, kind="stable")])
+
+    def _append(self, new: NDArray[np.intp]) -> None:
         self.place_of[new] = np.arange(self.used, self.used + new.size, dtype=np.uint32)
         self._columns.append(new)
         self.used += new.size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,9 @@ from mbauc.errors import NonFiniteError
 from mbauc.pairs.operator.dense import DensePairRows
 from mbauc.pairs.operator.from_rows import pair_rows
 from mbauc.pairs.operator.sparse import PairRows
-from mbauc.pairs.scatter.sparse import canonical_csr
-from mbauc.rows.block import Rows
-from mbauc.rows.finite import raise_nonfinite
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.draw import Sample
+from mbauc.rows.finite import require_finite
+from mbauc.rows.matrix import canonical_csr, is_sparse
 
 Array = NDArray[np.float64]
 
@@ -34,19 +33,15 @@ class SampledPairRows(NamedTuple):
     middle: Array
 
 
-def sampled_pair_rows(
-    rows: Rows, drawn: tuple[NDArray[np.intp], NDArray[np.intp]], matched: bool, n_threads: int
-) -> SampledPairRows:
+def sampled_pair_rows(sample: Sample, matched: bool, n_threads: int) -> SampledPairRows:
     """Pairs of rows i[k], j[k], or all pairs among them, as something that multiplies vectors.
 
     Reads and copies the drawn rows, nothing else.
 
     Parameters
     ----------
-    rows : Rows
-        The data.
-    drawn : pair of index arrays
-        Row numbers of the positives and of the negatives.
+    sample : Sample
+        The pairs, and rows that hold them.
     matched : bool
         Whether to pair row k of one with row k of the other, instead of all with all.
     n_threads : int
@@ -57,7 +52,8 @@ def sampled_pair_rows(
     NonFiniteError
         At the first NaN or infinity among the drawn rows, by its row in X.
     """
-    X = canonical_csr(rows.X) if is_sparse(rows.X) else rows.X
+    X, drawn = sample.block.X, sample.pairs
+    X = canonical_csr(X) if is_sparse(X) else X
     plus, minus = X[drawn[0]], X[drawn[1]]
     for part, numbers in zip((plus, minus), drawn, strict=True):
         require_finite(part, numbers)
@@ -76,11 +72,3 @@ def sampled_pair_rows(
     together = np.concatenate(drawn)
     groups = [np.arange(size), np.arange(size, together.size)]
     return SampledPairRows(pair_rows(X[together], groups, None, n_threads), middle)
-
-
-def require_finite(part: Any, numbers: NDArray[np.intp]) -> None:
-    """Raise for the first NaN or infinity in rows that have these numbers elsewhere."""
-    try:
-        raise_nonfinite(part)
-    except NonFiniteError as error:
-        raise NonFiniteError(int(numbers[error.row]), error.column, error.value) from None

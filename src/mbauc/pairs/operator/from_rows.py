@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.dense import DensePairRows
 from mbauc.pairs.operator.sparse import PairRows
-from mbauc.pairs.scatter.sparse import all_ones, canonical_csr, shift_of_full_columns
-from mbauc.rows.matrix import is_sparse
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.scatter.sparse import all_ones, shift_of_full_columns
+from mbauc.rows.matrix import canonical_csr, is_sparse
 
 Array = NDArray[np.float64]
 
@@ -41,11 +42,12 @@ def pair_rows(
     ones = all_ones(X, n_threads)
     shift = None if ones else shift_of_full_columns(X, np.concatenate(groups))
     collector = Collector(X.shape[1], len(groups), n_threads, shift)
-    collector.count(X, groups, weight, ones)
-    collector.settle()
+    block = SparseBlock(X, groups, weight, ones)
+    collector.count(block)
+    collector.finish_counting()
     if not all(np.isfinite(collector.sums(group)[1]).all() for group in range(len(groups))):
         raise ValueError(
             f"X holds values as large as {np.abs(X.data).max():.3g}, whose squares overflow float64; "
             "rescale the features."
         )
-    return PairRows(collector.compact(X, groups, weight, ones), collector, n_threads)
+    return PairRows(collector.compact(block), collector, n_threads)

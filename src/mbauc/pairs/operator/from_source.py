@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.errors import CheckpointError
-from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import Chunk, CompactRows
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache, wrong_columns
 from mbauc.pairs.operator.sparse import PairRows
-from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, fingerprint_as_json
-from mbauc.rows.reading import CheckedBlock, checked_blocks
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
+from mbauc.rows.reading import read_blocks, rows_of_source
+from mbauc.rows.source import Observe, Source, about_rows, ignore
+from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.memory import own_memory
 from mbauc.runtime.progress import Progress, progress
 from mbauc.store.json_values import describe_differences
 from mbauc.store.lock import FolderLock
-
-if TYPE_CHECKING:
-    from mbauc.rows.source import Source
 
 #: Name of the cache in its folder.
 CACHE_NAME = "rows.cache"
@@ -56,6 +58,7 @@ def pair_rows_from_source(
     memory: int,
     folder: Path | None = None,
     show: bool = False,
+    observe: Observe = ignore,
 ) -> PairRows:
     """Rows of a source as something that multiplies vectors, in one pass over its blocks.
 
@@ -86,13 +89,15 @@ def pair_rows_from_source(
         Where to keep the cache file; made if it does not exist.
     show : bool
         Show a progress bar on a terminal.
+    observe : callable
+        Looks on while blocks are read.
 
     Raises
     ------
     CheckpointError
         If the file in the folder is damaged, or the data is not what it was made from.
     DiskFullError
-        If the file cannot be written. A temporary one is gone then, one in ``folder`` can be gone on from.
+        If the file cannot be written. A temporary one is gone then, one in ``folder`` can be resumed from.
     ValueError
         If the rows are of one class, or something is wrong with a block.
 
@@ -101,33 +106,53 @@ def pair_rows_from_source(
     CancellationWarning
         If a column is so far from zero that little is left of its differences.
     """
-    from mbauc.rows.source import about_rows
-
     require_column_room(source.n_features, memory)
     with progress(about_rows(source), "reading rows", show=show) as advance:
-        reading = _Reading(source, n_threads, memory, advance)
+        reading = _Reading(source, n_threads, memory, advance, observe)
         if folder is None:
-            chunks = reading.collected()
+            chunks = reading.collect()
         else:
             folder = Path(os.fsdecode(folder))
             lock = FolderLock(folder, "rows.lock")
             try:
                 path = folder / CACHE_NAME
-                chunks = reading.found(path) if path.exists() else reading.kept(path)
+                chunks = reading.reuse(path) if path.exists() else reading.write(path)
             finally:
                 lock.release()
-    check_overflow(reading.collector)
-    rows = PairRows(chunks, reading.collector, n_threads)
+    collector = reading.collector
+    for group in range(len(collector.counts)):
+        check_overflow(collector.order.columns, collector.sums(group)[1])
+    rows = PairRows(chunks, collector, n_threads)
     warn_of_lost_digits(rows)
     return rows
+
+
+class _Marked(NamedTuple):
+    """A block, which of its rows are positive and have weight, and its checksum if one was asked for."""
+
+    rows: SparseBlock
+    positive: NDArray[np.bool_]
+    mark: BlockMark
+
+
+def _marked_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, None]:
+    for block in read_blocks(source):
+        if not block.n_rows:
+            continue
+        with rows_of_source(block):
+            rows = SparseBlock.of(block)
+        crc = content_crc(rows.X, block.positive, block.weight, rows.ones) if checksums else 0
+        yield _Marked(rows, block.positive & block.used, BlockMark(block.n_rows, crc))
 
 
 class _Reading:
     """One pass over a source, or none."""
 
-    def __init__(self, source: Source, n_threads: int, memory: int, advance: Progress) -> None:
+    def __init__(
+        self, source: Source, n_threads: int, memory: int, advance: Progress, observe: Observe
+    ) -> None:
         self._source, self._n_threads, self._memory = source, n_threads, memory
-        self._advance = advance
+        self._advance, self._observe = advance, observe
         self.collector = Collector(source.n_features, 2, n_threads)
         self._largest = self._n_blocks = 0
         self._before, self._beside = own_memory(), 0
@@ -148,7 +173,7 @@ class _Reading:
 
     # -- without a folder ----------------------------------------------------------------------------------
 
-    def collected(self) -> list[Chunk]:
+    def collect(self) -> list[Chunk]:
         """Rows in memory, or in a temporary file as soon as they do not fit."""
         held: deque[tuple[list[CompactRows], BlockMark]] = deque()
         size = 0
@@ -174,7 +199,7 @@ class _Reading:
 
     # -- with one ------------------------------------------------------------------------------------------
 
-    def kept(self, path: Path) -> list[Chunk]:
+    def write(self, path: Path) -> list[Chunk]:
         """Rows in a file that is written now, or gone on with."""
         now = fingerprint_as_json(self._source)
         writer = RowCacheWriter(path, self._header(now), self._n_threads)
@@ -186,7 +211,7 @@ class _Reading:
                 self._require_room()
                 if number < len(before.marks):
                     before.compare(number, block.mark)
-                    self._count(block)
+                    self.collector.count(block.rows)
                 else:
                     writer.add_block(self._compacted(block), block.mark)
             before.compare_length(self._n_blocks)
@@ -196,7 +221,7 @@ class _Reading:
         finally:
             writer.close()
 
-    def found(self, path: Path) -> list[Chunk]:
+    def reuse(self, path: Path) -> list[Chunk]:
         """Rows in a complete file; the source is read only if it does not vouch for being the same."""
         cache = open_cache(path, self._n_threads)
         if cache.n_features != self._source.n_features:
@@ -215,23 +240,19 @@ class _Reading:
     def _header(self, fingerprint: dict[str, Any] | None) -> dict[str, Any]:
         return {"n_features": self._source.n_features, "fingerprint": fingerprint}
 
-    def _blocks(self, checksums: bool) -> Iterator[tuple[int, CheckedBlock]]:
-        """Blocks and their numbers, from 0."""
-        self._n_blocks = 0
-        running = RunningAuc(self._advance)
-        for block in checked_blocks(self._source, checksums=checksums):
-            running.see(block.X, block.positive)
-            self._largest = max(self._largest, block.nbytes)
+    def _blocks(self, checksums: bool) -> Iterator[tuple[int, _Marked]]:
+        """Blocks and their numbers, from 0; the next one is read and checked while the caller works on one."""
+        self._n_blocks, look = 0, self._observe(self._advance)
+        for block in one_ahead(_marked_blocks(self._source, checksums)):
+            look(block.rows.X, block.positive)
+            self._largest = max(self._largest, block.rows.nbytes)
             yield self._n_blocks, block
             self._n_blocks += 1
             self._advance(block.mark.rows)
 
-    def _count(self, block: CheckedBlock) -> None:
-        self.collector.count(block.X, block.groups, block.weight, block.ones)
-
-    def _compacted(self, block: CheckedBlock) -> list[CompactRows]:
-        self._count(block)
-        return self.collector.compact(block.X, block.groups, block.weight, block.ones)
+    def _compacted(self, block: _Marked) -> list[CompactRows]:
+        self.collector.count(block.rows)
+        return self.collector.compact(block.rows)
 
     def _require_pairs(self) -> None:
         plus, minus = self.collector.counts

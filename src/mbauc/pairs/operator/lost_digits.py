@@ -1,62 +1,96 @@
-"""Columns too large, or too far from zero, for sums that could not be centred while they were made."""
+"""Columns too large, or too far from zero, for sums that were not centred while they were made."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import CancellationWarning
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.operator.compact_rows import Chunk
+from mbauc.pairs.operator.pair_sums import Group
+from mbauc.runtime.warn import warn
+
+Array = NDArray[np.float64]
 
 #: A squared mean this much larger than the second moment of the differences leaves them six digits.
 _FAR = 1e10
 
 
-def check_overflow(collector: Collector) -> None:
-    """Raise if the squares of a column are beyond floating point."""
-    for group in range(len(collector.counts)):
-        beyond = np.flatnonzero(~np.isfinite(collector.sums(group)[1]))
-        if beyond.size:
-            column = int(collector.order.columns[beyond[0]])
-            raise ValueError(
-                f"column {column:,} holds values whose squares overflow float64; rescale the features "
-                "(sklearn.preprocessing.MaxAbsScaler)."
-            )
+class Extremes(NamedTuple):
+    """Rows with a value in each of some columns, and the smallest and largest of these values."""
+
+    counts: NDArray[np.int64]
+    lowest: Array
+    highest: Array
+
+    def merge(self, other: Extremes) -> Extremes:
+        """Of the rows of both."""
+        return Extremes(
+            self.counts + other.counts,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+        )
 
 
-def warn_of_lost_digits(rows: PairRows) -> None:
+class UncentredPairs(Protocol):
+    """An operator whose rows were packed as they came."""
+
+    groups: Sequence[Group]
+    diagonal: Array
+    order: ColumnOrder
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all groups."""
+
+    def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
+        """Rows with a value in each of some columns, and the extremes of these values."""
+
+
+def check_overflow(columns: NDArray[np.integer], squares: Array) -> None:
+    """Raise if the sum of squares of a column is beyond floating point."""
+    beyond = columns[~np.isfinite(squares)]
+    if beyond.size:
+        raise ValueError(
+            f"column {int(beyond.min()):,} of X holds values whose squares overflow float64; rescale the "
+            "features (sklearn.preprocessing.MaxAbsScaler)."
+        )
+
+
+def warn_of_lost_digits(rows: UncentredPairs) -> None:
     """Warn of columns whose differences drown in the rounding errors of their means.
 
     Constant columns have no differences to lose. ``O(d)``, and a sweep over the rows if there is a suspicion.
     """
-    far = np.max([group.mean**2 for group in rows.groups], axis=0) > _FAR * rows.diagonal
-    if not far.any():
+    far = np.flatnonzero(np.max([group.mean**2 for group in rows.groups], axis=0) > _FAR * rows.diagonal)
+    if not far.size:
         return
-    lost = np.flatnonzero(far & ~_constant(rows, far))
+    seen = rows.find_extremes(far)
+    lost = far[(seen.counts < rows.n_rows) | (seen.lowest < seen.highest)]
     if lost.size:
-        warnings.warn(
+        warn(
             f"column {int(rows.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
             f"that its differences keep fewer than 6 digits ({lost.size:,} such "
-            f"column{'s' if lost.size > 1 else ''}). Rows that are read once cannot be shifted: "
-            "centre the column.",
+            f"column{'s' if lost.size > 1 else ''}). Centre the column, or use solver='gram'.",
             CancellationWarning,
-            stacklevel=4,
         )
 
 
-def _constant(rows: PairRows, looked_at: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of some columns have one and the same value in every row."""
-    count = np.zeros(looked_at.size, dtype=np.int64)
-    lowest, highest = np.full(looked_at.size, np.inf), np.full(looked_at.size, -np.inf)
-    for stored in rows.chunks:
+def find_extremes(chunks: Iterable[Chunk], columns: NDArray[np.intp]) -> Extremes:
+    """Extremes of some columns, given by their new numbers in rising order, over compact rows."""
+    size = columns.size
+    found = Extremes(np.zeros(size, dtype=np.int64), np.full(size, np.inf), np.full(size, -np.inf))
+    for stored in chunks:
         chunk = stored.loaded()
-        places = np.flatnonzero(looked_at[chunk.columns])
-        columns = chunk.columns[places]
-        values = np.ones(places.size) if chunk.values is None else chunk.values[places].astype(np.float64)
-        count += np.bincount(columns, minlength=count.size)
-        np.minimum.at(lowest, columns, values)
-        np.maximum.at(highest, columns, values)
-    return np.asarray((count == rows.n_rows) & (lowest == highest))
+        place = np.minimum(np.searchsorted(columns, chunk.columns), size - 1)
+        entries = np.flatnonzero(columns[place] == chunk.columns)
+        place = place[entries]
+        values = np.ones(entries.size) if chunk.values is None else chunk.values[entries].astype(np.float64)
+        found.counts[...] += np.bincount(place, minlength=size)
+        np.minimum.at(found.lowest, place, values)
+        np.maximum.at(found.highest, place, values)
+    return found

@@ -1,23 +1,30 @@
-"""Products with Σ on a cluster: one job each, over compact rows that the workers hold."""
+"""Products with Σ of rows in parts: one job each, over compact rows that the workers hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.column_sums import ColumnSums, by_fold, checked_sparse
+from mbauc.pairs.operator.column_sums import ColumnSums, SumColumns, add_up
+from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
+from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
 from mbauc.pairs.operator.pair_sums import ColumnPairs
 from mbauc.pairs.operator.sparse import groups_of, sweep
+from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.rows.accumulate import accumulate
+from mbauc.rows.block import Block
 from mbauc.rows.folds import FoldRule
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock, Parts
+from mbauc.rows.labels import Labels
+from mbauc.rows.parts import PartedRows, Parts
+from mbauc.rows.reading import Item, visit_blocks
+from mbauc.rows.schema import Schema
 
 Array = NDArray[np.float64]
 
@@ -33,36 +40,29 @@ class KeptRows(NamedTuple):
 class PackRows:
     """Task: the rows of a part in compact form, 2 or 4 bytes an entry."""
 
-    layout: Layout
+    schema: Schema
     classes: NDArray[Any]
-    place_of: NDArray[np.uint32]
-    used: int
+    order: ColumnOrder
     folds: FoldRule | None = None
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> list[KeptRows]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> list[KeptRows]:
         """The rows, in chunks."""
-        part = _Packing(self, self.folds and self.folds.of_part(number))
-        visit_rows(number, blocks, self.layout, part.add)
-        return part.kept
+        places = None if self.folds is None else self.folds.of_part(number)
+        collector = Collector(self.schema.n_features, order=self.order)
+        packed: list[KeptRows] = []
 
+        def pack(block: Block) -> None:
+            rows = SparseBlock.of(block)
+            if places is None:
+                packed.extend(KeptRows(0, chunk) for chunk in collector.compact(rows))
+                return
+            fold = places.of(block)
+            for k in range(places.n_folds):
+                own = rows.within(np.flatnonzero(fold == k))
+                packed.extend(KeptRows(k, chunk) for chunk in collector.compact(own))
 
-@dataclass
-class _Packing:
-    task: PackRows
-    places: Any
-    kept: list[KeptRows] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.collector = Collector(self.task.layout.n_features)
-        self.collector.order.place_of, self.collector.order.used = self.task.place_of, self.task.used
-        self.collector.settle()
-
-    def add(self, rows: PartRows) -> None:
-        positive = rows.positive(self.task.classes)
-        block = checked_sparse(rows, positive)
-        for k, groups in enumerate(by_fold(block, rows, positive, self.places)):
-            compact = self.collector.compact(block.X, groups, block.weight, block.ones)
-            self.kept += [KeptRows(k, chunk) for chunk in compact]
+        visit_blocks(number, blocks, self.schema, Labels(self.classes), pack)
+        return packed
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,18 @@ class SumLeading:
         return self.plan.sums(of_folds(kept, self.left_out))
 
 
+@dataclass(frozen=True)
+class FindExtremes:
+    """Task: the extremes of some columns, given by their new numbers in rising order."""
+
+    columns: NDArray[np.intp]
+    left_out: int | None = None
+
+    def __call__(self, number: int, kept: Iterable[KeptRows]) -> Extremes:
+        """Of the compact rows of a part."""
+        return find_extremes(of_folds(kept, self.left_out), self.columns)
+
+
 def of_folds(kept: Iterable[KeptRows], left_out: int | None) -> Iterable[CompactRows]:
     """Rows of all folds but one."""
     return (chunk for fold, chunk in kept if fold != left_out)
@@ -106,8 +118,8 @@ def add(first: Any, second: Any) -> Any:
     return first + second
 
 
-class ClusterPairRows(ColumnPairs):
-    """The pairs of rows on a cluster as something that multiplies vectors; a product is one job.
+class PartedPairRows(ColumnPairs):
+    """The pairs of packed rows in parts as a linear operator; a product is one job.
 
     A vector goes to every worker and one comes back from each part, merged in a tree. Memory of a task: two
     vectors over the columns in use; of the driver, those of the solver.
@@ -118,18 +130,16 @@ class ClusterPairRows(ColumnPairs):
         The rows.
     sums : ColumnSums
         Of the rows that count.
-    all_sums : ColumnSums
-        Of all rows, which the order of the columns comes from.
+    order : ColumnOrder
+        That of the columns of all rows.
     left_out : int, optional
         A fold that does not count.
     """
 
-    def __init__(
-        self, kept: Parts, sums: ColumnSums, all_sums: ColumnSums, left_out: int | None = None
-    ) -> None:
-        collector = sums.collector(all_sums)
-        super().__init__(groups_of(collector), np.zeros(collector.order.columns.size))
-        self.order = collector.order
+    def __init__(self, kept: Parts, sums: ColumnSums, order: ColumnOrder, left_out: int | None = None) -> None:
+        collector = sums.collector(order)
+        super().__init__(groups_of(collector), np.zeros(order.used))
+        self.order = order
         self._kept, self._left_out, self._entries = kept, left_out, sums.entries
         self._block: Array | None = None
 
@@ -137,11 +147,68 @@ class ClusterPairRows(ColumnPairs):
         """About Σ among the most frequent columns; one job, once."""
         if self._block is None:
             plan = LeadingBlock.plan(self, self._entries)
-            self._block = plan.block(self.mu, self._kept.merged(SumLeading(plan, self._left_out), add))
+            self._block = plan.block(self.mu, self._kept.reduce(SumLeading(plan, self._left_out), add))
         return self._block
+
+    def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
+        """Rows with a value in each of some columns, and the extremes of these values; one job."""
+        found: Extremes = self._kept.reduce(FindExtremes(columns, self._left_out), Extremes.merge)
+        return found
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         scales = [1.0 / group.weight for group in self.groups]
-        found = self._kept.merged(Sweep(v, centres, scales, self._left_out), add_pairs)
+        found = self._kept.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]
+
+
+class PackedRows:
+    """Compact rows that the workers hold, each with its fold: what operators of all rows and of splits share.
+
+    Parameters
+    ----------
+    rows : PartedRows
+        The rows.
+    folds : FoldRule, optional
+        Who is held out.
+
+    Attributes
+    ----------
+    classes : ndarray of two labels
+    sums : list of ColumnSums
+        Of each fold.
+    order : ColumnOrder
+        That of the columns of all rows.
+    packed : Parts of KeptRows
+    """
+
+    def __init__(self, rows: PartedRows, folds: FoldRule | None = None) -> None:
+        self.sums, self.classes = sum_columns(rows, folds)
+        self.total = add_up(self.sums)
+        self.order = self.total.order()
+        self.packed = rows.parts.persist(PackRows(rows.schema, self.classes, self.order, folds))
+
+    def operator(self, left_out: int | None = None) -> PartedPairRows:
+        """The pairs of all rows, or of those that are not in a fold."""
+        if left_out is None:
+            return PartedPairRows(self.packed, self.total, self.order)
+        others = add_up([one for fold, one in enumerate(self.sums) if fold != left_out])
+        return PartedPairRows(self.packed, others, self.order, left_out)
+
+    def release(self) -> None:
+        """Give back what the workers hold."""
+        self.packed.release()
+
+
+def sum_columns(rows: PartedRows, folds: FoldRule | None = None) -> tuple[list[ColumnSums], NDArray[Any]]:
+    """Column sums of all rows, of each fold if there are folds, and the classes; one job."""
+    sums, classes = accumulate(rows.parts, SumColumns(rows.schema, folds=folds), rows.classes)
+    plus, minus = add_up(sums).counts
+    if not plus or not minus:
+        raise ValueError(
+            f"there are no pairs ({plus:,} positives, {minus:,} negatives of positive weight); pairs need rows "
+            "of both classes."
+        )
+    for one in sums:
+        check_overflow(one.squares.indices, one.squares.data)
+    return sums, classes

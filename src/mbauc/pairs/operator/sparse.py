@@ -11,6 +11,7 @@ from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.columns import ColumnOrder
 from mbauc.pairs.operator.compact_rows import Chunk
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
+from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
 from mbauc.pairs.operator.pair_sums import ColumnPairs, Group
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
@@ -73,6 +74,10 @@ class PairRows(ColumnPairs):
 
         found = run_threads(sums, range(len(self.groups)), self.shards)
         return plan.block(self.mu, sum(found[1:], found[0]))
+
+    def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
+        """Rows with a value in each of some columns, and the extremes of these values; one sweep."""
+        return find_extremes(self.chunks, columns)
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         scales = [1.0 / group.weight for group in self.groups]

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.scatter.dense import OWN_SCATTER_COLUMNS, dense_class_scatter
 from mbauc.pairs.scatter.packed import PackedScatters
-from mbauc.pairs.scatter.sparse import all_ones, canonical_csr, sparse_class_scatter
+from mbauc.pairs.scatter.sparse import all_ones, sparse_class_scatter
 from mbauc.pairs.scatter.weighted_mean import WeightedMean
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import single_threaded_blas
 

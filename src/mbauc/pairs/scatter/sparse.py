@@ -25,22 +25,6 @@ _MIN_CHUNK, _MAX_CHUNK = 1_000_000, 6_000_000
 _PIECES = 16
 
 
-def canonical_csr(X: Any) -> Any:
-    """X as CSR with sorted columns and duplicates summed; X itself where it is so already."""
-    if (X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8)) or not X.dtype.isnative:
-        X = X.astype(np.float64)
-    if X.format != "csr":
-        X = X.tocsr()
-        if X.has_canonical_format:
-            return X
-    elif X.has_canonical_format:
-        return X
-    else:
-        X = X.copy()
-    X.sum_duplicates()
-    return X
-
-
 def all_ones(X: Any, n_threads: int) -> bool:
     """Whether every stored value of a CSR matrix is 1; raises if one is not finite."""
     from mbauc.pairs.scatter import kernels

@@ -13,7 +13,7 @@ from scipy import sparse as sp
 from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.paper.clicks import world
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.ahead import compute_ahead, cut_ranges
 from mbauc.runtime.threads import thread_count
 
@@ -155,10 +155,10 @@ class ClickLog:
 
     # -- hashed --------------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         yield from self._blocks(self.block_rows)
 
-    def rows(self, start: int = 0, stop: int | None = None) -> Block:
+    def rows(self, start: int = 0, stop: int | None = None) -> RawBlock:
         """Rows ``start`` to ``stop`` - 1 of this log, hashed; all by default.
 
         12 bytes for each entry and 5 for each row, twice that meanwhile.
@@ -172,12 +172,12 @@ class ClickLog:
         # numbers of 32 bits where they suffice, as scipy would choose
         ends = np.cumsum(sizes, dtype=np.int32 if columns.size < 2**31 else np.int64)
         y = np.concatenate([block.y for block in blocks])
-        return Block(self._matrix(np.ones(columns.size), columns, ends), y)
+        return RawBlock(self._matrix(np.ones(columns.size), columns, ends), y)
 
-    def _blocks(self, rows: int) -> Iterator[Block]:
+    def _blocks(self, rows: int) -> Iterator[RawBlock]:
         return compute_ahead(self._block, cut_ranges(self.n_rows, rows), self._n_threads)
 
-    def _block(self, piece: range) -> Block:
+    def _block(self, piece: range) -> RawBlock:
         from mbauc.paper.clicks import slot_kernels
 
         most = len(piece) * len(SHAPES[self.shape].columns)
@@ -186,7 +186,7 @@ class ClickLog:
         tables, slots = world.tables(self.shape, self.seed), world.slots(self.shape, self.n_features)
         first = self.start + piece.start
         count = slot_kernels.rows(first, tables, self._truth, slots, ends, columns, entries, y)
-        return Block(self._matrix(entries[:count], columns[:count], ends), y)
+        return RawBlock(self._matrix(entries[:count], columns[:count], ends), y)
 
     def _matrix(
         self, entries: NDArray[np.float64], columns: NDArray[np.int32], ends: NDArray[Any]

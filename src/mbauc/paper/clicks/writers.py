@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.ahead import compute_ahead, cut_ranges
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
@@ -22,7 +22,12 @@ _TEXT_ROWS, _GROUP_ROWS = 1 << 14, 1 << 17
 
 
 def write_libsvm(
-    path: Path, rows: Callable[[int, int], Block], n_rows: int, n_features: int, n_threads: int, verbose: bool
+    path: Path,
+    rows: Callable[[int, int], RawBlock],
+    n_rows: int,
+    n_features: int,
+    n_threads: int,
+    verbose: bool,
 ) -> int:
     """Write hashed rows, made by ``rows`` from their first and last numbers; returns how many."""
     from mbauc.paper.clicks.text_kernels import four_digits, text

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.scatter.sparse import all_ones, canonical_csr
-from mbauc.rows.block import Rows
+from mbauc.pairs.scatter.sparse import all_ones
+from mbauc.rows import block as checked
 from mbauc.rows.finite import checked_squares
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.threads import thread_count
 
 #: Rows a block, so that a progress bar moves and an interrupt is heard.
@@ -50,7 +50,7 @@ class Table:
         If a value is NaN or infinite.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: checked.Block) -> None:
         self.positive = rows.positive
         self.X: Any = rows.X
         self._values: NDArray[Any] | None = None

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from mbauc.estimators.splits import shuffled_folds
 from mbauc.metrics import roc_auc
 from mbauc.pairs.moments import PairMoments
 from mbauc.paper.rivals import AdaOAM, OnlineLogisticRegression
+from mbauc.rows.folds import FoldsByRank
 from mbauc.solvers import Penalty, RidgePath, elastic_net_path, solve_elastic_net
 
 Array = NDArray[np.float64]
@@ -63,10 +63,11 @@ def draw_pairs(y: NDArray[np.int64], pairs: int, rng: np.random.Generator) -> tu
 
 def draw_folds(y: NDArray[np.int64], rng: np.random.Generator) -> Places:
     """Number of the fold of each row, both classes spread evenly."""
+    classes = [np.flatnonzero(y == label) for label in (0, 1)]
     fold = np.empty(y.size, dtype=np.intp)
-    for label in (0, 1):
-        rows = np.flatnonzero(y == label)
-        fold[rows] = shuffled_folds(rows.size, FOLDS, rng)
+    drawn = FoldsByRank.draw((classes[0].size, classes[1].size), FOLDS, rng)
+    for rows, folds in zip(classes, drawn.folds, strict=True):
+        fold[rows] = folds
     return fold
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.sampling import draw_moments
-from mbauc.rows.block import Rows
+from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
@@ -46,7 +46,7 @@ class Measured:
     guaranteed: float
 
 
-def sizes_to_try(rows: Rows, n_pairs: int, draws: int) -> list[int]:
+def sizes_to_try(rows: Block, n_pairs: int, draws: int) -> list[int]:
     """Numbers of pairs below N that are drawn and solved in a bearable time."""
     n, d = rows.X.shape
     sparse = is_sparse(rows.X)
@@ -63,7 +63,7 @@ def sizes_to_try(rows: Rows, n_pairs: int, draws: int) -> list[int]:
 
 
 def measure_draws(
-    rows: Rows,
+    rows: Block,
     sizes: Sequence[int],
     draws: int,
     error: Callable[[PairMoments], float],
@@ -79,7 +79,7 @@ def measure_draws(
 
     Parameters
     ----------
-    rows : Rows
+    rows : Block
         To draw from.
     sizes : sequence of int
         Numbers of pairs.

@@ -11,6 +11,7 @@ from scipy.linalg import eigvalsh
 from sklearn.base import clone
 
 from mbauc.checks import check_choice, check_flag, check_number, check_whole
+from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.paper.theory.bounds import Constants, check_probability, weight_bound
 from mbauc.paper.theory.measured import Measured, measure_draws, sizes_to_try
@@ -22,8 +23,8 @@ from mbauc.paper.theory.pairs_needed import (
     pairs_needed,
 )
 from mbauc.paper.theory.radius import squared_radius
-from mbauc.rows.block import checked_rows
-from mbauc.rows.labels import find_classes
+from mbauc.rows.block import Block
+from mbauc.rows.labels import Labels, find_classes
 from mbauc.runtime.progress import progress, waiting
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Penalty, Solution
@@ -121,9 +122,10 @@ def plan_pairs(
     _check_settings(l1, l2, delta, epsilon, relative, constants, measure, draws)
     n_threads = thread_count(n_jobs)
     find_classes(y)
-    rows = checked_rows(X if feature_map is None else _map_features(feature_map, X, y), y, sample_weight, None)
+    X = X if feature_map is None else _map_features(feature_map, X, y)
+    rows = Block.checked(X, y, sample_weight, Labels())
     with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
-        moments = PairMoments._of_rows(rows, n_threads, advance=advance)
+        moments = moments_of_block(rows, n_threads, advance=advance)
     with waiting(f"solving for {moments.n_features:,} columns", show=verbose):
         exact = _Exact.of(moments, float(l1), l2)
     kept = None if rows.weight is None else np.flatnonzero(rows.weight > 0)

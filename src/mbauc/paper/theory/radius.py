@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.pairs.scatter.sparse import canonical_csr
-from mbauc.rows.matrix import is_sparse
+from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
 from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
-from mbauc.rows.source import Block, file_stamps
+from mbauc.rows.source import RawBlock, file_stamps
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
 
@@ -155,13 +155,13 @@ class LibsvmSource:
         self._note_queries(reading)
         return complete._replace(known=self._labels.two)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             self._note_queries(reading)
             X = build_matrix([rows], self.n_features, ignore_others=self._ignore_others)
-            yield Block(X, self._labels.binary(rows.labels))
+            yield RawBlock(X, self._labels.binary(rows.labels))
         self.skipped = reading.skipped
 
     def fingerprint(self) -> dict[str, object]:

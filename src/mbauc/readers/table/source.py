@@ -24,7 +24,7 @@ from mbauc.readers.table.labels import TableLabels
 from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
 from mbauc.readers.table.reading import TableReader, TableRows
-from mbauc.rows.source import Block, NumberedScores, ScoredBlock
+from mbauc.rows.source import NumberedScores, RawBlock, ScoredBlock
 
 
 @dataclass(frozen=True)
@@ -385,10 +385,10 @@ class TableSource:
 
     # -- reading -------------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[RawBlock]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
         for rows, y in self._labelled_rows():
-            yield Block(self.encoding.matrix(rows.features), y, rows.weight)
+            yield RawBlock(self.encoding.matrix(rows.features), y, rows.weight)
 
     def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""

@@ -14,7 +14,7 @@ from mbauc.errors import DivergedError
 from mbauc.pairs.operator.sparse import PairRows
 from mbauc.paper.rivals import FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from mbauc.paper.rivals.mini_batch_pairwise import Loss
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.threads import run_threads
 from mbauc.solvers import (
     Penalty,
@@ -155,7 +155,7 @@ class RivalModels:
         makers = {rival.key: rival.make for rival in RIVALS}
         self._models = [makers[key](value, step, n_rows, seed) for key, value, step in self._places]
 
-    def learn(self, chunk: Block, n_threads: int) -> None:
+    def learn(self, chunk: RawBlock, n_threads: int) -> None:
         """One pass over a chunk. A model that diverges is out."""
 
         def task(numbers: Iterable[int]) -> None:

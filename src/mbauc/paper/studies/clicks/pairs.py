@@ -12,9 +12,10 @@ from mbauc.pairs.operator.collector import Collector
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.row_cache import RowCacheWriter
 from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.operator.sparse_block import SparseBlock
 from mbauc.pairs.scatter.sparse import all_ones
 from mbauc.rows.fingerprint import BlockMark
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 
 #: Bytes of compact rows to hold in memory; more go to a nameless temporary file.
 ROOM = 2_000_000_000
@@ -45,9 +46,9 @@ class _Streamed:
         of_rows = np.concatenate([of_rows for _, of_rows in self._waiting])
         groups = [np.flatnonzero(of_rows == group) for group in range(self._n_groups)]
         self._waiting = []
-        ones = all_ones(X, self._n_threads)
-        self._collector.count(X, groups, None, ones)
-        chunks = self._collector.compact(X, groups, None, ones)
+        block = SparseBlock(X, groups, None, all_ones(X, self._n_threads))
+        self._collector.count(block)
+        chunks = self._collector.compact(block)
         self._held += chunks
         self._size += sum(chunk.nbytes for chunk in chunks)
         if self._writer is None and self._size > self._room:
@@ -72,7 +73,7 @@ class AllPairs(_Streamed):
     def __init__(self, n_features: int, n_threads: int, room: int = ROOM) -> None:
         super().__init__(n_features, 2, n_threads, room)
 
-    def add(self, chunk: Block) -> None:
+    def add(self, chunk: RawBlock) -> None:
         """Take in a chunk."""
         self._add(chunk.X, np.where(chunk.y == 1, 0, 1))
 
@@ -91,7 +92,7 @@ class SampledPairs(_Streamed):
         self._rng = rng
         self.n_pairs = 0
 
-    def add(self, chunk: Block) -> None:
+    def add(self, chunk: RawBlock) -> None:
         """Draw from a chunk; from one of a single class there is nothing to draw."""
         positive = chunk.y == 1
         plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -25,7 +25,7 @@ from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
 from mbauc.paper.studies.clicks.results import CONFIDENCE, QUICK, ClickResults, Point, Settings, choose
 from mbauc.paper.studies.clicks.sets import SETS, ClickSet, select_sets
 from mbauc.paper.study import Record, Request, Study, load_available
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.threads import run_threads, thread_count
 
@@ -118,7 +118,7 @@ def _judge(
     return points, scores
 
 
-def _auc(block: Block, w: Array | None) -> float:
+def _auc(block: RawBlock, w: Array | None) -> float:
     return float("nan") if w is None or not np.isfinite(w).all() else roc_auc(block.y, block.X @ w)
 
 

@@ -21,7 +21,7 @@ from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import read_libsvm
 from mbauc.readers.table.source import TableSource
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 
 #: Columns, as in the paper.
 COLUMNS = 10_000
@@ -55,7 +55,7 @@ class ClickSet:
     #: Parts in which the rows to learn from are handed out.
     n_chunks: int
     #: From two row numbers to the rows between them; rows to learn from come first.
-    rows: Callable[[int, int], Block]
+    rows: Callable[[int, int], RawBlock]
     #: Tells this data from any other.
     data: str
     #: AUC on the test rows of the best possible scores, where they are known.
@@ -68,17 +68,17 @@ class ClickSet:
         """Rows that are not test rows."""
         return self.n_fit + self.n_validation
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self) -> Iterator[RawBlock]:
         """The rows to learn from, one chunk in memory at a time."""
         edges = np.linspace(0, self.n_fit, self.n_chunks + 1).astype(np.int64)
         for start, stop in pairwise(edges.tolist()):
             yield self.rows(start, stop)
 
-    def validation(self) -> Block:
+    def validation(self) -> RawBlock:
         """Rows to choose settings on."""
         return self.rows(self.n_fit, self.n_train)
 
-    def test(self) -> Block:
+    def test(self) -> RawBlock:
         """Rows to be judged on."""
         return self.rows(self.n_train, self.n_train + self.n_test)
 
@@ -159,7 +159,7 @@ def _split(
     n_features: int,
     train: int,
     test: int,
-    rows: Callable[[int, int], Block],
+    rows: Callable[[int, int], RawBlock],
     data: str,
     best_auc: Callable[[], float] | None = None,
     wide: ClickSet | None = None,
@@ -194,7 +194,7 @@ def _in_memory(
         X.shape[1],
         train,
         y.size - train,
-        lambda a, b: Block(X[a:b], y[a:b]),
+        lambda a, b: RawBlock(X[a:b], y[a:b]),
         data,
         None,
         wide,

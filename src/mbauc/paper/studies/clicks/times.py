@@ -17,7 +17,7 @@ from mbauc.paper.studies.clicks.results import FEWEST_ROWS
 from mbauc.paper.studies.clicks.sets import ClickSet, select_sets, synthetic
 from mbauc.paper.studies.printed import CLICK_ROWS
 from mbauc.paper.study import Record, Request, Results, Study
-from mbauc.rows.source import Block
+from mbauc.rows.source import RawBlock
 from mbauc.runtime.threads import thread_count
 
 #: The paper's three sets.
@@ -100,7 +100,7 @@ def time_methods(clicks: ClickSet, seed: int, n_threads: int) -> dict[str, float
     makers = {rival.key: rival.make for rival in RIVALS}
     sampled = SampledPairs(clicks.n_features, n_threads, np.random.default_rng([seed, 7]))
     exact = AllPairs(clicks.n_features, n_threads)
-    steps: dict[str, Callable[[Block], object]] = {"mba": sampled.add, "exact": exact.add}
+    steps: dict[str, Callable[[RawBlock], object]] = {"mba": sampled.add, "exact": exact.add}
     for key in ("mb-psl", "mb-phl"):
         model = makers[key](PENALTY, "auto", clicks.n_fit, seed)
         steps[key] = lambda chunk, model=model: model.partial_fit(chunk.X, chunk.y, classes=[0, 1])  # type: ignore[misc]

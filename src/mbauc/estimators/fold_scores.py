@@ -1,4 +1,4 @@
-"""Scores of held-out rows on a cluster: their AUC, and what moments would tell."""
+"""Scores of held-out rows in parts: their AUC, and what moments would tell."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from mbauc.metrics import StreamingAUC
 from mbauc.metrics.rank_sums import merge_spreads
 from mbauc.pairs.operator.compact_rows import CompactRows
 from mbauc.pairs.operator.of_parts import KeptRows
-from mbauc.rows.folds import FoldRule
-from mbauc.rows.part_rows import Layout, PartRows, visit_rows
-from mbauc.rows.parts import PartBlock
+from mbauc.rows.accumulate import AccumulateTask
+from mbauc.rows.block import Block
 from mbauc.rows.scores import scores
-from mbauc.runtime.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
@@ -48,6 +46,12 @@ class FoldScores:
             np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(k if with_auc else 0)]
         )
 
+    @classmethod
+    def of_more_weights(cls, pieces: list[FoldScores]) -> FoldScores:
+        """Of the same rows under all weights."""
+        sums = np.concatenate([piece.sums for piece in pieces], axis=2)
+        return cls(sums, [counted for piece in pieces for counted in piece.counts])
+
     def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
         """Count rows with their scores, shape (k, n)."""
         own = np.ones(positive.size) if weight is None else weight
@@ -63,7 +67,8 @@ class FoldScores:
         for counted, row in zip(self.counts, values, strict=False):
             counted.update(positive.astype(np.int8), row, weight)
 
-    def __add__(self, other: FoldScores) -> FoldScores:
+    def merge(self, other: FoldScores) -> FoldScores:
+        """Of the rows of both."""
         counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
         sums = [merge_spreads(*both) for both in zip(self.sums, other.sums, strict=True)]
         return FoldScores(np.stack(sums), counts)
@@ -80,35 +85,34 @@ class FoldScores:
 
 
 @dataclass(frozen=True)
-class ScoreBlocks:
+class ScoreBlocks(AccumulateTask):
     """Task: scores of the rows of each fold under the weights ``W[fold]``, from the rows themselves."""
 
-    layout: Layout
-    classes: NDArray[Any]
-    folds: FoldRule
-    W: list[Array]
+    W: list[Array] = field(default_factory=list)
 
-    def __call__(self, number: int, blocks: Iterable[PartBlock]) -> list[FoldScores]:
-        """Of each fold."""
-        found = [FoldScores.empty(len(W), True) for W in self.W]
-        places = self.folds.of_part(number)
+    def start(self, fold: int) -> _Scorer:
+        """No rows yet."""
+        return _Scorer(self.W[fold], FoldScores.empty(len(self.W[fold]), True))
 
-        def see(rows: PartRows) -> None:
-            positive = rows.positive(self.classes)
-            fold = places.of(rows, positive)
-            for k, W in enumerate(self.W):
-                own = np.flatnonzero(fold == k)
-                if own.size:
-                    weight = None if rows.weight is None else rows.weight[own]
-                    found[k].see(scores(rows.X, W, own), positive[own], weight)
-
-        with single_threaded_blas():
-            visit_rows(number, blocks, self.layout, see)
-        return found
+    def finish(self, accumulator: _Scorer) -> FoldScores:
+        """The scores without the weights."""
+        return accumulator.found
 
 
 @dataclass(frozen=True)
-class ScoreKept:
+class _Scorer:
+    """Scores rows under some weights."""
+
+    W: Array
+    found: FoldScores
+
+    def add(self, block: Block, subset: NDArray[np.intp]) -> None:
+        weight = None if block.weight is None else block.weight[subset]
+        self.found.see(scores(block.X, self.W, subset), block.positive[subset], weight)
+
+
+@dataclass(frozen=True)
+class ScorePacked:
     """Task: the same from compact rows; W over the columns in use."""
 
     W: list[Array]
@@ -129,6 +133,6 @@ def _matrix(rows: CompactRows, n_columns: int) -> Any:
     return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
 
 
-def add_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
+def merge_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:
     """Of the rows of both."""
-    return [mine + theirs for mine, theirs in zip(first, second, strict=True)]
+    return [mine.merge(theirs) for mine, theirs in zip(first, second, strict=True)]

@@ -1,0 +1,152 @@
+"""From rows to the pairs that a solver is given: all or drawn, as moments or as an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.accumulator import moments_of_block
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.build import open_operator
+from mbauc.pairs.operator.from_pairs import sampled_pair_rows
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.quadratic import Quadratic
+from mbauc.pairs.sampling import Pairing, draw_moments, sample_moments
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.block import Block
+from mbauc.rows.draw import Sample, draw_rows
+from mbauc.rows.label_counts import LabelCounts
+from mbauc.rows.memory_parts import MemoryParts
+from mbauc.rows.parts import PartedRows
+from mbauc.runtime.progress import Advance, progress, silent
+from mbauc.runtime.threads import thread_count
+
+Index = NDArray[np.intp]
+
+
+class ClassWeights(Protocol):
+    """What knows how much each class of the data counts for: rows, or a count of them."""
+
+    def class_weight(self, positive: bool, subset: Any = None) -> tuple[float, float]:
+        """Sum of the weights of one class and the rows it counts for."""
+
+
+@dataclass(frozen=True)
+class PairSettings:
+    """Which pairs to use, of an estimator's settings.
+
+    ``task_threads`` are those of a task on a worker, where others may be at work.
+    """
+
+    pairs: Any
+    pairing: Pairing
+    batch_size: int
+    frequencies: bool
+    n_threads: int
+    task_threads: int
+    verbose: bool
+
+    @classmethod
+    def of(cls, ranker: Any, n_threads: int | None = None) -> PairSettings:
+        """Those of an estimator, with its number of threads or another one."""
+        return cls(
+            ranker.pairs,
+            ranker.pairing,
+            int(ranker.batch_size),
+            bool(ranker.weights == "frequency"),
+            n_threads or thread_count(ranker.n_jobs),
+            1 if ranker.n_jobs is None else thread_count(ranker.n_jobs),
+            bool(ranker.verbose),
+        )
+
+    @property
+    def are_all(self) -> bool:
+        """Whether all pairs are used."""
+        return isinstance(self.pairs, str)
+
+    def number(self, block: Block, subset: Index | None) -> int:
+        """How many pairs to draw, from all rows or from a share of them."""
+        pairs = int(self.pairs)
+        return pairs if subset is None else max(1, round(pairs * subset.size / block.n_rows))
+
+
+@contextmanager
+def open_all_pairs(
+    rows: PartedRows, solver: str, settings: PairSettings, memory: int
+) -> Iterator[tuple[Quadratic, NDArray[Any]]]:
+    """All pairs, as moments or as an operator, and the classes of the rows; what workers hold is given back."""
+    if solver == "gram":
+        total = rows.parts.items[0].n_rows if isinstance(rows.parts, MemoryParts) else None
+        threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
+        with progress(total, "pair moments", show=settings.verbose and total is not None) as advance:
+            [moments], classes = sum_moments(rows, threads, frequencies=settings.frequencies, advance=advance)
+        yield moments, classes
+        return
+    with open_operator(rows, settings.n_threads, memory) as (pairs, classes):
+        yield pairs.as_frequencies() if settings.frequencies else pairs, classes
+
+
+def pairs_of_sample(sample: Sample, counts: LabelCounts, solver: str, settings: PairSettings) -> Quadratic:
+    """Pairs that were drawn from counted rows, as moments or as an operator."""
+    counts = replace(counts, frequencies=settings.frequencies)
+    if solver == "gram":
+        weights = counts.class_weight(True), counts.class_weight(False)
+        return sample_moments(sample, settings.batch_size, settings.pairing, settings.n_threads, weights)
+    return sampled_operator(sample, counts, settings)
+
+
+# -- rows in memory, or some of them ---------------------------------------------------------------------------
+
+
+def moments_of_rows(
+    block: Block,
+    settings: PairSettings,
+    random_state: Any,
+    subset: Index | None = None,
+    advance: Advance = silent,
+) -> PairMoments:
+    """Exact or sampled moments of all rows or some."""
+    sizes = [block.group(positive, subset).size for positive in (True, False)]
+    if settings.are_all or 0 in sizes:
+        moments = moments_of_block(block, settings.n_threads, subset, advance)
+        # a block of one class has no pair to sample; matched pairs stay a set of their own
+        return moments if settings.are_all or settings.pairing == "complete" else moments.closed()
+    return draw_moments(
+        block,
+        settings.number(block, subset),
+        settings.batch_size,
+        settings.pairing,
+        random_state,
+        settings.n_threads,
+        subset=subset,
+        verbose=settings.verbose and subset is None,
+    )
+
+
+def operator_of_rows(
+    block: Block, settings: PairSettings, random_state: Any, subset: Index | None = None
+) -> ColumnPairs:
+    """All pairs of the rows, or sampled ones, as a linear operator."""
+    if not settings.are_all:
+        drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
+        return sampled_operator(Sample(block, drawn), block, settings, subset)
+    groups = [block.group(True, subset), block.group(False, subset)]
+    pairs = pair_rows(block.X, groups, block.weight, settings.n_threads)
+    return pairs.as_frequencies() if settings.frequencies else pairs
+
+
+def sampled_operator(
+    sample: Sample, everything: ClassWeights, settings: PairSettings, subset: Index | None = None
+) -> ColumnPairs:
+    """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
+    pairs, middle = sampled_pair_rows(sample, settings.pairing == "matched", settings.n_threads)
+    plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
+    count = float(sample.pairs[0].size)
+    sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)
+    return pairs.standing_for((plus[0], minus[0]), sizes, middle)

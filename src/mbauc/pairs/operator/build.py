@@ -1,0 +1,53 @@
+"""All pairs of rows as a linear operator, whoever holds the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.pairs.operator.from_source import pair_rows_from_source
+from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
+from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.rows.memory_parts import MemoryParts
+from mbauc.rows.parts import PartedRows
+from mbauc.rows.source_parts import SourceParts
+
+
+@contextmanager
+def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tuple[ColumnPairs, NDArray[Any]]]:
+    """An operator of all pairs, and the classes.
+
+    Rows in memory are taken as they are, or packed if sparse. A source is packed in one pass, in bounded
+    memory, into a file if need be; with a checkpoint that file is resumed. Workers pack their rows, in two
+    jobs, and hold them until the context ends.
+    """
+    parts = rows.parts
+    if isinstance(parts, MemoryParts):
+        [block] = parts.items
+        groups = [block.group(True), block.group(False)]
+        yield pair_rows(block.X, groups, block.weight, n_threads), np.asarray(rows.classes)
+    elif isinstance(parts, SourceParts):
+        folder = None if parts.checkpoint is None else parts.checkpoint.folder
+        pairs = pair_rows_from_source(
+            parts.source,
+            n_threads=n_threads,
+            memory=memory,
+            folder=folder,
+            show=parts.show,
+            observe=parts.observe,
+        )
+        yield pairs, np.asarray(rows.classes)
+    else:
+        packed = PackedRows(rows)
+        try:
+            operator = packed.operator()
+            warn_of_lost_digits(operator)
+            yield operator, packed.classes
+        finally:
+            packed.release()

@@ -1,0 +1,67 @@
+"""Moments of rows in parts, whoever holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.accumulator import MomentsAccumulator
+from mbauc.pairs.moment_file import MOMENTS, encode_moments
+from mbauc.pairs.moments import PairMoments
+from mbauc.rows.accumulate import AccumulateTask, accumulate
+from mbauc.rows.folds import FoldRule
+from mbauc.rows.parts import PartedRows
+from mbauc.runtime.progress import Advance, silent
+from mbauc.store.array_schema import Arrays
+
+
+@dataclass(frozen=True)
+class SumMoments(AccumulateTask):
+    """Task: moments of all pairs of the rows of a part, one for each fold.
+
+    Memory: one d×d matrix for each fold, and one more. A save of a pass that can be resumed writes
+    ``8 d (d + 1)`` bytes.
+    """
+
+    n_threads: int = 1
+    advance: Advance = silent
+
+    state_name: ClassVar[str] = "moments"
+    state_schema: ClassVar[Arrays] = MOMENTS
+
+    def start(self, fold: int) -> MomentsAccumulator:
+        """No rows yet."""
+        return MomentsAccumulator(self.schema.n_features, self.n_threads, self.advance)
+
+    def encode(self, accumulator: MomentsAccumulator) -> dict[str, Any]:
+        """The sums so far."""
+        return encode_moments(accumulator.peek())
+
+    def decode(self, state: dict[str, NDArray[Any]]) -> MomentsAccumulator:
+        """An accumulator with the sums of a state."""
+        n_columns = state["scatters"].shape[1]
+        if n_columns != self.schema.n_features:
+            raise ValueError(f"holds moments of {n_columns:,} columns, the data has {self.schema.n_features:,}")
+        return MomentsAccumulator.resume(PairMoments.decode(state), self.n_threads)
+
+
+def sum_moments(
+    rows: PartedRows,
+    n_threads: int = 1,
+    folds: FoldRule | None = None,
+    *,
+    frequencies: bool = False,
+    advance: Advance = silent,
+) -> tuple[list[PairMoments], NDArray[Any]]:
+    """Moments of all pairs, of each fold if there are folds, and the classes; one job.
+
+    ``frequencies`` says that a weight k stands for k equal rows. A source with a checkpoint resumes a pass that
+    was interrupted.
+    """
+    task = SumMoments(rows.schema, folds=folds, n_threads=n_threads, advance=advance)
+    found, classes = accumulate(rows.parts, task, rows.classes)
+    moments = [one.finish() for one in found]
+    return [one.as_frequencies() for one in moments] if frequencies else moments, np.asarray(classes)
