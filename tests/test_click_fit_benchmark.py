@@ -11,7 +11,7 @@ from benchmarks.click_fit.table import HEAD, notes, rows
 
 from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
-from mbauc.paper.studies.ledger import Ledger
+from mbauc.paper.ledger import Ledger
 
 DATA = Rows(rows=3000, columns=60)
 BY_PENALTY = {1.0: 0.80, 0.3: 0.85, 0.1: 0.84, 0.03: 0.70}

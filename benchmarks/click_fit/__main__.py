@@ -15,7 +15,7 @@ from benchmarks.click_fit.process import Rules, measured
 from benchmarks.click_fit.race import Race
 from benchmarks.click_fit.table import WIDE, notes, rows
 from benchmarks.timing import RESULTS, machine, report
-from mbauc.paper.studies.ledger import Ledger
+from mbauc.paper.ledger import Ledger
 from mbauc.paper.studies.outputs import write_figure, write_table
 
 WIDTHS = (10_000, 2**20)

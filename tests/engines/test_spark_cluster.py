@@ -585,7 +585,7 @@ def test_rows_that_are_lost_with_their_executor_are_packed_again(frame, tmp_path
     given = in_order(frame, 2)
     undisturbed = MBAClassifier(**settings).fit(given, features=FEATURES)
     mark, sweeps = tmp_path / "killed", []
-    kill_once, merged = killer(mark), SparkParts.merged
+    kill_once, merged = killer(mark), SparkParts.reduce
 
     def third_is_deadly(self, task, merge):
         sweeps.extend([task] if isinstance(task, Sweep) else [])
@@ -600,7 +600,7 @@ def test_rows_that_are_lost_with_their_executor_are_packed_again(frame, tmp_path
 
         return merged(self, deadly, merge)
 
-    monkeypatch.setattr(SparkParts, "merged", third_is_deadly)
+    monkeypatch.setattr(SparkParts, "reduce", third_is_deadly)
     ours = MBAClassifier(**settings).fit(given, features=FEATURES)
     assert was_killed(mark)
     assert len(sweeps) > 3

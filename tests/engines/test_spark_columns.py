@@ -40,8 +40,8 @@ def batches(size, **columns):
 
 def put_together(blocks):
     blocks = list(blocks)
-    X = [block.X.toarray() if is_sparse(block.X) else block.X for block in blocks]
-    return np.vstack(X), np.concatenate([block.y for block in blocks])
+    X = [X.toarray() if is_sparse(X) else X for X, *_ in blocks]
+    return np.vstack(X), np.concatenate([y for _, y, *_ in blocks])
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "mixed", "array", "columns"])
@@ -66,7 +66,7 @@ def test_blocks_do_not_depend_on_the_batches(rng, monkeypatch, kind, batch, rows
             features = pa.array(rows_of, VECTOR)
         given = batches(batch, x=features, y=label)
     blocks = list(columns.blocks(iter(given)))
-    assert all(block.X.shape[0] == block.y.size for block in blocks)
+    assert all(X.shape[0] == y.size for X, y, _, _ in blocks)
     assert len(blocks) > 1
     found, labels = put_together(blocks)
     np.testing.assert_array_equal(found, X)
@@ -75,9 +75,9 @@ def test_blocks_do_not_depend_on_the_batches(rng, monkeypatch, kind, batch, rows
 
 def test_columns_are_read_by_their_place_whatever_they_are_called():
     [batch] = batches(9, c0=pa.array([1, 2]), c1=pa.array([3.0, 4.0]), c2=pa.array(["n", "p"]))
-    [block] = Columns(("a.b", "`"), 2, "the label").blocks([batch])
-    assert block.X.tolist() == [[1.0, 3.0], [2.0, 4.0]]
-    assert block.y.tolist() == ["n", "p"]
+    [(X, y, _, _)] = Columns(("a.b", "`"), 2, "the label").blocks([batch])
+    assert X.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert y.tolist() == ["n", "p"]
 
 
 def test_all_sorts_of_numbers():
@@ -91,14 +91,14 @@ def test_all_sorts_of_numbers():
         w=pa.array([0.5, 2.0], pa.float32()),
         i=pa.array(["p", "q"]),
     )
-    [block] = Columns(("a", "b", "c", "d"), 4, "y", "w", "i").blocks([batch])
-    np.testing.assert_array_equal(block.X, [[1, 1, 1.25, np.nan], [0, np.nan, -2, 1]])
-    assert (block.y.tolist(), block.weight.tolist(), block.ids.tolist()) == ([0, 1], [0.5, 2], ["p", "q"])
+    [(X, y, weight, ids)] = Columns(("a", "b", "c", "d"), 4, "y", "w", "i").blocks([batch])
+    np.testing.assert_array_equal(X, [[1, 1, 1.25, np.nan], [0, np.nan, -2, 1]])
+    assert (y.tolist(), weight.tolist(), ids.tolist()) == ([0, 1], [0.5, 2], ["p", "q"])
 
 
 def test_an_all_whole_table_stays_whole():
-    [block] = Columns(("a", "b"), 2, "a").blocks(batches(9, a=pa.array([1], pa.int8()), b=pa.array([True])))
-    assert block.X.dtype == np.int8
+    [(X, *_)] = Columns(("a", "b"), 2, "a").blocks(batches(9, a=pa.array([1], pa.int8()), b=pa.array([True])))
+    assert X.dtype == np.int8
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ MODULES = (
         "mbauc.model.export",
         "mbauc.report.evaluation",
     ),
-    *("mbauc.paper.studies.benchmark", "mbauc.paper.studies.table3"),
+    *("mbauc.paper.studies.benchmark.runs", "mbauc.paper.studies.benchmark.table3"),
 )
 #: Seconds that a command may take to end when it is asked to.
 PATIENCE = 120
@@ -56,7 +56,8 @@ def stand_still():
     """Stop the clocks that results tell, and save at every offer."""
     from mbauc.cli import evaluate
     from mbauc.model import training, update
-    from mbauc.paper.studies import benchmark
+    from mbauc.paper import study
+    from mbauc.paper.studies.benchmark import runs
     from mbauc.store.checkpoint import Checkpoint
 
     clock = SimpleNamespace(
@@ -65,9 +66,9 @@ def stand_still():
         gmtime=time.gmtime,
         strftime=lambda *rest: "2026-01-01 00:00",
     )
-    for module in (evaluate, benchmark, training, update):
+    for module in (evaluate, runs, study, training, update):
         module.time = clock
-    benchmark.QUICK = replace(benchmark.QUICK, provided_runs=1, halves_runs=2)
+    runs.QUICK = replace(runs.QUICK, provided_runs=1, halves_runs=2)
     Checkpoint.__init__.__kwdefaults__["interval"] = 0.0
 
 

@@ -8,8 +8,7 @@ from mbauc.paper.detection import GaussianMixture, Hypotheses
 pytest.importorskip("matplotlib")
 
 from mbauc import plots
-from mbauc.paper.studies.frameworks_plot import frameworks_plot
-from mbauc.paper.studies.snr_plot import detection_snr_plot
+from mbauc.paper.detection.plots import detection_snr_plot, frameworks_plot
 from mbauc.plots import RocBandDisplay
 
 RNG = np.random.default_rng(0)

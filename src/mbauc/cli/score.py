@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             None if to_screen else options.out,
             keep=_known_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
-            show=not options.json,
+            verbose=not options.json,
         )
     if summary["skipped"]:
         note_left_out(summary["left_out"])

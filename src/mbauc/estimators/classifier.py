@@ -46,7 +46,7 @@ from mbauc.rows.memory_parts import MemoryParts, rows_in_memory
 from mbauc.rows.parts import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import SourceParts
+from mbauc.rows.source_parts import SourceParts, rows_in_source
 from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import (
     Solver,
@@ -326,13 +326,11 @@ class MBAClassifier(MomentRanker):
         forget_path(self)
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
-        schema = Schema(int(source.n_features))
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
-            parts = SourceParts(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
-            rows = PartedRows(parts, schema, (0, 1), weighted=True)
+            rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
             self._fit_parts(rows, run, limit, limited=memory is not None, keep_moments=keep_moments)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
-        self._remember_columns(schema)
+        self._remember_columns(rows.schema)
         return self
 
     @keeps_state_on_failure

@@ -38,9 +38,8 @@ from mbauc.rows.block import Block
 from mbauc.rows.folds import fold_rules
 from mbauc.rows.label_counts import count_labels
 from mbauc.rows.parts import PartedRows
-from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import SourceParts
+from mbauc.rows.source_parts import rows_in_source
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
@@ -235,11 +234,8 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         check_source(source)
-        parts = SourceParts(source, title="cross-validation", show=bool(self.verbose))
-        schema = Schema(int(source.n_features))
-        many = rows_of(source) > _MANY
-        self.fit_parts(PartedRows(parts, schema, (0, 1), weighted=True, with_ids=many))
-        return self
+        show, many = bool(self.verbose), rows_of(source) > _MANY
+        return self.fit_parts(rows_in_source(source, with_ids=many, title="cross-validation", show=show))
 
     @keeps_state_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifierCV:

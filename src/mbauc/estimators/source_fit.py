@@ -118,7 +118,6 @@ class SourceRun:
         self.checkpoint, self.show = checkpoint, show
         self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
-        self.blas_threads = int(self.once("blas_threads", lambda: thread_count(None)))
 
     def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
@@ -200,7 +199,7 @@ def source_run(
         earlier = opened.holds_progress()
         try:
             run = SourceRun(opened, n_jobs, show)
-            with blas_on(run.blas_threads):
+            with blas_on(int(run.once("blas_threads", lambda: thread_count(None)))):
                 yield run
         except ArithmeticError as error:
             if not earlier:

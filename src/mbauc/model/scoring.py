@@ -54,7 +54,7 @@ def score_files(
     *,
     keep: Sequence[str] = (),
     on_error: str = "stop",
-    show: bool = False,
+    verbose: bool = False,
 ) -> dict[str, Any]:
     r"""Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
 
@@ -75,7 +75,7 @@ def score_files(
         Columns of the files to pass on.
     on_error : {"stop", "skip"}
         What to do at a row that cannot be read.
-    show : bool
+    verbose : bool
         Show a progress bar on a terminal.
 
     Returns
@@ -110,7 +110,7 @@ def score_files(
     blocks = rows.scored_rows(model.coef, keep)
     count = alarms = formulas = 0
     text = out is None or table_format(out) != "parquet"
-    with _writer(out) as write, progress(rows.about_rows, "scoring", show=show) as advance:
+    with _writer(out) as write, progress(rows.about_rows, "scoring", show=verbose) as advance:
         for numbers, scores, kept in blocks:
             s = scores + model.intercept
             write(_table(model, numbers, kept, s))

@@ -16,10 +16,8 @@ from mbauc.model.seen_files import file_marks
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.tasks import sum_moments
-from mbauc.rows.parts import PartedRows
-from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import SourceParts
+from mbauc.rows.source_parts import rows_in_source
 from mbauc.runtime.threads import thread_count
 
 #: What a record says of the weights as they were; it is not true of the new ones.
@@ -84,9 +82,7 @@ def updated(
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
     classes = joined_classes(model, source.classes, "the new rows")
-    rows = PartedRows(
-        SourceParts(source, title="pair moments", show=verbose), Schema(source.n_features), (0, 1)
-    )
+    rows = rows_in_source(source, title="pair moments", show=verbose)
     [new], _ = sum_moments(rows, thread_count(n_jobs))
     if model.settings.get("weights") == "frequency":
         new = new.as_frequencies()

@@ -11,9 +11,10 @@ import numpy as np
 from mbauc.rows.accumulate import AccumulateTask
 from mbauc.rows.block import Block
 from mbauc.rows.memory_parts import MemoryParts, run_here
-from mbauc.rows.parts import Kind, Merge, Task
+from mbauc.rows.parts import Kind, Merge, PartedRows, Task
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.resuming import ResumablePass
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import Observe, Source, about_rows, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
@@ -100,3 +101,9 @@ class SourceParts:
 def _numbered(source: Source) -> Generator[Block, None, None]:
     for block in read_blocks(source):
         yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))
+
+
+def rows_in_source(source: Source, *, with_ids: bool = False, **options: Any) -> PartedRows:
+    """The rows of a source as a data set, known by their order or by their numbers; options of SourceParts."""
+    schema = Schema(int(source.n_features))
+    return PartedRows(SourceParts(source, **options), schema, (0, 1), weighted=True, with_ids=with_ids)

@@ -1,12 +1,14 @@
-"""Reading one step ahead, in a thread of its own."""
+"""Working ahead in threads: the next item of a generator, or the next results of a task."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
@@ -32,3 +34,31 @@ def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
             coming.exception()
             del coming  # it holds its error, whose traceback holds this frame: a cycle that keeps files open
             items.close()
+
+
+def cut_ranges(n: int, size: int) -> Iterator[range]:
+    """The numbers below ``n`` in ranges of ``size``, the last of which may be shorter."""
+    for first in range(0, n, size):
+        yield range(first, min(first + size, n))
+
+
+def compute_ahead(task: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
+    """Results of ``task`` over any number of items, in order.
+
+    At most ``n_threads`` results exist besides the one that the caller has. An error in a task is raised
+    where its result would be; whoever stops early waits for the tasks that are under way.
+    """
+    if n_threads == 1:
+        yield from map(task, items)
+        return
+    with ThreadPoolExecutor(n_threads, thread_name_prefix="mbauc") as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                if len(waiting) == n_threads:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(task, item))
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from mbauc import MBAClassifier, PairMoments
 from mbauc.metrics import roc_auc
 from mbauc.paper.clicks import ClickLog, world
-from mbauc.paper.clicks.ahead import compute_ahead
 from mbauc.paper.clicks.shapes import SHAPES, Field
 from mbauc.readers.hashing import hash_features, hash_slots
 
@@ -390,26 +389,7 @@ def test_fields_name_fields_before_them():
     assert Field("x", 3).texts == ()
 
 
-# -- results in order --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_results_come_in_order_and_few_ahead(n_threads):
-    started = []
-    results = compute_ahead(lambda k: started.append(k) or k * k, iter(range(50)), n_threads)
-    for k, result in enumerate(results):
-        assert result == k * k
-        assert len(started) <= k + 1 + n_threads
-
-
-def test_an_error_is_raised_in_its_place():
-    def task(k):
-        return 1 // (3 - k)
-
-    results = compute_ahead(task, range(10), 2)
-    assert [next(results) for _ in range(3)] == [0, 0, 1]
-    with pytest.raises(ZeroDivisionError):
-        next(results)
+# -- threads ------------------------------------------------------------------------------------------------
 
 
 def test_stopping_early_leaves_no_threads():

@@ -14,7 +14,7 @@ from shared_data import shared_file
 @pytest.fixture(autouse=True)
 def no_folders_of_the_user(monkeypatch, tmp_path):
     monkeypatch.delenv("MBAUC_DATA", raising=False)
-    monkeypatch.setattr("mbauc.paper.datasets.places.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("mbauc.paper.datasets.files.cache_folder", lambda: tmp_path / "cache")
 
 
 @pytest.fixture
@@ -150,13 +150,13 @@ def test_help_has_an_example(action, capsys):
 def test_download_names_the_files_and_goes_on_after_a_failure(run, tmp_path, monkeypatch):
     calls = []
 
-    def fetch(entry, data_dir, *, force):
+    def download(entry, data_dir, *, force):
         calls.append((entry.name, data_dir, force))
         if entry.name == "mnist":
             raise DownloadError("mnist.bz2: the server has no such file (404 Not Found).")
         return {file.name: tmp_path / file.name for file in entry.files}
 
-    monkeypatch.setattr("mbauc.paper.datasets.download.fetch", fetch)
+    monkeypatch.setattr("mbauc.paper.datasets.download.download", download)
     code, out, err = run("download", "a1a")
     assert (code, err) == (0, "")
     assert out.splitlines() == [f"a1a: {tmp_path / 'a1a'}", f"a1a: {tmp_path / 'a1a.t'}"]

@@ -14,8 +14,7 @@ from scipy import sparse as sp
 from mbauc.errors import DataWarning, NotAvailableError
 from mbauc.paper.datasets import find, load, locate, names
 from mbauc.paper.datasets.catalogue import ENTRIES
-from mbauc.paper.datasets.content import identify
-from mbauc.paper.datasets.places import cache_folder, folders
+from mbauc.paper.datasets.files import cache_folder, identify, list_folders
 from mbauc.paper.datasets.registry import Figures, differences, measure
 from mbauc.readers.hashing import fold_columns
 from shared_data import FOLDERS, shared_folder
@@ -29,7 +28,7 @@ BENCHMARKS = [
 @pytest.fixture(autouse=True)
 def no_folders_of_the_user(monkeypatch, tmp_path):
     monkeypatch.delenv("MBAUC_DATA", raising=False)
-    monkeypatch.setattr("mbauc.paper.datasets.places.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("mbauc.paper.datasets.files.cache_folder", lambda: tmp_path / "cache")
 
 
 # -- entries -----------------------------------------------------------------------------------------------
@@ -110,10 +109,10 @@ def test_the_cache_is_where_the_system_keeps_caches(platform, variable, value, e
 
 
 def test_a_folder_given_comes_before_the_variable_and_both_before_the_cache(monkeypatch, tmp_path):
-    assert folders() == [tmp_path / "cache"]
+    assert list_folders() == [tmp_path / "cache"]
     monkeypatch.setenv("MBAUC_DATA", str(tmp_path / "mine"))
-    assert folders() == [tmp_path / "mine", tmp_path / "cache"]
-    assert folders(tmp_path / "given") == [tmp_path / "given", tmp_path / "cache"]
+    assert list_folders() == [tmp_path / "mine", tmp_path / "cache"]
+    assert list_folders(tmp_path / "given") == [tmp_path / "given", tmp_path / "cache"]
 
 
 def test_files_are_found_plain_or_compressed_each_in_the_first_folder_that_has_it(tmp_path):

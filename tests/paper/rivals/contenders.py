@@ -1,11 +1,14 @@
 """Every rival in every variant, with settings of its own, so that no test depends on defaults."""
 
+import pickle
+
 import numpy as np
 from scipy import sparse as sp
 from sklearn.base import clone
 
 from mbauc.paper.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 
+CLASSES = [OnlineLogisticRegression, FTRLProximal, OAM, OPAUC, AdaOAM, MiniBatchPairwise]
 WALKING = {
     "logistic": OnlineLogisticRegression(0.5, l2=0.01, random_state=0),
     "logistic auto": OnlineLogisticRegression("auto", random_state=0),
@@ -59,3 +62,8 @@ def halfway(w, X, y):
 def dense_and_sparse(X):
     """The two forms that rows are read in."""
     return X, sp.csr_array(X)
+
+
+def snapshot(estimator):
+    """All that a fitted estimator knows, as bytes."""
+    return pickle.dumps({**vars(estimator), "coef_": estimator.coef_, "t_": estimator.t_})

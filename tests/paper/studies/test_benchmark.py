@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier, sample_pairs
-from mbauc.errors import NotAvailableError
+from mbauc.errors import CheckpointError, NotAvailableError
 from mbauc.metrics import roc_auc
 from mbauc.paper.datasets.registry import DataSet, find, load
-from mbauc.paper.studies import benchmark, figure3, table1, table3
-from mbauc.paper.studies.benchmark import Settings, Study, is_halved, one_run, run, split
-from mbauc.paper.studies.benchmark_methods import CONVERGED, METHODS, PRINTED, SETTINGS
+from mbauc.paper.studies import table1
+from mbauc.paper.studies.benchmark import figure3, runs, table3
+from mbauc.paper.studies.benchmark.methods import CONVERGED, METHODS, PRINTED, SETTINGS
+from mbauc.paper.studies.benchmark.runs import Benchmark, Settings, is_halved, one_run, run, split_rows
 from mbauc.paper.studies.printed import table3 as printed_table3
 from shared_data import shared_folder
 
@@ -28,12 +29,12 @@ def _made_up(name, folder=None, random_state=0):
 
 @pytest.fixture
 def made_up(monkeypatch):
-    for cached in (benchmark._rows, benchmark._fingerprint):
+    for cached in (runs.load_rows, runs.fingerprint):
         cached.cache_clear()
-    monkeypatch.setattr(benchmark, "load", _made_up)
+    monkeypatch.setattr(runs, "load", _made_up)
     monkeypatch.setattr(table1, "load", _made_up)
     yield
-    for cached in (benchmark._rows, benchmark._fingerprint):
+    for cached in (runs.load_rows, runs.fingerprint):
         cached.cache_clear()
 
 
@@ -48,16 +49,16 @@ def data_folder():
 def test_halves_are_new_in_every_run_and_provided_splits_are_not(made_up):
     assert is_halved("german")
     assert not is_halved("a9a")
-    first, again, other = (split("german", number, TINY, None) for number in (0, 0, 1))
+    first, again, other = (split_rows("german", number, TINY, None) for number in (0, 0, 1))
     assert np.array_equal(first.X, again.X)
     assert not np.array_equal(first.X, other.X)
     assert first.y.size == first.y_test.size == 200
     assert abs(int(first.y.sum()) - int(first.y_test.sum())) <= 1
-    assert np.array_equal(split("a9a", 0, TINY, None).X, split("a9a", 1, TINY, None).X)
+    assert np.array_equal(split_rows("a9a", 0, TINY, None).X, split_rows("a9a", 1, TINY, None).X)
 
 
 def test_columns_are_divided_by_their_largest_training_value(made_up):
-    part = split("a9a", 0, TINY, None)
+    part = split_rows("a9a", 0, TINY, None)
     data = _made_up("a9a")
     largest = np.abs(data.X).max(axis=0)
     largest[largest == 0] = 1
@@ -68,11 +69,11 @@ def test_columns_are_divided_by_their_largest_training_value(made_up):
 def test_settings_are_chosen_once_on_the_same_rows(made_up, tmp_path):
     study = run(TINY, tmp_path, datasets=("a9a", "german"), n_jobs=2)
     for method in PRINTED:
-        assert len({one.setting for one in study.found("a9a", method.key)}) == 1
-    assert len({one.auc for one in study.found("a9a", "mba-l2")}) == 3  # other draws
-    assert len({one.auc for one in study.found("german", "mba-exact")}) == 4  # other halves
-    assert len(study.found("german", "logistic")) == TINY.few
-    assert not study.found("german", CONVERGED[0].key)
+        assert len({one.setting for one in study.outcomes("a9a", method.key)}) == 1
+    assert len({one.auc for one in study.outcomes("a9a", "mba-l2")}) == 3  # other draws
+    assert len({one.auc for one in study.outcomes("german", "mba-exact")}) == 4  # other halves
+    assert len(study.outcomes("german", "logistic")) == TINY.few
+    assert not study.outcomes("german", CONVERGED[0].key)
 
 
 def test_a_thorough_run_has_everybody(made_up):
@@ -91,7 +92,7 @@ def test_budgets_are_equal():
 
 def test_what_is_done_is_not_done_again(made_up, tmp_path, monkeypatch):
     first = run(TINY, tmp_path, datasets=("german",), n_jobs=1)
-    monkeypatch.setattr(benchmark, "one_run", lambda *_: pytest.fail("it ran again"))
+    monkeypatch.setattr(runs, "one_run", lambda *_: pytest.fail("it ran again"))
     again = run(TINY, tmp_path, datasets=("german",), n_jobs=1)
     assert np.array_equal(first.auc("german", "oam"), again.auc("german", "oam"))
 
@@ -103,16 +104,16 @@ def test_other_files_under_the_same_name_are_not_mixed(made_up, tmp_path, monkey
         data = _made_up(name)
         return dataclasses.replace(data, X=data.X + 1e-9)
 
-    monkeypatch.setattr(benchmark, "load", others)
-    benchmark._rows.cache_clear()
-    benchmark._fingerprint.cache_clear()
-    with pytest.raises(ValueError, match="results of other files of german"):
+    monkeypatch.setattr(runs, "load", others)
+    runs.load_rows.cache_clear()
+    runs.fingerprint.cache_clear()
+    with pytest.raises(CheckpointError, match="results of other files of german"):
         run(TINY, tmp_path, datasets=("german",), n_jobs=1)
 
 
 def test_a_set_of_one_class_is_named(made_up, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        benchmark, "load", lambda name, *_: dataclasses.replace(_made_up(name), y=np.zeros(200, dtype=np.int8))
+        runs, "load", lambda name, *_: dataclasses.replace(_made_up(name), y=np.zeros(200, dtype=np.int8))
     )
     with pytest.raises(ValueError, match="the training rows of german are of one class only"):
         run(TINY, tmp_path, datasets=("german",), n_jobs=1)
@@ -149,15 +150,15 @@ def test_a_rival_is_compared_with_the_better_mba():
                 key: {"auc": auc, "setting": 1.0, "seconds": 0.0}
                 for key, auc in zip(("mba-l2", "mba-l1", "olr"), aucs, strict=True)
             }
-            yield {"dataset": "german", "run": number, "methods": found, "seconds": 0.0}
+            yield ("german", number), {"methods": found, "seconds": 0.0}
 
     low, high = [0.70, 0.71, 0.72, 0.71], [0.80, 0.81, 0.82, 0.812]
     olr = PRINTED[2]
-    assert table3.verdict(Study(TINY, records(low, high, low), {}), "german", olr).plain == "●"
-    assert table3.verdict(Study(TINY, records(low, low, high), {}), "german", olr).plain == "○"
-    assert table3.verdict(Study(TINY, records(low, high, high), {}), "german", olr).plain == ""
+    assert table3.compare(Benchmark(TINY, dict(records(low, high, low))), "german", olr).plain == "●"
+    assert table3.compare(Benchmark(TINY, dict(records(low, low, high))), "german", olr).plain == "○"
+    assert table3.compare(Benchmark(TINY, dict(records(low, high, high))), "german", olr).plain == ""
     noisy = [0.79, 0.80, 0.80, 0.80]
-    found = table3.verdict(Study(TINY, records(low, high, noisy), {}), "german", olr)
+    found = table3.compare(Benchmark(TINY, dict(records(low, high, noisy))), "german", olr)
     assert (found.plain, found.corrected) == ("●", "")  # halves share rows, and that costs the circle
 
 
@@ -171,7 +172,7 @@ def test_table1_marks_what_is_not_there(made_up, tmp_path):
 def test_figure3_draws_bands_for_growing_shares(made_up, tmp_path):
     pytest.importorskip("matplotlib")
     study = run(TINY, tmp_path, datasets=figure3.PANELS, n_jobs=1)
-    paths = figure3.render(study, None, tmp_path, 2, 1)
+    paths = figure3.render(figure3.run(study, tmp_path, 2, n_jobs=1), tmp_path)
     rows = list(csv.DictReader(paths[0].open()))
     assert len(rows) == len(figure3.PANELS) * len(figure3.SHARES) * len(PRINTED)
 
@@ -180,14 +181,14 @@ def test_figure3_takes_settings_that_have_not_seen_its_test_rows(made_up, tmp_pa
     study = run(TINY, tmp_path, datasets=("german", "a9a"), n_jobs=1)
     asked = []
 
-    class Spy(Study):
-        def found(self, dataset, key):
-            return _Asked(super().found(dataset, key), lambda place: asked.append((dataset, place)))
+    class Spy(Benchmark):
+        def outcomes(self, dataset, key):
+            return _Asked(super().outcomes(dataset, key), lambda place: asked.append((dataset, place)))
 
-    spy = Spy(study.settings, study._records.values(), {})
+    spy = Spy(study.settings, study.records)
     for number in (0, 2):
-        figure3._one_run(spy, "german", number, None)
-        figure3._one_run(spy, "a9a", number, None)
+        figure3.one_run(spy, "german", number, None)
+        figure3.one_run(spy, "a9a", number, None)
     assert set(asked) == {("german", 0), ("german", 2), ("a9a", 0)}
 
 
@@ -204,7 +205,7 @@ class _Asked(list):
 def test_figure3_is_an_image(made_up, tmp_path):
     pytest.importorskip("matplotlib")
     study = run(TINY, tmp_path, datasets=figure3.PANELS, n_jobs=1)
-    paths = figure3.render(study, None, tmp_path, 2, 1)
+    paths = figure3.render(figure3.run(study, tmp_path, 2, n_jobs=1), tmp_path)
     assert paths[1].read_bytes().startswith(b"\x89PNG")
 
 
@@ -246,7 +247,7 @@ def test_the_committed_halves_are_within_two_standard_deviations(committed, data
 
 
 def test_the_best_penalty_on_w1a_is_close_to_the_printed_mean(data_folder):
-    part = split("w1a", 0, Settings(), data_folder)
+    part = split_rows("w1a", 0, Settings(), data_folder)
     aucs = []
     for l2 in np.geomspace(10, 1e-3, 17):
         ranker = MBAClassifier(l2=float(l2)).fit(part.X, part.y)
@@ -255,5 +256,5 @@ def test_the_best_penalty_on_w1a_is_close_to_the_printed_mean(data_folder):
 
 
 def test_every_set_of_the_table_is_on_record():
-    for name in benchmark.DATASETS:
+    for name in runs.DATASETS:
         assert find(name).printed is not None

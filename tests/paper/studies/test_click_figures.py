@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse as sp
 
-import forged_files as forged
 from mbauc import MBAClassifier, PairMoments
 from mbauc.cli.main import main
+from mbauc.errors import CheckpointError
 from mbauc.metrics import compare_roc_auc, roc_auc
-from mbauc.paper.studies import click_times, clicks, figure4, figure5
-from mbauc.paper.studies.click_methods import (
+from mbauc.paper.studies.clicks import figure4, runs, times
+from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
     EXACT,
     FIXED,
@@ -24,10 +24,10 @@ from mbauc.paper.studies.click_methods import (
     mba_paths,
     ridge_weights,
 )
-from mbauc.paper.studies.click_pairs import AllPairs, SampledPairs
-from mbauc.paper.studies.click_sets import SETS, ClickSet, criteo_sample, synthetic, wanted
-from mbauc.paper.studies.click_study import Point, Study, chosen
-from mbauc.paper.studies.clicks import QUICK, Settings, one_set, run
+from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
+from mbauc.paper.studies.clicks.results import QUICK, ClickResults, Point, Settings, choose
+from mbauc.paper.studies.clicks.runs import one_set, run
+from mbauc.paper.studies.clicks.sets import SETS, ClickSet, criteo_sample, select_sets, synthetic
 from mbauc.rows.source import RawBlock
 from mbauc.solvers import Penalty, solve_elastic_net
 from shared_data import shared_folder
@@ -63,6 +63,10 @@ def small():
     return ClickSet(
         "criteo", "made up", "criteo", 15, 1500, 500, 1000, 7, lambda a, b: RawBlock(X[a:b], y[a:b]), "a"
     )
+
+
+def _results(record):
+    return ClickResults(TINY, {("criteo",): {**record, "seconds": 60.0}})
 
 
 # -- pairs ----------------------------------------------------------------------------------------------------
@@ -167,11 +171,10 @@ def test_rivals_see_the_chunks_once_with_every_setting(small):
 
 def test_a_rival_that_diverges_is_out_and_said(small, tmp_path):
     far = dataclasses.replace(small, rows=lambda a, b: RawBlock(small.rows(a, b).X * 1e9, small.rows(a, b).y))
-    record = one_set(far, TINY, 1)
-    study = Study(TINY, [record], {})
+    study = _results(one_set(far, TINY, 1))
     lost = [point.step for point in study.curve("criteo", "mb-psl") if np.isnan(point.validation)]
     assert lost == [1.0] * 3
-    assert study.chosen("criteo", "mb-psl").step == "auto"
+    assert study.choice("criteo", "mb-psl").step == "auto"
     assert "mb-psl-fixed" not in study.methods("criteo")
     page = figure4.page(study)
     assert "MB-PSL diverged with 3 of 6 settings" in page
@@ -184,7 +187,7 @@ def test_a_rival_that_diverges_is_out_and_said(small, tmp_path):
 
 def test_validation_rows_choose_and_lost_points_do_not():
     curve = [Point(1.0, None, 0.7, 0.9), Point(2.0, None, 0.8, 0.6), Point(3.0, None, float("nan"), 0.99)]
-    assert chosen(curve).penalty == 2.0
+    assert choose(curve).penalty == 2.0
 
 
 def test_test_rows_have_no_say(small):
@@ -192,17 +195,17 @@ def test_test_rows_have_no_say(small):
         X, y, _ = small.rows(a, b)
         return RawBlock(X, y[::-1].copy() if a >= small.n_train else y)
 
-    first = Study(TINY, [one_set(small, TINY, 1)], {})
-    again = Study(TINY, [one_set(dataclasses.replace(small, rows=other), TINY, 1)], {})
+    first = _results(one_set(small, TINY, 1))
+    again = _results(one_set(dataclasses.replace(small, rows=other), TINY, 1))
     for key in (*SAMPLED, *EXACT, *TUNED, *FIXED):
-        one, two = first.chosen("criteo", key), again.chosen("criteo", key)
+        one, two = first.choice("criteo", key), again.choice("criteo", key)
         assert (one.penalty, one.step, one.validation) == (two.penalty, two.step, two.validation)
         assert one.test != two.test
     assert first.best("criteo", SAMPLED) == again.best("criteo", SAMPLED)
 
 
 def test_points_are_aucs_and_differences_are_delongs(small):
-    study = Study(TINY, [one_set(small, TINY, 1)], {})
+    study = _results(one_set(small, TINY, 1))
     pairs = AllPairs(15, 1)
     for chunk in small.chunks():
         pairs.add(chunk)
@@ -212,7 +215,7 @@ def test_points_are_aucs_and_differences_are_delongs(small):
     for key in ("exact-l2", "exact-l1"):
         for point, w in zip(study.curve("criteo", key), paths[key], strict=True):
             assert point.test == pytest.approx(100 * roc_auc(test.y, test.X @ w))
-        scores[key] = test.X @ paths[key][TINY.grid.index(study.chosen("criteo", key).penalty)]
+        scores[key] = test.X @ paths[key][TINY.grid.index(study.choice("criteo", key).penalty)]
     wanted_test = compare_roc_auc(test.y, scores)
     found = study.difference("criteo", "exact-l2", "exact-l1")
     assert found.points == pytest.approx(100 * wanted_test.difference[0, 1])
@@ -254,7 +257,7 @@ def test_losses_are_counted_like_wins(study):
     for line in lines[:3]:
         numbers = [int(word) for word in line.replace(",", "").split() if word.isdigit()]
         assert sum(numbers) == 3
-    worse = clicks.Study(TINY, study._records.values(), {})
+    worse = ClickResults(TINY, study.records)
     worse.gain = lambda dataset, ours, rivals: figure4.Difference("mba-l2", "olr", -2.0, -3.0, -1.0, 0.001)
     assert "0 won, 0 open, 3 lost" in figure4._summary(worse)
     assert "reached on 0 of 3" in figure4._summary(worse)
@@ -264,7 +267,7 @@ def test_losses_are_counted_like_wins(study):
 def test_the_best_possible_auc_is_above_all(study):
     for dataset in MADE_UP:
         best = 100 * study.about(dataset)["best_auc"]
-        assert all(study.chosen(dataset, key).test < best for key in study.methods(dataset))
+        assert all(study.choice(dataset, key).test < best for key in study.methods(dataset))
 
 
 # -- runs -----------------------------------------------------------------------------------------------------
@@ -288,13 +291,13 @@ def test_a_run_goes_on_where_its_ledger_was_cut(study, tmp_path, folder, monkeyp
         ran.append(clicks_set.key)
         return one_set(clicks_set, *more)
 
-    monkeypatch.setattr(clicks, "one_set", watched)
+    monkeypatch.setattr(runs, "one_set", watched)
     again = run(TINY, tmp_path, datasets=MADE_UP, n_jobs=1)
     assert ran == ["criteo"]
     for key in study.methods("criteo"):
         assert again.curve("criteo", key) == study.curve("criteo", key)
     assert again.gain("criteo", EXACT, TUNED) == study.gain("criteo", EXACT, TUNED)
-    with pytest.raises(ValueError, match=r"other settings \(seed was 0, now 1"):
+    with pytest.raises(CheckpointError, match=r"other settings \(seed was 0, now 1"):
         run(dataclasses.replace(TINY, seed=1), tmp_path, datasets=MADE_UP)
 
 
@@ -302,7 +305,7 @@ def test_results_of_other_files_are_refused(small, tmp_path, monkeypatch):
     monkeypatch.setitem(SETS, "criteo", lambda *_: small)
     run(TINY, tmp_path, datasets=("criteo",), n_jobs=1)
     monkeypatch.setitem(SETS, "criteo", lambda *_: dataclasses.replace(small, data="b"))
-    with pytest.raises(ValueError, match="results of other files of made up"):
+    with pytest.raises(CheckpointError, match="results of other files of made up"):
         run(TINY, tmp_path, datasets=("criteo",), n_jobs=1)
 
 
@@ -317,11 +320,11 @@ def test_rows_are_never_more_than_the_papers_and_cut_into_its_chunks():
 
 
 def test_wanted_sets():
-    assert wanted((), tuple(SETS)) == tuple(SETS)
-    assert wanted(("criteo",), tuple(SETS)) == ("criteo", "criteo-sample")
-    assert wanted(("avazu site",), click_times.SHAPES) == ("avazu-site",)
+    assert select_sets((), tuple(SETS)) == tuple(SETS)
+    assert select_sets(("criteo",), tuple(SETS)) == ("criteo", "criteo-sample")
+    assert select_sets(("avazu site",), times.SHAPES) == ("avazu-site",)
     with pytest.raises(ValueError, match=r"must hold a click log .* got a9a"):
-        wanted(("a9a",), tuple(SETS))
+        select_sets(("a9a",), tuple(SETS))
 
 
 @pytest.mark.parametrize("text", ["1999", "0", "-5", "many", ""])
@@ -339,8 +342,8 @@ def test_rows_are_for_click_logs_alone(tmp_path, capsys):
 
 
 def test_the_command_makes_both_figures(tmp_path, capsys, no_data, monkeypatch):
-    monkeypatch.setattr(clicks, "QUICK", TINY)
-    monkeypatch.setattr(click_times, "QUICK", click_times.Settings(repeats=1, parts=(1,)))
+    monkeypatch.setattr(runs, "QUICK", TINY)
+    monkeypatch.setattr(times, "QUICK", times.Settings(repeats=1, parts=(1,)))
     for figure in ("figure4", "figure5"):
         arguments = ["reproduce", figure, "--quick", "--rows", "2,500", "--datasets", "avazu app"]
         assert main([*arguments, "--out", str(tmp_path), "--jobs", "1"]) == 0
@@ -350,59 +353,6 @@ def test_the_command_makes_both_figures(tmp_path, capsys, no_data, monkeypatch):
     ]
     assert "| Avazu App, synthetic | 2,250 |" in (tmp_path / "figure4.md").read_text()
     assert "| Avazu App | 2,500 |" in (tmp_path / "figure5.md").read_text()
-
-
-# -- times ----------------------------------------------------------------------------------------------------
-
-
-def test_times_are_kept_and_scaled_up_where_rows_are_few(tmp_path, monkeypatch):
-    settings = click_times.Settings(rows=4000, parts=(2, 1), repeats=2)
-    times = click_times.run(settings, tmp_path, shapes=("criteo",), n_jobs=1)
-    assert times.sizes("criteo") == [2000, 4000]
-    assert times.threads == [1]
-    seconds = times.seconds("criteo", 4000, "mba")
-    assert seconds > 0
-    assert times.estimate("criteo", "mba") == (pytest.approx(seconds * 45_800_000 / 4000), False)
-    page = figure5.page(times)
-    assert "| Criteo | 45,800,000 |" in page
-    assert "| estimate | under 3,600 s |" in page
-    assert "median of 2 runs" in page
-
-    content = (tmp_path / "click_times.ledger").read_bytes()
-    assert len(forged.split_journal(content)[1]) == 4
-    (tmp_path / "click_times.ledger").write_bytes(content[:-20])
-    fits = []
-    monkeypatch.setattr(
-        click_times,
-        "timed",
-        lambda one, *_: fits.append(one.n_fit) or dict.fromkeys([*click_times.METHODS, "data"], 7.0),
-    )
-    again = click_times.run(settings, tmp_path, shapes=("criteo",), n_jobs=1)
-    assert fits == [1800, 4000]  # to warm up, and the one that was lost
-    assert again.seconds("criteo", 2000, "exact") == times.seconds("criteo", 2000, "exact")
-
-
-def test_as_many_rows_as_the_paper_has_are_measured():
-    seconds = dict.fromkeys([*click_times.METHODS, "data"], 50.0)
-    record = {
-        "dataset": "avazu-app",
-        "rows": 12_600_000,
-        "repeat": 0,
-        "threads": 2,
-        "load": 0.5,
-        "seconds": seconds,
-    }
-    times = click_times.Times(click_times.Settings(rows=10**8, parts=(1,)), [record], ("avazu-app",))
-    assert click_times.Settings(rows=10**8, parts=(1,)).sizes("avazu-app") == [12_600_000]
-    assert times.estimate("avazu-app", "exact") == (50.0, True)
-    page = figure5.page(times)
-    assert "| measured | not stated |" in page
-    assert "Load of the machine: 0.5 to 0.5" in page
-    assert "It was busy" not in page
-    busy = click_times.Times(times.settings, [record | {"load": 1000.0}], ("avazu-app",))
-    assert "It was busy with other things" in figure5.page(busy)
-    unknown = click_times.Times(times.settings, [record | {"load": None}], ("avazu-app",))
-    assert "is not known" in figure5.page(unknown)
 
 
 # -- real samples ---------------------------------------------------------------------------------------------

@@ -1,15 +1,16 @@
 import csv
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from mbauc.cli.main import main
-from mbauc.paper import studies as experiments
-from mbauc.paper.commands.reproduce import _against_the_paper
-from mbauc.paper.studies import figure2, linearity, simulation, table2
-from mbauc.paper.studies.simulation import Settings
+from mbauc.paper.commands.reproduce import _extract_comparison
+from mbauc.paper.studies import EXPERIMENTS, linearity
+from mbauc.paper.studies.simulation import figure2, runs, table2
+from mbauc.paper.studies.simulation.runs import Settings
 
 pytest.importorskip("matplotlib")
 
@@ -19,22 +20,22 @@ TINY = Settings(sets=2, train=2000, test=2000)
 def tune_nothing(patch):
     """Runs are short then; what they find is of no concern here."""
     for which in ("SAMPLED", "WHOLE"):
-        untuned = tuple(one._replace(grid=one.grid[-1:]) for one in getattr(simulation, which))
-        patch.setattr(simulation, which, untuned)
+        untuned = tuple(one._replace(grid=one.grid[-1:]) for one in getattr(runs, which))
+        patch.setattr(runs, which, untuned)
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         tune_nothing(patch)
-        return simulation.run(TINY, tmp_path_factory.mktemp("study"), n_jobs=1)
+        return runs.run(TINY, tmp_path_factory.mktemp("study"), n_jobs=1)
 
 
 def test_table2_has_a_line_for_each_row_and_says_what_was_found(study, tmp_path):
     csv_path, page_path = table2.render(study, tmp_path)
     assert "**A quick run**" in page_path.read_text()
     assert "`mbauc reproduce table2 --quick`" in page_path.read_text()
-    head, *lines = _against_the_paper(page_path)
+    head, *lines = _extract_comparison(page_path)
     assert head.split()[-2:] == ["printed", "difference"]
     assert len(lines) == 9
     rows = list(csv.DictReader(csv_path.read_text().splitlines()))
@@ -58,10 +59,9 @@ def test_circles_say_who_is_better():
 
 
 def test_a_failed_check_is_printed_as_such(study):
-    best = dict(simulation.best_possible(TINY))
+    best = dict(runs.best_possible(TINY))
     worse = {
-        k: simulation.BestPossible(b.closed_form - 30, b.on_test_set, b.stderr, b.curve)
-        for k, b in best.items()
+        k: runs.BestPossible(b.closed_form - 30, b.on_test_set, b.stderr, b.curve) for k, b in best.items()
     }
     assert "**fails**" in "\n".join(table2._checks(study, worse))
 
@@ -74,14 +74,14 @@ def test_figure2_writes_the_nine_panels(study, tmp_path):
     assert svg.count(b"SR = ") + svg.count(b"axes_") >= 9
     rows = list(csv.DictReader(paths[0].read_text().splitlines()))
     assert len({(row["components"], row["sample_ratio"]) for row in rows}) == 9
-    assert len(rows) == 9 * 4 * len(simulation.FALSE_ALARMS)
+    assert len(rows) == 9 * 4 * len(runs.FALSE_ALARMS)
     figure2.render(study, tmp_path)
     assert paths[2].read_bytes() == svg  # the same figure, the same bytes
 
 
 def test_linearity_finds_what_theory_says(tmp_path):
     settings = linearity.Settings(snr_db=(-6.0, 12.0), train=4000, samples=40_000)
-    found = {(one.family, one.snr_db): one for one in linearity.run(settings)}
+    found = {(one.family, one.snr_db): one for one in linearity.run(settings, tmp_path)}
     for level in settings.snr_db:
         # footnote 6: with a shared covariance the best score is linear
         assert found["shared covariance", level].shortfall == pytest.approx(0.0, abs=1e-9)
@@ -100,8 +100,7 @@ def test_linearity_finds_what_theory_says(tmp_path):
 
 def test_the_command_runs_and_resumes(tmp_path, capsys, monkeypatch):
     tune_nothing(monkeypatch)
-    monkeypatch.setattr(experiments, "_QUICK_SETS", 1)
-    monkeypatch.setattr(simulation, "Settings", lambda sets=1, seed=0: Settings(sets, 2000, 2000, 0.1, seed))
+    monkeypatch.setattr(runs, "QUICK", Settings(1, 2000, 2000))
     assert main(["reproduce", "table2", "--quick", "--out", str(tmp_path / "r")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("wrote")] == [
@@ -118,11 +117,18 @@ def test_the_command_runs_and_resumes(tmp_path, capsys, monkeypatch):
 
 def test_a_missing_matplotlib_is_noticed_before_the_run(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    monkeypatch.setattr(simulation, "run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(runs, "run", lambda *_: pytest.fail("it ran"))
     for name in ("figure1", "figure2", "linearity"):
         assert main(["reproduce", name, "--out", str(tmp_path)]) == 1
         assert "pip install 'mbauc[plots]'" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_experiment_has_its_module():
+    for experiment in EXPERIMENTS.values():
+        module = import_module(f"mbauc.paper.studies.{experiment.module}")
+        assert callable(module.reproduce)
+        assert experiment.draws == any("new_figure" in line or "_plot" in line for line in dir(module))
 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path, capsys):

@@ -9,18 +9,20 @@ import time
 import numpy as np
 import pytest
 
+import forged_files as forged
 from mbauc import MBAClassifier
-from mbauc.paper.studies import contenders, simulation
-from mbauc.paper.studies.contenders import COMPLETE, MBA, MEANS, SAMPLED, WHOLE, Draw, tuned
+from mbauc.paper.studies import contenders
+from mbauc.paper.studies.contenders import COMPLETE, MBA, MEANS, SAMPLED, WHOLE, Draw, tune
 from mbauc.paper.studies.printed import COMPONENTS, NEYMAN_PEARSON, RATIOS, TABLE2, hypotheses
-from mbauc.paper.studies.simulation import FALSE_ALARMS, Settings, best_possible, run, train_and_test
+from mbauc.paper.studies.simulation import runs
+from mbauc.paper.studies.simulation.runs import FALSE_ALARMS, Settings, best_possible, run, train_and_test
 from mbauc.runtime.threads import single_threaded_blas
 
 SMALL = Settings(sets=2, train=2000, test=2000)
 
 
 def _without_clock(study, components):
-    records = (record for record in study._records.values() if record["k"] in components)
+    records = (record for record in study.records.values() if record["k"] in components)
     return sorted(
         ({key: value for key, value in record.items() if key != "seconds"} for record in records),
         key=lambda record: (record["k"], record["set"]),
@@ -37,8 +39,8 @@ def _shorten(module):
 def study(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for which in ("SAMPLED", "WHOLE"):
-            patch.setattr(simulation, which, getattr(simulation, which))  # to be put back
-        _shorten(simulation)
+            patch.setattr(runs, which, getattr(runs, which))  # to be put back
+        _shorten(runs)
         return run(SMALL, tmp_path_factory.mktemp("whole"), n_jobs=1)
 
 
@@ -46,9 +48,9 @@ def study(tmp_path_factory):
 def two_components(monkeypatch):
     """A run that is the beginning of the study."""
     for which in ("SAMPLED", "WHOLE"):
-        monkeypatch.setattr(simulation, which, getattr(simulation, which))
-    _shorten(simulation)
-    monkeypatch.setattr(simulation, "COMPONENTS", (1, 2))
+        monkeypatch.setattr(runs, which, getattr(runs, which))
+    _shorten(runs)
+    monkeypatch.setattr(runs, "COMPONENTS", (1, 2))
     return 1, 2
 
 
@@ -71,7 +73,7 @@ def test_every_method_is_in_the_study_at_every_ratio(study):
                 auc = study.auc(contender.name, k, ratio)
                 assert auc.shape == (2,)
                 assert ((auc > 50) & (auc < 95)).all()
-                assert set(study.chosen(contender.name, k, ratio)) <= set(contender.grid[:2])
+                assert set(study.choices(contender.name, k, ratio)) <= set(contender.grid[:2])
                 curve = study.curve(contender.name, k, ratio)
                 assert curve.shape == FALSE_ALARMS.shape
                 assert curve[0] >= 0
@@ -84,30 +86,31 @@ def test_threads_do_not_change_the_results(study, tmp_path, two_components):
     assert _without_clock(again, two_components) == _without_clock(study, two_components)
 
 
-#: How a record of a ledger begins.
-TASK = b'{"kind":"task",'
-
-
 def test_a_killed_run_goes_on_to_the_same_results(study, tmp_path, two_components):
     code = (
-        f"{inspect.getsource(_shorten)}\nfrom pathlib import Path\nfrom mbauc.paper.studies import simulation\n"
-        f"_shorten(simulation)\nsimulation.COMPONENTS = {two_components}\n"
-        f"simulation.run(simulation.{SMALL!r}, Path({str(tmp_path)!r}), n_jobs=1)"
+        f"{inspect.getsource(_shorten)}\nfrom pathlib import Path\n"
+        "from mbauc.paper.studies.simulation import runs\n"
+        f"_shorten(runs)\nruns.COMPONENTS = {two_components}\n"
+        f"runs.run(runs.{SMALL!r}, Path({str(tmp_path)!r}), n_jobs=1)"
     )
-    ledger = tmp_path / "simulation.ledger"
+    journal = tmp_path / "simulation.ledger"
+
+    def finished():
+        """Records in the journal, the last of which may be torn."""
+        return len(forged.split_journal(journal.read_bytes())[1]) if journal.exists() else 0
+
     with subprocess.Popen([sys.executable, "-c", code]) as process:
-        while not (ledger.exists() and ledger.read_bytes().count(TASK) >= 2):
+        while finished() < 3:
             assert process.poll() is None, "it ended before it could be killed"
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
-    done = ledger.read_bytes()
-    assert done.count(TASK) < 2 * 2
+    assert finished() < 2 * 2
     calls = []
-    original = simulation.train_and_test
+    original = runs.train_and_test
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulation, "train_and_test", lambda *args: calls.append(args) or original(*args))
+        patch.setattr(runs, "train_and_test", lambda *args: calls.append(args) or original(*args))
         again = run(SMALL, tmp_path, n_jobs=1)
-    assert len(calls) <= 2  # the two sets that were finished are not run again
+    assert len(calls) <= 2  # the two sets that were surely finished are not run again
     assert _without_clock(again, two_components) == _without_clock(study, two_components)
 
 
@@ -122,10 +125,10 @@ def test_a_quick_run_is_the_beginning_of_a_full_one(study, tmp_path, two_compone
 
 def test_other_grids_are_not_mixed(tmp_path, monkeypatch):
     tiny = Settings(sets=1, train=2000, test=2000)
-    monkeypatch.setattr(simulation, "COMPONENTS", (1,))
+    monkeypatch.setattr(runs, "COMPONENTS", (1,))
     run(tiny, tmp_path, n_jobs=1)
-    monkeypatch.setattr(simulation, "SAMPLED", (MBA._replace(grid=(1.0,)), *SAMPLED[1:]))
-    with pytest.raises(ValueError, match=r"other settings \(grids\.\S+ was"):
+    monkeypatch.setattr(runs, "SAMPLED", (MBA._replace(grid=(1.0,)), *SAMPLED[1:]))
+    with pytest.raises(ValueError, match=r"other settings \(grids\.MBA-ℓ2\.0 was 10000\.0, now 1\.0;"):
         run(tiny, tmp_path, n_jobs=1)
 
 
@@ -135,7 +138,7 @@ def test_other_grids_are_not_mixed(tmp_path, monkeypatch):
 def _draw(pairs, seed=0):
     rng = np.random.default_rng(seed)
     X, y = hypotheses(1).sample(2000, 0.2, rng)
-    return simulation._drawn(X, y, contenders.folds_of(y, rng), pairs, rng)
+    return runs.draw_rows(X, y, contenders.draw_folds(y, rng), pairs, rng)
 
 
 def test_each_pair_has_one_row_of_each_class():
@@ -150,16 +153,16 @@ def test_a_row_of_a_held_out_fold_is_nowhere_in_training():
     draw = _draw(100)
     seen = []
 
-    def spy(draw, kept, grid):
-        seen.append(kept)
+    def spy(draw, usable, grid):
+        seen.append(usable)
         return np.zeros((len(grid), 100))
 
-    tuned(MBA._replace(weights=spy), draw)
+    tune(MBA._replace(weights=spy), draw)
     assert len(seen) == contenders.FOLDS + 1
     assert seen[-1].all()
-    for fold, kept in enumerate(seen[:-1]):
-        assert not kept[draw.fold == fold].any()
-        assert kept[draw.fold != fold].all()
+    for fold, usable in enumerate(seen[:-1]):
+        assert not usable[draw.fold == fold].any()
+        assert usable[draw.fold != fold].all()
 
 
 @pytest.mark.parametrize(("contender", "pairing"), [(MBA, "matched"), (COMPLETE, "complete")])
@@ -184,7 +187,7 @@ def test_the_exact_column_is_the_exact_fit():
 @pytest.mark.parametrize("contender", SAMPLED, ids=lambda c: c.name)
 def test_every_contender_learns(contender):
     draw = _draw(1000)
-    w, setting = tuned(contender, draw)
+    w, setting = tune(contender, draw)
     assert setting in contender.grid
     assert hypotheses(1).linear_curve(w).auc > 0.85
 

@@ -12,9 +12,9 @@ from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.paper.clicks import world
-from mbauc.paper.clicks.ahead import compute_ahead, pieces
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.rows.source import RawBlock
+from mbauc.runtime.ahead import compute_ahead, cut_ranges
 from mbauc.runtime.threads import thread_count
 
 #: Columns, at most: a row is sorted in a map of one bit for each.
@@ -175,7 +175,7 @@ class ClickLog:
         return RawBlock(self._matrix(np.ones(columns.size), columns, ends), y)
 
     def _blocks(self, rows: int) -> Iterator[RawBlock]:
-        return compute_ahead(self._block, pieces(self.n_rows, rows), self._n_threads)
+        return compute_ahead(self._block, cut_ranges(self.n_rows, rows), self._n_threads)
 
     def _block(self, piece: range) -> RawBlock:
         from mbauc.paper.clicks import slot_kernels
@@ -261,7 +261,7 @@ class ClickLog:
         from mbauc.paper.clicks.writers import write_libsvm
 
         check_flag("verbose", verbose)
-        return write_libsvm(self, path, self._n_threads, verbose)
+        return write_libsvm(path, self.rows, self.n_rows, self.n_features, self._n_threads, verbose)
 
     def write_parquet(self, path: str | os.PathLike[str], *, verbose: bool = True) -> int:
         """Write the raw view as Parquet with dictionaries of texts; as for :meth:`write_libsvm`.
@@ -269,7 +269,9 @@ class ClickLog:
         Needs pyarrow. Memory: a row group of 131,072 rows for each thread and one more, about 50 MB each for
         Criteo.
         """
+        from mbauc.paper.clicks.raw import arrow_schema
         from mbauc.paper.clicks.writers import write_parquet
 
         check_flag("verbose", verbose)
-        return write_parquet(self, path, self._n_threads, verbose)
+        schema = arrow_schema(self.shape)
+        return write_parquet(path, self.table, self.n_rows, schema, self._n_threads, verbose)

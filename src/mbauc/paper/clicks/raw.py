@@ -27,10 +27,10 @@ def arrow_table(shape: str, codes: NDArray[np.uint32], y: NDArray[np.int8]) -> A
     columns = [arrow.array(y)]
     for field, own, key in zip(SHAPES[shape].columns, codes, names, strict=True):
         if field.texts:
-            columns.append(_coded(own, arrow.array(field.texts, arrow.string())))
+            columns.append(_encode(own, arrow.array(field.texts, arrow.string())))
         else:
             distinct, places = _distinct(own, field.size)
-            columns.append(_coded(places, _hex_texts(distinct, key)))
+            columns.append(_encode(places, _hex_texts(distinct, key)))
     return arrow.table(columns, schema=arrow_schema(shape))
 
 
@@ -46,7 +46,7 @@ def _distinct(codes: NDArray[np.uint32], size: int) -> tuple[NDArray[Any], NDArr
     return np.flatnonzero(present).astype(np.uint32), np.cumsum(present, dtype=np.int32)[codes]
 
 
-def _coded(places: NDArray[Any], values: Any) -> Any:
+def _encode(places: NDArray[Any], values: Any) -> Any:
     """A dictionary array. Places count from 1, and 0 is a missing value."""
     arrow = pyarrow()
     missing = places == 0

@@ -19,48 +19,33 @@ class Field:
     """One column of the log, or a hidden trait of its rows.
 
     Its values are numbered 1, 2, …; 0 is a missing value.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column; hidden traits have none.
-    size : int
-        Number of values.
-    skew : float
-        Value r has a weight of ``(r + offset)^-skew``.
-    offset : float
-        As above; the larger, the more values are about as frequent as the first.
-    peak, spread : float
-        For counts, instead of a skew: value r has a weight of ``exp(-((r - 1 - peak) / spread)² / 2)``, which
-        makes counts log-normal.
-    missing : float
-        Share of missing values, but for those that are missing together with the parent's.
-    parent : str
-        Field that this one depends on.
-    share : float
-        Share of the rows in which it does.
-    favourites : int
-        How many values go with each value of the parent, a power of 2: 1 for a field that follows from it.
-    weight : float
-        Size of the effects of its values.
-    side : str
-        "user" or "page" for fields whose effects are multiplied with those of the other side as well.
-    texts : tuple of str
-        Its values; none for numbers of eight hexadecimal digits.
     """
 
+    #: Name of the column; hidden traits have none.
     name: str
+    #: Number of values.
     size: int
+    #: Value r has a weight of ``(r + offset)^-skew``.
     skew: float = 1.1
+    #: As above; the larger, the more values are about as frequent as the first.
     offset: float = 0.0
+    #: For counts, instead of a skew: value r has a weight of ``exp(-((r - 1 - peak) / spread)² / 2)``, which
+    #: makes counts log-normal.
     peak: float = 0.0
     spread: float = 0.0
+    #: Share of missing values, but for those that are missing together with the parent's.
     missing: float = 0.0
+    #: Field that this one depends on.
     parent: str = ""
+    #: Share of the rows in which it does.
     share: float = 0.0
+    #: How many values go with each value of the parent, a power of 2: 1 for a field that follows from it.
     favourites: int = 1
+    #: Size of the effects of its values.
     weight: float = 0.0
+    #: "user" or "page" for fields whose effects are multiplied with those of the other side as well.
     side: str = ""
+    #: Its values; none for numbers of eight hexadecimal digits.
     texts: tuple[str, ...] = ()
 
     @property
@@ -79,32 +64,21 @@ class Field:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of log.
+    """A kind of log."""
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    label : str
-        Name of the label column.
-    ratio : float
-        Negatives for each positive.
-    fields : tuple of Field
-        The columns, after the hidden traits.
-    pairs : tuple of (str, str, float)
-        Fields whose values have effects of their own together, and the size of these effects.
-    product : float
-        Size of the product of the two sides.
-    spread : tuple of float
-        Standard deviations of the log-odds: of what single fields say, and of pairs and product.
-    """
-
+    #: What it is called.
     name: str
+    #: Name of the label column.
     label: str
+    #: Negatives for each positive.
     ratio: float
+    #: The columns, after the hidden traits.
     fields: tuple[Field, ...]
+    #: Fields whose values have effects of their own together, and the size of these effects.
     pairs: tuple[tuple[str, str, float], ...]
+    #: Size of the product of the two sides.
     product: float
+    #: Standard deviations of the log-odds: of what single fields say, and of pairs and product.
     spread: tuple[float, float]
 
     @property

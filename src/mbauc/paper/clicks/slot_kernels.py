@@ -10,19 +10,16 @@ from numba import types
 from numba.extending import intrinsic
 
 from mbauc.paper.clicks.kernels import BATCH, draw, labels, room, score
+from mbauc.rows.hash_kernels import fmix64, fnv1a
 from mbauc.runtime.compiled import compiled
 
 #: Values of a field whose hashed column is looked up.
 KNOWN = 4_096
 
 _KNOWN = np.uint32(KNOWN)
-_FNV = np.uint64(0x100000001B3)
-_FMIX_1, _FMIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _NAME_1, _NAME_2, _LOW_32 = np.uint64(0x7FEB352D), np.uint64(0x846CA68B), np.uint64(0xFFFFFFFF)
 _DIGIT, _LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
-_0, _1, _4, _6, _9, _12, _15, _16, _28, _33, _63 = (
-    np.uint64(n) for n in (0, 1, 4, 6, 9, 12, 15, 16, 28, 33, 63)
-)
+_0, _1, _4, _6, _9, _12, _15, _16, _28, _63 = (np.uint64(n) for n in (0, 1, 4, 6, 9, 12, 15, 16, 28, 63))
 
 
 class Slots(NamedTuple):
@@ -72,39 +69,42 @@ def _hex_digit(name, place):  # type: ignore[no-untyped-def]
 def hex_texts(codes, key, text):  # type: ignore[no-untyped-def]
     """Names of values, eight digits each."""
     for i in range(codes.size):
-        name = name_of(np.uint64(codes[i]), key)
-        for place in range(8):
-            text[8 * i + place] = np.uint8(_hex_digit(name, place))
+        _write_hex(name_of(np.uint64(codes[i]), key), text[8 * i : 8 * i + 8])
 
 
 @compiled()
-def hex_slot(code, key, prefix, width):  # type: ignore[no-untyped-def]
-    """The hashed column of a value; see :func:`mbauc.readers.hashing.hash_features`."""
-    name, h = name_of(code, key), prefix
+def _write_hex(name, text):  # type: ignore[no-untyped-def]
     for place in range(8):
-        h = (h ^ _hex_digit(name, place)) * _FNV
-    h = (h ^ (h >> _33)) * _FMIX_1
-    h = (h ^ (h >> _33)) * _FMIX_2
-    return ((h ^ (h >> _33)) >> _1) % width
+        text[place] = np.uint8(_hex_digit(name, place))
+
+
+@compiled()
+def _hash_slot(code, key, prefix, width, text):  # type: ignore[no-untyped-def]
+    """The hashed column of a value; see :func:`mbauc.readers.hashing.hash_features`. ``text`` is scratch."""
+    _write_hex(name_of(code, key), text)
+    return (fmix64(fnv1a(text, 0, 8, prefix)) >> _1) % width
 
 
 @compiled()
 def hex_slots(key, prefix, width, slots):  # type: ignore[no-untyped-def]
     """The hashed columns of the first values, from 0 on."""
+    text = np.empty(8, dtype=np.uint8)
     for code in range(slots.size):
-        slots[code] = np.int32(hex_slot(np.uint64(code), key, prefix, width))
+        slots[code] = np.int32(_hash_slot(np.uint64(code), key, prefix, width, text))
 
 
 @compiled()
 def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
     """The hashed columns of rows: ``found`` has a row for each row."""
+    text = np.empty(8, dtype=np.uint8)
     for f in range(t.hidden, t.key.size):
         own, known, name, prefix = codes[f], slots.known[f], t.name[f], slots.prefix[f]
         for i in range(own.size):
             if own[i] < _KNOWN:
                 found[i, f - t.hidden] = known[own[i]]
             else:
-                found[i, f - t.hidden] = np.int32(hex_slot(np.uint64(own[i]), name, prefix, slots.width))
+                slot = _hash_slot(np.uint64(own[i]), name, prefix, slots.width, text)
+                found[i, f - t.hidden] = np.int32(slot)
 
 
 @compiled()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.paper.clicks.shapes import SHAPES, Field, Shape
-from mbauc.readers.hashing import hash_features, hash_slots
+from mbauc.readers.hashing import hash_slots
+from mbauc.rows.hashing import hash_features, name_state
 from mbauc.runtime.threads import run_threads
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ _SAMPLE = 1 << 18
 _PIECE = 1 << 14
 #: Ranges of values, each twice as long as the one before, that a field may have beyond its frequent values.
 _RANGES = 20
-_BITS = 0xFFFFFFFFFFFFFFFF
 
 
 class _Values(NamedTuple):
@@ -41,7 +41,7 @@ def tables(name: str, seed: int) -> Tables:
 
     shape = SHAPES[name]
     names = [field.name for field in shape.fields]
-    start = _mixed(_mixed(seed) ^ _text_key(name))
+    start = _mix(_mix(seed) ^ _text_key(name))
     weight = np.array([field.weight for field in shape.fields])
     return Tables(
         start=np.uint64(start),
@@ -76,7 +76,7 @@ def slots(name: str, width: int) -> Slots:
     for f, field in enumerate(shape.fields):
         if field.hidden:
             continue
-        prefix[f] = _fnv(f"{field.name}=")
+        prefix[f] = name_state(field.name)
         if field.texts:
             known[f, 1 : field.size + 1] = hash_slots(hash_features(field.name, field.texts), width)
         else:
@@ -93,7 +93,7 @@ def truth(name: str, seed: int, n_threads: int) -> Truth:
     """
     with _calibrating:
         if (name, seed) not in _truths:
-            _truths[name, seed] = _calibrated(name, seed, n_threads)
+            _truths[name, seed] = _calibrate(name, seed, n_threads)
         return _truths[name, seed]
 
 
@@ -101,7 +101,7 @@ _truths: dict[tuple[str, int], Truth] = {}
 _calibrating = Lock()
 
 
-def _calibrated(name: str, seed: int, n_threads: int) -> Truth:
+def _calibrate(name: str, seed: int, n_threads: int) -> Truth:
     from mbauc.paper.clicks.kernels import Truth
 
     shape = SHAPES[name]
@@ -195,22 +195,15 @@ def _alias(shares: NDArray[np.float64], bits: int) -> NDArray[np.uint32]:
     return (limit << np.uint32(bits)) | other
 
 
-def _mixed(x: int) -> int:
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _BITS
-    return x ^ (x >> 31)
+def _mix(x: int) -> int:
+    from mbauc.paper.clicks.kernels import mix
+
+    return int(mix(np.uint64(x)))
 
 
 def _keys(start: int, purpose: int, count: int) -> NDArray[np.uint64]:
-    return np.array([_mixed((start ^ (purpose << 32)) + k) for k in range(count)], dtype=np.uint64)
+    return np.array([_mix((start ^ (purpose << 32)) + k) for k in range(count)], dtype=np.uint64)
 
 
 def _text_key(text: str) -> int:
     return int(hash_features("clicks", [text])[0])
-
-
-def _fnv(text: str) -> Any:
-    state = 0xCBF29CE484222325
-    for byte in text.encode():
-        state = ((state ^ byte) * 0x100000001B3) & _BITS
-    return np.uint64(state)

@@ -12,9 +12,8 @@ from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
 from mbauc.errors import DownloadError, NotAvailableError
 from mbauc.paper.commands.clicks import add_clicks
-from mbauc.paper.datasets.content import identify
 from mbauc.paper.datasets.entry import Entry
-from mbauc.paper.datasets.places import locate
+from mbauc.paper.datasets.files import identify, locate
 from mbauc.paper.datasets.registry import RATIO_TOLERANCE, Figures, differences, find, measure, names
 
 #: How far rows may be from the printed number: Table I gives two or three digits.
@@ -55,9 +54,12 @@ def add(commands: Any) -> None:
         actions,
         "download",
         "download data sets",
-        "Downloads the files of data sets that are not there yet. A download that was stopped goes on where it "
-        "was; files get their names only when they are whole and their checksums are right.",
-        "example: mbauc data download a9a mushrooms --data-dir ~/data",
+        "Downloads the files of data sets that are not there yet, over https, with pooch (pip install "
+        "'mbauc[datasets]'). Files get their names only when they are whole and their checksums are right. A "
+        "download that was stopped starts again; a click log of some gigabytes is better fetched by hand, with "
+        "a program that resumes, into the folder of the files. 'mbauc data list --json' has the addresses.",
+        "examples:\n  mbauc data download a9a mushrooms --data-dir ~/data\n"
+        "  curl -C - -O https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/avazu-app.tr.bz2",
     )
     get.add_argument("names", nargs="+", type=_entry, metavar="NAME", help="data sets, see 'mbauc data list'")
     get.add_argument(
@@ -90,18 +92,16 @@ def _entry(name: str) -> Entry:
 
 def _run_list(options: argparse.Namespace) -> int:
     entries = [find(name) for name in names()]
-    found = [_found(entry, options.data_dir) for entry in entries]
+    found = [_find_files(entry, options.data_dir) for entry in entries]
     output = Output(options.json)
     head = ("name", "rows", "columns", "ratio", "test rows", "here")
     lines = [head, *(_line(entry, paths) for entry, paths in zip(entries, found, strict=True))]
-    for line in _aligned(lines, right=(1, 2, 3)):
+    for line in _align(lines, right=(1, 2, 3)):
         output.say(line)
-    return output.done(
-        {"sets": [_described(entry, paths) for entry, paths in zip(entries, found, strict=True)]}
-    )
+    return output.done({"sets": [_describe(entry, paths) for entry, paths in zip(entries, found, strict=True)]})
 
 
-def _found(entry: Entry, data_dir: Path | None) -> dict[str, Path]:
+def _find_files(entry: Entry, data_dir: Path | None) -> dict[str, Path]:
     try:
         return locate(entry, data_dir)
     except NotAvailableError:
@@ -115,7 +115,7 @@ def _line(entry: Entry, paths: dict[str, Path]) -> tuple[str, ...]:
     return entry.word, f"{rows:,} / {test_rows:,}", f"{entry.columns:,}", ratio, entry.split, where
 
 
-def _described(entry: Entry, paths: dict[str, Path]) -> dict[str, Any]:
+def _describe(entry: Entry, paths: dict[str, Path]) -> dict[str, Any]:
     return {
         "name": entry.name,
         "group": entry.group,
@@ -145,18 +145,18 @@ def _run_check(options: argparse.Namespace) -> int:
     entries = options.names or [find(name) for name in names()]
     output, reports = Output(options.json), []
     for entry in entries:
-        report = _checked(entry, options.data_dir)
+        report = _check(entry, options.data_dir)
         reports.append(report)
         if report["status"] == "missing" and not options.names:
             output.say(f"{entry.word}: missing ('mbauc data check {entry.word}' says where to get it)")
         else:
-            for line in _report(entry, report):
+            for line in _report_lines(entry, report):
                 output.say(line)
     output.done({"sets": reports})
     return int(any(report["status"] != "ok" for report in reports))
 
 
-def _checked(entry: Entry, data_dir: Path | None) -> dict[str, Any]:
+def _check(entry: Entry, data_dir: Path | None) -> dict[str, Any]:
     report: dict[str, Any] = {
         "name": entry.name,
         "status": "ok",
@@ -202,7 +202,7 @@ def _beside_table1(entry: Entry, found: Figures) -> list[str]:
     ]
 
 
-def _report(entry: Entry, report: dict[str, Any]) -> Iterator[str]:
+def _report_lines(entry: Entry, report: dict[str, Any]) -> Iterator[str]:
     yield f"{entry.word}: {report['status']}"
     for file in report["files"]:
         yield f"  {file['path']}: {_CONTENT[file['content']]}"
@@ -233,29 +233,31 @@ _CONTENT = {
 
 
 def _run_download(options: argparse.Namespace) -> int:
-    from mbauc.paper.datasets.download import fetch  # loads what HTTP needs
+    from mbauc.paper.datasets.download import download
 
-    output, told, failed = Output(options.json), [], False
+    output, reports, failed = Output(options.json), [], False
     for entry in options.names:
         try:
-            paths = fetch(entry, options.data_dir, force=options.force)
+            paths = download(entry, options.data_dir, force=options.force)
         except (DownloadError, NotAvailableError) as error:
             # the next set may come from another server
             sys.stderr.write(f"mbauc: {error}\n")
-            told.append({"name": entry.name, "files": {}, "error": str(error)})
+            reports.append({"name": entry.name, "files": {}, "error": str(error)})
             failed = True
             continue
-        told.append({"name": entry.name, "files": {f.name: paths[f.name] for f in entry.files}, "error": None})
+        reports.append(
+            {"name": entry.name, "files": {f.name: paths[f.name] for f in entry.files}, "error": None}
+        )
         for file in entry.files:
             output.say(f"{entry.word}: {paths[file.name]}")
         for file in entry.files:
-            if file.hint and not _found(entry, options.data_dir):
+            if file.hint and not _find_files(entry, options.data_dir):
                 output.say(f"{entry.word}: {file.hint}")
-    output.done({"sets": told})
+    output.done({"sets": reports})
     return int(failed)
 
 
-def _aligned(rows: Sequence[Sequence[str]], right: tuple[int, ...]) -> Iterator[str]:
+def _align(rows: Sequence[Sequence[str]], right: tuple[int, ...]) -> Iterator[str]:
     """Lines of a table."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -11,82 +11,79 @@ from typing import Any
 from mbauc.cli.argument_types import jobs, seed, whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
-from mbauc.paper.studies import EXPERIMENTS, Request
+from mbauc.paper.studies import EXPERIMENTS, reproduce
+from mbauc.paper.study import Request
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    reproduce = add_command(
+    parser = add_command(
         commands,
         "reproduce",
         "run an experiment of the MBA paper",
         (
             "Runs an experiment of the MBA paper and writes its tables and plots, with the paper's figures "
             "beside ours. table2 and figure2 are two views of one simulation study, which is run once per "
-            "folder; a run that was stopped goes on where it was. linearity tests the paper's claim that a "
+            "folder; a run that was stopped is resumed. linearity tests the paper's claim that a "
             "linear score is enough where the signal is strong, also where the best score is not linear."
         ),
         "example:\n  mbauc reproduce table2 --quick",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "experiment",
         choices=tuple(EXPERIMENTS),
-        help="figure1: detection and learning side by side; table1: the data sets; table2: AUC of all methods "
-        "on Gaussian mixtures (about 10 minutes on 2 cores); figure2: their ROC curves; linearity: half a "
-        "minute; table3: AUC on the benchmark data sets (under half an hour); figure3: AUC against sample "
-        "size; figure4: AUC on click logs against the penalty (about a quarter of an hour); figure5: running "
-        "times on click logs (some minutes)",
+        help="; ".join(f"{name}: {experiment.summary}" for name, experiment in EXPERIMENTS.items()),
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--out",
         type=Path,
         default=Path("mbauc-results"),
         metavar="DIR",
         help="folder for the results (default: %(default)s)",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--quick",
         action="store_true",
         help="a rough answer in a minute or two: few training sets, runs and draws",
     )
-    reproduce.add_argument("--seed", type=seed, default=0, help="seed of all draws (default: %(default)s)")
-    reproduce.add_argument(
+    parser.add_argument("--seed", type=seed, default=0, help="seed of all draws (default: %(default)s)")
+    parser.add_argument(
         "--jobs", type=jobs, default=None, metavar="N", help="threads (default: as many as BLAS may use)"
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--datasets",
-        type=_names,
+        type=_parse_names,
         default=(),
         metavar="A,B",
         help="data sets of table1, table3, figure4 and figure5, separated by commas (default: all; see 'mbauc "
         "data list')",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--rows",
-        type=_click_rows,
+        type=_parse_rows,
         default=None,
         metavar="N",
         help="training rows of each synthetic click log of figure4 and figure5, at least 2000 and never more "
         "than the paper has: 12.6, 23.6 and 45.8 million (default: 1000000, or 50000 with --quick)",
     )
-    reproduce.add_argument(
+    parser.add_argument(
         "--data-dir",
         type=Path,
         default=None,
         metavar="DIR",
         help="folder with the data files under their official names (default: $MBAUC_DATA, then the cache)",
     )
-    reproduce.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
-def _click_rows(text: str) -> int:
+def _parse_rows(text: str) -> int:
     value = whole(text)
     if value < 2000:
         raise argparse.ArgumentTypeError(f"expected at least 2000 rows, got {value}")
     return value
 
 
-def _names(text: str) -> tuple[str, ...]:
+def _parse_names(text: str) -> tuple[str, ...]:
     from mbauc.paper.datasets.registry import find
 
     found = []
@@ -108,15 +105,15 @@ def run(options: argparse.Namespace) -> int:
         options.out, options.quick, options.seed, options.jobs, options.datasets, options.data_dir, options.rows
     )
     output, written = Output(options.json), []
-    for path in EXPERIMENTS[options.experiment](request):
-        for line in _against_the_paper(path):
+    for path in reproduce(options.experiment, request):
+        for line in _extract_comparison(path):
             output.say(line)
         output.say(f"wrote {path}")
         written.append(path)
     return output.done({"files": written})
 
 
-def _against_the_paper(path: Path) -> Iterator[str]:
+def _extract_comparison(path: Path) -> Iterator[str]:
     """The table of a page that has the paper's figures beside ours, for the screen."""
     if path.suffix != ".md":
         return

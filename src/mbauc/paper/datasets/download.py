@@ -1,67 +1,42 @@
-"""Downloads that go on where they were stopped, and end as a whole file or none."""
+"""Files of data sets from their servers, by pooch: each comes whole and with the right content, or not."""
 
 from __future__ import annotations
 
-import email.message
-import http.client
 import os
-import socket
-import ssl
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable
-from functools import partial
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urljoin
 
 from mbauc.errors import DownloadError, NotAvailableError
-from mbauc.paper.datasets.content import NoMemberError, identify
-from mbauc.paper.datasets.doubtful_servers import NoWeakerProtocol, as_shown, content_range
 from mbauc.paper.datasets.entry import Entry, File
-from mbauc.paper.datasets.part_file import PartFile, part_of
-from mbauc.paper.datasets.places import Folder, folders, path_of
-from mbauc.runtime.progress import progress
+from mbauc.paper.datasets.files import Folder, NoMemberError, find_file, identify, list_folders
+from mbauc.runtime.progress import Progress, progress
+from mbauc.store.lock import hold, remove_leftovers
 
-#: From a path: True for a file that is whole, False for one that is not, None if there is no telling.
-Verify = Callable[[Path], bool | None]
+#: What addresses may start with.
+SCHEMES: tuple[str, ...] = ("https://",)
+#: Further attempts after a connection that failed, with a pause of some seconds before each.
+RETRIES = 3
+#: Seconds without a byte after which a connection counts as lost.
+TIMEOUT = 30.0
 
 _CHUNK = 1 << 16
-#: Answers of a server that may be different the next time, and those that say that it has no such file.
-_PASSING, _ABSENT = {408, 425, 429, 500, 502, 503, 504}, {404, 410}
-_LONGEST_PAUSE = 60.0
+#: Refusals of a server that may be different the next time, and those that say that it has no such file.
+_PASSING, _ABSENT = {408, 425, 429}, {404, 410}
+#: Where a file grows, beside its place; the file in it is held by the process at work.
+_ROOM, _HELD = ".mbauc-download-", "held"
 
 
-class Patience(NamedTuple):
-    """How long to wait and how often to try.
-
-    Attributes
-    ----------
-    timeout : float
-        Seconds without a byte after which a connection counts as lost.
-    retries : int
-        Further attempts in a row that may bring nothing new.
-    pause : float
-        Seconds before the first of them; doubled each time, up to a minute.
-    """
-
-    timeout: float = 30.0
-    retries: int = 4
-    pause: float = 1.0
-
-
-DEFAULT_PATIENCE = Patience()
-
-
-def fetch(
-    entry: Entry,
-    data_dir: Folder | None = None,
-    *,
-    force: bool = False,
-    patience: Patience = DEFAULT_PATIENCE,
-    show: bool = True,
+def download(
+    entry: Entry, data_dir: Folder | None = None, *, force: bool = False, show: bool = True
 ) -> dict[str, Path]:
     """Download the files of a data set that are not there yet.
+
+    A transfer that breaks off is tried again from the start.
 
     Parameters
     ----------
@@ -72,8 +47,6 @@ def fetch(
         user's cache.
     force : bool
         Download files that are there already, and replace them.
-    patience : Patience
-        Timeouts and retries.
     show : bool
         Show a progress bar on a terminal.
 
@@ -86,8 +59,10 @@ def fetch(
     ------
     DownloadError, NotAvailableError
         If a file cannot be downloaded, or is not offered.
+    ImportError
+        If pooch is not installed.
     """
-    folder = folders(data_dir)[0]
+    folder = list_folders(data_dir)[0]
     for file in entry.files:
         if not file.urls:
             raise NotAvailableError(f"{entry.name} is not offered for download; see {entry.source}.")
@@ -95,14 +70,15 @@ def fetch(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DownloadError(f"cannot make the folder {folder}: {error.strerror or error}.") from error
-    return {file.name: _fetch_file(file, folder, force, patience, show) for file in entry.files}
+    return {file.name: _provide(file, folder, force, show) for file in entry.files}
 
 
-def _fetch_file(file: File, folder: Path, force: bool, patience: Patience, show: bool) -> Path:
+def _provide(file: File, folder: Path, force: bool, show: bool) -> Path:
+    """The path of a file, downloaded if it is not there or ``force`` says so."""
     archive = folder / file.name
-    here = path_of(file, folder) or (archive if archive.is_file() else None)
+    here = find_file(file, folder) or (archive if archive.is_file() else None)
     if here is not None and not force:
-        if verdict(here, file) is False:
+        if is_official(here, file) is False:
             raise DownloadError(
                 f"{here} is there already, but is not the official file. Move it away, or replace it "
                 "(force=True, --force)."
@@ -111,9 +87,7 @@ def _fetch_file(file: File, folder: Path, force: bool, patience: Patience, show:
     for url in file.urls:
         target = archive if file.members else folder / url.rsplit("/", 1)[-1]
         try:
-            download(
-                url, target, verify=partial(verdict, file=file, name=target.name), patience=patience, show=show
-            )
+            _retrieve(url, target, file, show)
             break
         except DownloadError as error:
             # another address may have it, perhaps compressed in another way
@@ -124,220 +98,161 @@ def _fetch_file(file: File, folder: Path, force: bool, patience: Patience, show:
     return target
 
 
-def verdict(path: Path, file: File, name: str | None = None) -> bool | None:
+def is_official(path: Path, file: File) -> bool | None:
     """Whether a file is whole and of the content on record; None if there is no telling."""
-    name = path.name if name is None else name
     try:
-        content = identify(path, file, name)
+        content = identify(path, file)
     except NoMemberError:
         # an archive in an archive that has to be unpacked by hand
         return None if file.hint else False
     if content == "not on record":
         # compressed files have checksums of their own
-        return True if name.endswith((".bz2", ".gz", ".xz", ".zip")) else None
+        return True if path.suffix in (".bz2", ".gz", ".xz", ".zip") else None
     return content in ("original", "copy")
 
 
-def download(
-    url: str,
-    path: Folder,
-    *,
-    verify: Verify | None = None,
-    patience: Patience = DEFAULT_PATIENCE,
-    show: bool = True,
-) -> None:
-    """Download one file.
-
-    What has come so far lies beside ``path`` with the ending ``.part``. After a failure, or if the process is
-    killed, the next call goes on from there, provided that the server can send the rest of the same version of
-    the file (HTTP ``Range`` with ``If-Range``). Only a file that is whole and passes ``verify`` gets its name;
-    of one that does not pass nothing is kept.
-
-    Parameters
-    ----------
-    url : str
-        Address, http or https.
-    path : path
-        Where the file is to be, in a folder that exists.
-    verify : callable, optional
-        Takes the path of the finished file: True if it is whole, False if not, None if there is no telling.
-    patience : Patience
-        Timeouts and retries.
-    show : bool
-        Show a progress bar on a terminal.
-
-    Raises
-    ------
-    DownloadError
-        If the server does not have the file, cannot be reached, keeps breaking off or sends something else.
-    """
-    if not url.startswith(("https://", "http://")):
-        raise ValueError(f"url must start with https:// or http://, got {url!r}.")
-    target = Path(os.fsdecode(path))
-    with part_of(target) as part:
-        transfer = _Transfer(url, part, patience, show)
-        complete, good = transfer.run(), verify(part.path) if verify is not None else None
-        if complete and good is False and transfer.doubtful:
-            part.restart()
-            complete, good = transfer.run(), verify(part.path) if verify is not None else None
-        # a server may announce more bytes than there are
-        if not complete and good is not True:
-            kept = f" {part.size:,} bytes are kept: the next download goes on from there." if part.size else ""
-            raise DownloadError(f"{url}: {transfer.problem}. Tried {transfer.attempts} times.{kept}")
-        if good is False:
-            part.discard()
+def _retrieve(url: str, target: Path, file: File, show: bool) -> None:
+    """Download a file into a folder beside its place, and move it there if its content is right."""
+    pooch = _import_pooch()
+    if not url.startswith(SCHEMES):
+        raise ValueError(f"url must start with {' or '.join(SCHEMES)}, got {url!r}.")
+    with _make_room(target.parent) as room, progress(None, target.name, unit="B", show=show) as advance:
+        downloader = pooch.HTTPDownloader(
+            progressbar=_Bar(advance),
+            chunk_size=_CHUNK,
+            timeout=TIMEOUT,
+            headers={"User-Agent": "mbauc", "Accept-Encoding": "identity"},
+            hooks={"response": lambda response, *_, **__: _check_answer(url, response, target.parent)},
+        )
+        keeper = pooch.create(
+            room, base_url="", registry={target.name: None}, urls={target.name: url}, retry_if_failed=RETRIES
+        )
+        with _explain_errors(url), _quiet(pooch.get_logger()):
+            keeper.fetch(target.name, downloader=downloader)
+        if is_official(room / target.name, file) is False:
             raise DownloadError(
                 f"{url}: what came is not the official file: its checksum differs, or it cannot be read to its "
                 "end. Nothing was kept. Try again later; if that does not help, the file was changed at its "
                 "source."
             )
-        part.finish(target)
+        os.replace(room / target.name, target)
 
 
-class _LostError(Exception):
-    """An attempt failed in a way that may pass; ``wait`` seconds were asked for before the next."""
+def _import_pooch() -> Any:
+    try:
+        import pooch
+    except ImportError:
+        raise ImportError("downloads need pooch; install it with: pip install 'mbauc[datasets]'") from None
+    return pooch
 
-    def __init__(self, what: str, wait: float = 0.0) -> None:
-        super().__init__(what)
-        self.wait = wait
 
-
-class _Transfer:
-    """Requests for one file, until it is there or patience is at its end.
-
-    Attributes
-    ----------
-    doubtful : bool
-        Whether bytes of several answers were joined, or an end came that nobody had announced.
-    attempts : int
-        Requests since bytes last came.
-    problem : str
-        What was wrong with the latest of them.
-    """
-
-    def __init__(self, url: str, part: PartFile, patience: Patience, show: bool) -> None:
-        self._url, self._part, self._patience, self._show = url, part, patience, show
-        self.doubtful, self.attempts, self.problem = False, 0, ""
-
-    def run(self) -> bool:
-        """Whether the file is complete, as far as the server says."""
-        furthest = self._part.size
-        self.attempts = 0
-        while True:
-            self.attempts += 1
-            try:
-                self._request()
-                return True
-            except _LostError as error:
-                self.problem = str(error)
-                if self._part.size > furthest:
-                    furthest, self.attempts = self._part.size, 1
-                if self.attempts > self._patience.retries:
-                    return False
-                pause = self._patience.pause * 2.0 ** (self.attempts - 1)
-                time.sleep(min(max(pause, error.wait), _LONGEST_PAUSE))
-
-    def _request(self) -> None:
-        """One request, for the rest or for all of the file."""
-        version = self._part.version(self._url) if self._part.size else None
-        request = urllib.request.Request(
-            self._url, headers={"User-Agent": "mbauc", "Accept-Encoding": "identity"}
-        )
-        if version is not None:
-            request.add_header("Range", f"bytes={self._part.size}-")
-            request.add_header("If-Range", version)
+@contextmanager
+def _make_room(folder: Path) -> Iterator[Path]:
+    """A folder for what is not whole yet; those of killed processes are removed."""
+    remove_leftovers(folder, f"{_ROOM}*", _HELD)
+    while True:
         try:
-            safe = urllib.request.build_opener(NoWeakerProtocol)
-            response = safe.open(request, timeout=self._patience.timeout)
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code != 416 or version is None:
-                    raise _refusal(self._url, error) from None
-                self._nothing_after(error.headers)
+            room = TemporaryDirectory(prefix=_ROOM, dir=folder, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise DownloadError(f"cannot write to {folder}: {error.strerror or error}.") from error
+        with room as name, open(Path(name) / _HELD, "wb") as held:
+            if hold(held):  # nobody took it for a leftover before it was locked
+                yield Path(name)
                 return
-        except DownloadError:
-            raise
-        except (OSError, http.client.HTTPException) as error:
-            raise _loss(self._url, error) from error
-        with response:
-            self._receive(response, version)
 
-    def _nothing_after(self, headers: email.message.Message) -> None:
-        """What has come is all that the server has, or more than that."""
-        self.doubtful = True
-        if content_range(headers) != (None, self._part.size):
-            self._part.restart()
-            raise _LostError("the server has a shorter file than before")
 
-    def _receive(self, response: Any, version: str | None) -> None:
-        headers = response.headers
-        if headers.get_content_type() == "text/html":
-            raise DownloadError(
-                f"{self._url}: the server sent a web page instead. Open the address in a browser."
-            )
-        if response.status == 206:
-            start, total = content_range(headers)
-            fits = start == self._part.size and (total is None or total >= start)
-            if not fits or _version(headers) not in (None, version):
-                self._part.restart()
-                raise _LostError("the server went on from another place or with another version of the file")
-            self.doubtful = True
-        else:
-            self._part.restart(self._url, _version(headers))
-            length = headers.get("Content-Length", "")
-            total = int(length) if length.isdecimal() else None
-            self.doubtful |= total is None
-        size = self._part.size
-        self._part.check_room(None if total is None else total - size)
-        with progress(total, self._part.path.stem, unit="B", show=self._show) as advance:
-            advance(size)
-            while chunk := self._read(response, _CHUNK if total is None else min(_CHUNK, total - size)):
-                self._part.append(chunk)
-                size += len(chunk)
-                advance(len(chunk))
-        if total is not None and size != total:
-            raise _LostError(f"the connection broke off after {size:,} of {total:,} bytes")
-
-    def _read(self, response: Any, most: int) -> bytes:
-        """Some more bytes, as soon as there are any: what waits in a buffer is lost if the connection is."""
-        if most <= 0:
-            return b""
+def _check_answer(url: str, response: Any, folder: Path) -> None:
+    """Refuse an answer that is not the file, before anything of it is read."""
+    status, headers = response.status_code, response.headers
+    length = headers.get("Content-Length", "")
+    refusal = ""
+    if response.is_redirect:
+        place = headers["Location"]
         try:
-            return bytes(response.read1(most))
-        except http.client.IncompleteRead as error:
-            self._part.append(error.partial)
-            raise _LostError("the connection broke off") from error
-        except (OSError, http.client.HTTPException) as error:
-            raise _loss(self._url, error) from error
+            safe = urljoin(response.url, place).lower().startswith(SCHEMES)
+        except ValueError:  # it is no address
+            safe = False
+        if not safe:
+            refusal = f"the server points to {_printable(place)}, which is not as safe. Not followed."
+    elif 400 <= status < 500 and status not in _PASSING:
+        what = "the server has no such file" if status in _ABSENT else "the server refused"
+        refusal = f"{what} ({status} {_printable(response.reason)})."
+    elif headers.get("Content-Type", "").startswith("text/html") and status < 400:
+        refusal = "the server sent a web page instead. Open the address in a browser."
+    elif length.isdecimal() and int(length) > (free := shutil.disk_usage(folder).free):
+        refusal = f"{int(length):,} bytes are to come, but {folder} has room for {free:,}. Make room there."
+    if refusal:
+        response.close()
+        error = DownloadError(f"{url}: {refusal}")
+        error.status = status if status >= 400 else None
+        raise error
 
 
-def _refusal(url: str, error: urllib.error.HTTPError) -> Exception:
-    if error.code in _PASSING:
-        wait = error.headers.get("Retry-After", "")
-        return _LostError(
-            f"the server answered {error.code} {as_shown(error.reason)}",
-            float(wait) if wait.isdecimal() else 0.0,
-        )
-    what = "the server has no such file" if error.code in _ABSENT else "the server refused"
-    refusal = DownloadError(f"{url}: {what} ({error.code} {as_shown(error.reason)}).")
-    refusal.status = error.code
-    return refusal
+@contextmanager
+def _explain_errors(url: str) -> Iterator[None]:
+    """Whatever goes wrong with a connection or the disk becomes a DownloadError."""
+    from requests import exceptions as http
+
+    try:
+        yield
+    except DownloadError:
+        raise
+    except http.RequestException as error:
+        if isinstance(error, http.HTTPError) and error.response is not None:
+            what = f"the server answered {error.response.status_code} {_printable(error.response.reason)}"
+        elif isinstance(error, http.SSLError):
+            what = "the server's certificate is not valid, or the connection is not secure"
+        elif isinstance(error, http.Timeout):
+            what = "the server stopped answering"
+        elif isinstance(error, http.ChunkedEncodingError):
+            what = "the connection broke off"
+        else:
+            what = f"the connection failed; is there a network? ({_printable(error)})"
+        raise DownloadError(f"{url}: {what}. Tried {1 + RETRIES} times, nothing was kept.") from error
+    except OSError as error:
+        raise DownloadError(f"{url}: cannot write the file: {error.strerror or error}.") from error
 
 
-def _loss(url: str, error: Exception) -> Exception:
-    reason = getattr(error, "reason", error)
-    if isinstance(reason, ssl.SSLCertVerificationError):
-        return DownloadError(f"{url}: the server's certificate is not valid ({reason.verify_message}).")
-    if isinstance(reason, socket.gaierror):
-        return _LostError("the name of the server was not found; is there a network connection")
-    if isinstance(reason, TimeoutError):
-        return _LostError("the server stopped answering")
-    if isinstance(reason, ConnectionRefusedError):
-        return _LostError("the server refused the connection")
-    return _LostError(f"the connection failed ({as_shown(reason)})")
+@contextmanager
+def _quiet(logger: Any) -> Iterator[None]:
+    """Keep pooch from telling each file on standard error."""
+    level = logger.level
+    logger.setLevel("WARNING")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
-def _version(headers: email.message.Message) -> str | None:
-    """What names the version of a file well enough to continue it: a strong entity tag, or a date."""
-    tag = headers.get("ETag")
-    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
+def _printable(words: object) -> str:
+    """Words of a server as a terminal may show them: nothing that moves the cursor, and not too many."""
+    return "".join(c if c.isprintable() else "?" for c in str(words))[:200]
+
+
+class _Bar:
+    """A progress bar as pooch drives it: the total is set once, and told again at the end."""
+
+    def __init__(self, advance: Progress) -> None:
+        self._advance, self._total, self._done = advance, 0, 0
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    @total.setter
+    def total(self, total: int) -> None:
+        # of each attempt: those before it do not count
+        self._advance(-self._done)
+        self._total, self._done = total, 0
+        self._advance.expect(total)
+
+    def update(self, size: int) -> None:
+        size = min(size, self._total - self._done) if self._total else size
+        self._done += size
+        self._advance(size)
+
+    def reset(self) -> None:
+        """Nothing to do: :meth:`update` never goes beyond the total."""
+
+    def close(self) -> None:
+        """Nothing to do: the bar is closed by whoever made it."""

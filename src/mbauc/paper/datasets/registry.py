@@ -18,9 +18,8 @@ from scipy import sparse as sp
 
 from mbauc.errors import DataWarning
 from mbauc.paper.datasets.catalogue import ENTRIES
-from mbauc.paper.datasets.content import opened
 from mbauc.paper.datasets.entry import Entry, File
-from mbauc.paper.datasets.places import Folder, locate
+from mbauc.paper.datasets.files import Folder, locate, open_content
 from mbauc.rows.matrix import is_sparse
 
 #: Sets with at most this many columns are loaded as dense arrays.
@@ -52,11 +51,11 @@ class DataSet:
     y_test: Labels
 
 
-def _plain(name: str) -> str:
+def _simplify(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-_BY_NAME = {_plain(name): entry for entry in ENTRIES for name in (entry.name, *entry.aliases)}
+_BY_NAME = {_simplify(name): entry for entry in ENTRIES for name in (entry.name, *entry.aliases)}
 
 
 def names(group: str | None = None) -> tuple[str, ...]:
@@ -86,9 +85,9 @@ def find(name: str) -> Entry:
     >>> entry.name, entry.rows, entry.split
     ('avazu app', (12642186, 1953951), 'provided')
     """
-    entry = _BY_NAME.get(_plain(name)) if isinstance(name, str) else None
+    entry = _BY_NAME.get(_simplify(name)) if isinstance(name, str) else None
     if entry is None:
-        near = get_close_matches(_plain(str(name)), _BY_NAME, 1)
+        near = get_close_matches(_simplify(str(name)), _BY_NAME, 1)
         guess = f" Did you mean {_BY_NAME[near[0]].name!r}?" if near else ""
         raise ValueError(f"name must be one of {', '.join(names())}; got {name!r}.{guess}")
     return entry
@@ -123,7 +122,7 @@ def load(name: str, data_dir: Folder | None = None, random_state: Any = 0) -> Da
     """
     entry = find(name)
     paths = locate(entry, data_dir)
-    data = _loaded(entry, paths, random_state)
+    data = _load(entry, paths, random_state)
     unlike = differences(entry, _figures(data.y, data.y_test, data.X.shape[1]))
     if unlike:
         folder = next(iter(paths.values())).parent
@@ -155,7 +154,7 @@ def measure(entry: Entry, data_dir: Folder | None = None) -> Figures:
     """What the files of a data set measure; of click logs only the labels are kept in memory."""
     paths = locate(entry, data_dir)
     if not entry.folded:
-        data = _loaded(entry, paths, 0)
+        data = _load(entry, paths, 0)
         return _figures(data.y, data.y_test, data.X.shape[1])
     y = _labels(entry, entry.train, paths)
     if entry.test:
@@ -199,7 +198,7 @@ def _labels(entry: Entry, files: Sequence[File], paths: dict[str, Path]) -> Labe
     return np.concatenate([block.y for block in source])
 
 
-def _loaded(entry: Entry, paths: dict[str, Path], random_state: Any) -> DataSet:
+def _load(entry: Entry, paths: dict[str, Path], random_state: Any) -> DataSet:
     wanted = entry.rows[0] if entry.test else sum(entry.rows)
     X, y = _read_all(entry, entry.train, paths, wanted)
     if entry.test:
@@ -259,7 +258,7 @@ def _read(entry: Entry, file: File, path: Path) -> tuple[Any, Labels]:
             path, n_features=entry.width or entry.columns, zero_based=entry.zero_based, labels="raw"
         )
     else:
-        with opened(path, file) as stream:
+        with open_content(path, file) as stream:
             X, labels = (_one_hot_csv if entry.format == "csv" else _arff)(stream)
     return X, np.isin(labels, _positive_labels(entry, labels)).astype(np.int8)
 

@@ -87,7 +87,7 @@ class AtomicCurve:
         self._plus, self._minus = (
             np.bincount(place, weights=part).astype(np.float64) for part in (above, below)
         )
-        self._rates = _cumulated(self._minus), _cumulated(self._plus)
+        self._rates = _cumulate(self._minus), _cumulate(self._plus)
 
     @property
     def auc(self) -> float:
@@ -118,7 +118,7 @@ class AtomicCurve:
         return np.asarray(np.interp(_checked_rates(false_alarm), *self._rates))
 
 
-def _cumulated(masses: Array) -> Array:
+def _cumulate(masses: Array) -> Array:
     """Sums from none to all, which is one but for rounding."""
     sums: Array = np.minimum(np.concatenate([[0.0], np.cumsum(masses)]), 1.0)
     sums[-1] = 1.0

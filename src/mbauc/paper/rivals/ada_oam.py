@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from mbauc.checks import check_number
-from mbauc.paper.rivals.blocks import Block, Table
-from mbauc.paper.rivals.class_statistics import StatisticsRanker, draws_of, empty_statistics, statistics_of
-from mbauc.paper.rivals.online import Array, State
+from mbauc.paper.rivals.class_statistics import StatisticsRanker, Step
 
 
 class AdaOAM(StatisticsRanker):
@@ -78,6 +73,10 @@ class AdaOAM(StatisticsRanker):
     0.955
     """
 
+    _adaptive = True
+    _positive = ("eta0",)
+    _not_negative = ("l1", "l2", "delta")
+
     def __init__(
         self,
         eta0: float = 0.1,
@@ -94,54 +93,14 @@ class AdaOAM(StatisticsRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.eta0 = eta0
         self.l1 = l1
         self.l2 = l2
         self.delta = delta
         self.rank = rank
         self.centred = centred
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("eta0", self.eta0, low=0.0, open_low=True)
-        check_number("l1", self.l1, low=0.0)
-        check_number("l2", self.l2, low=0.0)
-        check_number("delta", self.delta, low=0.0)
-
-    def _start(self, n_features: int, rng: np.random.Generator) -> State:
-        return State(
-            rng=rng,
-            w=np.zeros(n_features),
-            clock=np.zeros(1),
-            squares=np.zeros(n_features),
-            **empty_statistics(n_features, self.rank),
-        )
-
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
-        from mbauc.paper.rivals.kernels.ada_oam import learn
-
-        return int(
-            learn(
-                *block.arrays,
-                block.order,
-                block.positive,
-                draws_of(state, block, first_pass),
-                state.w,
-                state.clock,
-                state.squares,
-                *statistics_of(state),
-                float(self.eta0),
-                float(self.delta),
-                float(self.l1),
-                float(self.l2),
-                bool(self.centred),
-                first_pass,
-                loss,
-            )
-        )
+    def _step(self) -> Step:
+        return Step(float(self.eta0), delta=float(self.delta), l1=float(self.l1))

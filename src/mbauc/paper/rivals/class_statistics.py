@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mbauc.checks import check_whole
 from mbauc.paper.rivals.blocks import Block, Table
-from mbauc.paper.rivals.online import OnlineRanker, State, bounded_rows, check_unchanged, halfway
+from mbauc.paper.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, halfway
 
 #: Random numbers drawn for a block.
 _DRAWS = 1 << 19
 
 
+class Step(NamedTuple):
+    """How long a step is, in the order of the compiled loop."""
+
+    eta0: float
+    auto: bool = False
+    constant: bool = True
+    delta: float = 0.0
+    l1: float = 0.0
+
+
 class StatisticsRanker(OnlineRanker):
-    """What OPAUC and AdaOAM do alike: their settings ``rank`` and ``centred``, and what follows from means."""
+    """What OPAUC and AdaOAM do alike: all but the step."""
+
+    #: Whether each column has a rate of its own.
+    _adaptive: bool
+
+    def _step(self) -> Step:
+        raise NotImplementedError
+
+    def _start(self, n_features: int, rng: np.random.Generator) -> State:
+        return State(
+            rng=rng,
+            w=np.zeros(n_features),
+            clock=np.zeros(2),
+            squares=np.zeros(n_features) if self._adaptive else None,
+            **empty_statistics(n_features, self.rank),
+        )
+
+    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+        from mbauc.paper.rivals.kernels.opauc import learn
+
+        return int(
+            learn(
+                *block.arrays,
+                block.order,
+                block.positive,
+                _draw_sketch(state, block, first_pass),
+                state.w,
+                state.clock,
+                state.squares,
+                *(state.counts, state.means, state.spreads),
+                *(state.scatters, state.sketches, state.projected),
+                *self._step(),
+                float(self.l2),
+                bool(self.centred),
+                first_pass,
+                loss,
+            )
+        )
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -31,11 +77,11 @@ class StatisticsRanker(OnlineRanker):
         rows = bounded_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
         return max(1, min(rows, _DRAWS // int(rank or 1)))
 
-    def _weights(self, state: State) -> tuple[NDArray[np.float64], float]:
+    def _weights(self, state: State) -> tuple[Array, float]:
         return state.w, halfway(state.w, state.means)
 
 
-def empty_statistics(n_features: int, rank: int | None) -> dict[str, NDArray[np.float64] | None]:
+def empty_statistics(n_features: int, rank: int | None) -> dict[str, Array | None]:
     """Statistics of no rows; the first axis is the class, positive second.
 
     Raises
@@ -57,21 +103,9 @@ def empty_statistics(n_features: int, rank: int | None) -> dict[str, NDArray[np.
     return {**common, "scatters": scatters, "sketches": None, "projected": None}
 
 
-def statistics_of(state: State) -> tuple[Any, ...]:
-    """The statistics in the order that the compiled loops take them."""
-    return (
-        state.counts,
-        state.means,
-        state.spreads,
-        state.scatters,
-        state.sketches,
-        state.projected,
-    )
-
-
-def draws_of(state: State, block: Block, first_pass: bool) -> NDArray[np.float64]:
+def _draw_sketch(state: State, block: Block, first_pass: bool) -> Array:
     """The random r of each row of a block; empty ones where nothing is sketched."""
     rank = 0 if state.sketches is None or not first_pass else state.sketches.shape[2]
-    draws: NDArray[np.float64] = state.rng.standard_normal((block.order.size, rank))
+    draws: Array = state.rng.standard_normal((block.order.size, rank))
     draws /= np.sqrt(max(rank, 1))
     return draws

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.checks import check_number
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.paper.rivals.blocks import Block, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State
@@ -69,6 +68,8 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
 
     slope_ = 1.0
     _may_diverge = False
+    _positive = ("alpha", "beta")
+    _not_negative = ("lambda_1", "lambda_2")
 
     def __init__(
         self,
@@ -85,24 +86,13 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.alpha = alpha
         self.beta = beta
         self.lambda_1 = lambda_1
         self.lambda_2 = lambda_2
         self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_settings(self) -> None:
-        super()._check_settings()
-        check_number("alpha", self.alpha, low=0.0, open_low=True)
-        check_number("beta", self.beta, low=0.0, open_low=True)
-        check_number("lambda_1", self.lambda_1, low=0.0)
-        check_number("lambda_2", self.lambda_2, low=0.0)
 
     def _formula(self) -> tuple[float, float, float, float]:
         """What weights follow from the records by: the settings at the time of learning, not of asking."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_choice, check_number
+from mbauc.checks import check_choice
 from mbauc.pairs.sampling import Pairing, check_batches
 from mbauc.paper.rivals.blocks import Table
 from mbauc.paper.rivals.online import (
@@ -109,6 +109,8 @@ class MiniBatchPairwise(OnlineRanker):
     0.957
     """
 
+    _not_negative = ("l2",)
+
     def __init__(
         self,
         loss: Loss = "squared",
@@ -124,17 +126,13 @@ class MiniBatchPairwise(OnlineRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.loss = loss
         self.eta0 = eta0
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.pairing = pairing
         self.l2 = l2
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -142,7 +140,6 @@ class MiniBatchPairwise(OnlineRanker):
         check_step(self.eta0)
         check_choice("learning_rate", self.learning_rate, ("invscaling", "constant"))
         check_batches(self.batch_size, self.pairing)
-        check_number("l2", self.l2, low=0.0)
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
         # clock: steps, common factor of the weights, largest squared norms

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.checks import check_choice, check_whole
 from mbauc.paper.rivals.blocks import Block, Table
 from mbauc.paper.rivals.online import (
     Array,
@@ -84,6 +84,7 @@ class OAM(OnlineRanker):
     """
 
     _may_diverge = False
+    _positive = ("C",)
 
     def __init__(
         self,
@@ -98,19 +99,14 @@ class OAM(OnlineRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.C = C
         self.update = update
         self.buffer_size = buffer_size
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_number("C", self.C, low=0.0, open_low=True)
         check_choice("update", self.update, ("sequential", "gradient"))
         check_whole("buffer_size", self.buffer_size)
 

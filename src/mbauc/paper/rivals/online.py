@@ -44,7 +44,19 @@ class OnlineRanker(LinearRanker):
 
     #: Whether weights can diverge, so that a stream must be able to go back. If not, see ``_longest_step``.
     _may_diverge = True
+    #: Settings that must be greater than 0, and those that must be 0 or more.
+    _positive: tuple[str, ...] = ()
+    _not_negative: tuple[str, ...] = ()
     _state: State
+
+    def __init__(
+        self, max_iter: int, tol: float | None, n_iter_no_change: int, random_state: Any, verbose: bool
+    ) -> None:
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.verbose = verbose
 
     @keeps_state_on_failure
     def fit(self, X: Any, y: ArrayLike) -> Self:
@@ -193,6 +205,10 @@ class OnlineRanker(LinearRanker):
             check_number("tol", self.tol, low=0.0)
         for name in ("shuffle", "fit_intercept", "centred", "verbose"):
             check_flag(name, getattr(self, name, True))
+        for name in self._positive:
+            check_number(name, getattr(self, name), low=0.0, open_low=True)
+        for name in self._not_negative:
+            check_number(name, getattr(self, name), low=0.0)
 
     def _check_steps(self, state: State, table: Table) -> None:
         """Raise before anything is changed if steps could take the weights beyond floating point."""

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mbauc.checks import check_number
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.paper.rivals.blocks import Block, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_step, check_unchanged
@@ -99,6 +98,7 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
 
     slope_ = 1.0
     _may_diverge = False
+    _not_negative = ("l2",)
 
     def __init__(
         self,
@@ -113,20 +113,15 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.eta0 = eta0
         self.l2 = l2
         self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_step(self.eta0)
-        check_number("l2", self.l2, low=0.0)
 
     def _start(self, n_features: int, rng: np.random.Generator) -> State:
         # steps, intercept, shrinkage, mean squared norm

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
-from mbauc.checks import check_choice, check_number
-from mbauc.paper.rivals.blocks import Block, Table
-from mbauc.paper.rivals.class_statistics import StatisticsRanker, draws_of, empty_statistics, statistics_of
-from mbauc.paper.rivals.online import (
-    Array,
-    State,
-    auto_step,
-    check_step,
-)
+from mbauc.checks import check_choice
+from mbauc.paper.rivals.class_statistics import StatisticsRanker, Step
+from mbauc.paper.rivals.online import auto_step, check_step
 
 #: What "auto" divides by the largest curvature: the best of a grid on real data sets, see docs/rivals.md.
 AUTO_STEP = 10.0
@@ -89,6 +81,9 @@ class OPAUC(StatisticsRanker):
     0.956
     """
 
+    _adaptive = False
+    _not_negative = ("l2",)
+
     def __init__(
         self,
         eta0: float | Literal["auto"] = "auto",
@@ -104,49 +99,20 @@ class OPAUC(StatisticsRanker):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
+        super().__init__(max_iter, tol, n_iter_no_change, random_state, verbose)
         self.eta0 = eta0
         self.l2 = l2
         self.rank = rank
         self.centred = centred
         self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
         self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_step(self.eta0)
-        check_number("l2", self.l2, low=0.0)
         check_choice("learning_rate", self.learning_rate, ("invscaling", "constant"))
 
-    def _start(self, n_features: int, rng: np.random.Generator) -> State:
-        # clock: steps, largest curvature
-        return State(
-            rng=rng, w=np.zeros(n_features), clock=np.zeros(2), **empty_statistics(n_features, self.rank)
-        )
-
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
-        from mbauc.paper.rivals.kernels.opauc import learn
-
+    def _step(self) -> Step:
         auto = isinstance(self.eta0, str)
-        return int(
-            learn(
-                *block.arrays,
-                block.order,
-                block.positive,
-                draws_of(state, block, first_pass),
-                state.w,
-                state.clock,
-                *statistics_of(state),
-                auto_step(AUTO_STEP, self.learning_rate) if auto else float(self.eta0),
-                auto,
-                self.learning_rate == "constant",
-                float(self.l2),
-                bool(self.centred),
-                first_pass,
-                loss,
-            )
-        )
+        eta0 = auto_step(AUTO_STEP, self.learning_rate) if auto else float(self.eta0)
+        return Step(eta0, auto, self.learning_rate == "constant")

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from mbauc.metrics import roc_auc
 from mbauc.pairs.moments import PairMoments
+from mbauc.paper.rivals import AdaOAM, OnlineLogisticRegression
+from mbauc.rows.folds import FoldsByRank
 from mbauc.solvers import Penalty, RidgePath, elastic_net_path, solve_elastic_net
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 FOLDS = 5
 
@@ -32,6 +37,11 @@ class Draw(NamedTuple):
     order: Places
     fold: Places
 
+    def take(self, usable: Mask) -> tuple[Array, NDArray[np.int64]]:
+        """The rows that may be used and their labels, in order."""
+        rows = self.order[usable[self.order]]
+        return self.X[rows], self.y[rows]
+
 
 class Contender(NamedTuple):
     """A method with one setting, and the values that are tried, those that hold back most first.
@@ -43,19 +53,25 @@ class Contender(NamedTuple):
     name: str
     setting: str
     grid: tuple[float, ...]
-    weights: Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]
+    weights: Callable[[Draw, Mask, tuple[float, ...]], Array]
 
 
-def folds_of(y: NDArray[np.int64], rng: np.random.Generator) -> Places:
+def draw_pairs(y: NDArray[np.int64], pairs: int, rng: np.random.Generator) -> tuple[Places, Places]:
+    """Positive and negative rows with replacement (Algorithm 1)."""
+    return rng.choice(np.flatnonzero(y == 1), pairs), rng.choice(np.flatnonzero(y == 0), pairs)
+
+
+def draw_folds(y: NDArray[np.int64], rng: np.random.Generator) -> Places:
     """Number of the fold of each row, both classes spread evenly."""
+    classes = [np.flatnonzero(y == label) for label in (0, 1)]
     fold = np.empty(y.size, dtype=np.intp)
-    for label in (0, 1):
-        rows = np.flatnonzero(y == label)
-        fold[rows] = rng.permutation(np.arange(rows.size) % FOLDS)
+    drawn = FoldsByRank.draw((classes[0].size, classes[1].size), FOLDS, rng)
+    for rows, folds in zip(classes, drawn.folds, strict=True):
+        fold[rows] = folds
     return fold
 
 
-def tuned(
+def tune(
     contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), n_folds: int = FOLDS
 ) -> tuple[Array, float]:
     """Weights with the setting that ranks held-out rows best, and the setting.
@@ -63,11 +79,11 @@ def tuned(
     Looks at the drawn rows alone: every method chooses on the data that it is trained on. ``more_folds``
     repeats the cross-validation with other folds; ``n_folds`` of them are held out in turn.
     """
-    best = chosen(contender, draw, more_folds, n_folds)
+    best = choose(contender, draw, more_folds, n_folds)
     return contender.weights(draw, np.ones(len(draw.y), dtype=bool), (best,))[0], best
 
 
-def chosen(contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), n_folds: int = FOLDS) -> float:
+def choose(contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), n_folds: int = FOLDS) -> float:
     """The setting alone."""
     held_out = np.zeros(len(contender.grid))
     if len(contender.grid) > 1:
@@ -82,16 +98,15 @@ def chosen(contender: Contender, draw: Draw, more_folds: Sequence[Places] = (), 
 # -- MBA: which pairs, and which penalty ----------------------------------------------------------------------
 
 
-def matched(draw: Draw, kept: NDArray[np.bool_]) -> PairMoments:
+def matched_moments(draw: Draw, usable: Mask) -> PairMoments:
     """Moments of the pairs that were drawn (Eq. 17)."""
-    both = kept[draw.plus] & kept[draw.minus]
+    both = usable[draw.plus] & usable[draw.minus]
     return PairMoments.from_pairs(draw.X[draw.plus[both]], draw.X[draw.minus[both]], n_jobs=1)
 
 
-def complete(draw: Draw, kept: NDArray[np.bool_]) -> PairMoments:
+def complete_moments(draw: Draw, usable: Mask) -> PairMoments:
     """Moments of all pairs among the drawn rows (Eq. 13)."""
-    rows = draw.order[kept[draw.order]]
-    return PairMoments.from_arrays(draw.X[rows], draw.y[rows], n_jobs=1)
+    return PairMoments.from_arrays(*draw.take(usable), n_jobs=1)
 
 
 def ridge(moments: PairMoments, grid: tuple[float, ...]) -> Array:
@@ -112,59 +127,44 @@ def elastic_net(moments: PairMoments, grid: tuple[float, ...]) -> Array:
     """MBA-EL with half of a penalty for either term, as Figure 4 has it; shares as for the lasso."""
     sigma, mu = moments.second_moment, moments.mean_difference
     largest = float(np.abs(mu).max())
-    found = []
+    coefs = []
     for share in grid:
         penalty = Penalty(share * largest / 2, share * largest / 2, np.ones(mu.size))
-        found.append(solve_elastic_net(sigma, mu, penalty, tol=1e-4).coef)
-    return np.array(found)
+        coefs.append(solve_elastic_net(sigma, mu, penalty, tol=1e-4).coef)
+    return np.array(coefs)
 
 
 def mba(
-    pairs: Callable[[Draw, NDArray[np.bool_]], PairMoments],
+    pairs: Callable[[Draw, Mask], PairMoments],
     solve: Callable[[PairMoments, tuple[float, ...]], Array],
-) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
+) -> Callable[[Draw, Mask, tuple[float, ...]], Array]:
     """A variant of MBA from its two parts."""
-    return lambda draw, kept, grid: solve(pairs(draw, kept), grid)
+    return lambda draw, usable, grid: solve(pairs(draw, usable), grid)
 
 
 # -- the others -----------------------------------------------------------------------------------------------
 
 
-def mean_difference(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
+def mean_difference(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Array:
     """What any l2 tends to as it grows; the trivial baseline."""
-    rows = draw.order[kept[draw.order]]
-    X, positive = draw.X[rows], draw.y[rows] == 1
+    X, y = draw.take(usable)
+    positive = y == 1
     return np.tile(X[positive].mean(axis=0) - X[~positive].mean(axis=0), (len(grid), 1))
 
 
-def in_order(make: Callable[[float], Any]) -> Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Array]:
+def in_order(make: Callable[[float], Any]) -> Callable[[Draw, Mask, tuple[float, ...]], Array]:
     """A linear model that is fitted to the rows in the order in which they come."""
 
-    def weights(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
-        rows = draw.order[kept[draw.order]]
-        X, y = draw.X[rows], draw.y[rows]
+    def weights(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Array:
+        X, y = draw.take(usable)
         return np.concatenate([make(value).fit(X, y).coef_ for value in grid])
 
     return weights
 
 
-def _online_logistic(eta0: float) -> Any:
-    from mbauc.paper.rivals import OnlineLogisticRegression
-
-    return OnlineLogisticRegression(eta0=eta0, shuffle=False)
-
-
-def _ada_oam(eta0: float) -> Any:
-    from mbauc.paper.rivals import AdaOAM
-
-    return AdaOAM(eta0=eta0, shuffle=False)
-
-
-def _logistic(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Array:
-    from sklearn.linear_model import LogisticRegression
-
+def _logistic(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Array:
     # a row that was drawn k times counts k times
-    rows, times = np.unique(draw.order[kept[draw.order]], return_counts=True)
+    rows, times = np.unique(draw.order[usable[draw.order]], return_counts=True)
     X, y = draw.X[rows], draw.y[rows]
     model = LogisticRegression(class_weight="balanced", warm_start=True, max_iter=1000)
     return np.concatenate([model.set_params(C=C).fit(X, y, sample_weight=times).coef_.copy() for C in grid])
@@ -173,10 +173,15 @@ def _logistic(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> A
 _L2 = tuple(np.logspace(4, -2, 13).tolist())
 _C = tuple(np.logspace(-6, 0, 7).tolist())
 
-MBA = Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))
-ONLR = Contender("ONLR", "eta0", (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3), in_order(_online_logistic))
-ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), in_order(_ada_oam))
-COMPLETE = Contender("complete U", "l2", _L2, mba(complete, ridge))
+MBA = Contender("MBA-ℓ2", "l2", _L2, mba(matched_moments, ridge))
+ONLR = Contender(
+    "ONLR",
+    "eta0",
+    (0.0001, 0.001, 0.01, 0.03, 0.1, 0.3),
+    in_order(partial(OnlineLogisticRegression, shuffle=False)),
+)
+ADA_AUC = Contender("AdaAUC", "eta0", (0.0001, 0.001, 0.01, 0.1), in_order(partial(AdaOAM, shuffle=False)))
+COMPLETE = Contender("complete U", "l2", _L2, mba(complete_moments, ridge))
 LOGISTIC = Contender("balanced LR", "C", _C, _logistic)
 MEANS = Contender("mean difference", "none", (0.0,), mean_difference)
 
@@ -184,6 +189,6 @@ MEANS = Contender("mean difference", "none", (0.0,), mean_difference)
 SAMPLED = (MBA, ONLR, ADA_AUC, COMPLETE, LOGISTIC, MEANS)
 #: Trained on all rows of a training set.
 WHOLE = (
-    Contender("exact", "l2", _L2, mba(complete, ridge)),
+    Contender("exact", "l2", _L2, mba(complete_moments, ridge)),
     Contender("balanced LR, all rows", "C", _C, _logistic),
 )

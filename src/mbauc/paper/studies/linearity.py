@@ -8,7 +8,7 @@ not in the three others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ from scipy.linalg import toeplitz
 
 from mbauc.estimators import MBAClassifier
 from mbauc.paper.detection import GaussianMixture, Hypotheses
-from mbauc.paper.studies.outputs import one_line, write_figure, write_table, write_text
-from mbauc.paper.studies.snr_plot import detection_snr_plot
+from mbauc.paper.detection.plots import detection_snr_plot
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
+from mbauc.paper.study import Record, Request, Study
 from mbauc.plots import new_figure
-from mbauc.runtime.progress import progress
 
 
 class Family(NamedTuple):
@@ -33,25 +33,19 @@ class Family(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on.
+    """What the results depend on."""
 
-    Attributes
-    ----------
-    snr_db : tuple of float
-        Signal-to-noise ratios: energy of a signal over the variance of the noise, in decibels.
-    train : int
-        Rows that MBA learns from, a tenth of them positive.
-    samples : int
-        Draws for the Neyman–Pearson curve where it has no closed form.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Signal-to-noise ratios: energy of a signal over the variance of the noise, in decibels.
     snr_db: tuple[float, ...] = (-12.0, -6.0, 0.0, 3.0, 6.0, 9.0, 12.0)
+    #: Rows that MBA learns from, a tenth of them positive.
     train: int = 20_000
+    #: Draws for the Neyman–Pearson curve where it has no closed form.
     samples: int = 400_000
+    #: Of everything drawn.
     seed: int = 0
 
+
+QUICK = Settings(samples=40_000)
 
 _DIMENSION = 10
 #: Correlated noise: neighbours have correlation 0.7.
@@ -117,27 +111,33 @@ class Finding(NamedTuple):
         return (1 - self.linear) / (1 - self.neyman_pearson)
 
 
-def run(settings: Settings) -> list[Finding]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and write the page."""
+    settings = replace(QUICK if request.quick else Settings(), seed=request.seed)
+    return render(settings, run(settings, request.out, request.n_jobs), request.out)
+
+
+def run(settings: Settings, folder: Path, n_jobs: int | None = None) -> list[Finding]:
     """All families at all signal-to-noise ratios; AUCs of linear scores are exact, learned ones included."""
-    findings = []
-    with progress(len(FAMILIES) * len(settings.snr_db), "problems", unit="problem") as advance:
-        for number, family in enumerate(FAMILIES):
-            for level in settings.snr_db:
-                both = family.at(level)
-                seed = [settings.seed, number, round(100 * (level + 1000))]
-                X, y = both.sample(settings.train, 0.1, seed)
-                ranker = MBAClassifier().fit(X, y)
-                findings.append(
-                    Finding(
-                        family.name,
-                        level,
-                        both.curve(settings.samples, seed).auc,
-                        both.linear_curve(both.linear_weights()).auc,
-                        both.linear_curve(ranker.coef_[0]).auc,
-                    )
-                )
-                advance(1)
-    return findings
+    families = {family.name: family for family in FAMILIES}
+
+    def perform(name: str, snr_db: float) -> Record:
+        both = families[name].at(snr_db)
+        seed = [settings.seed, list(families).index(name), round(100 * (snr_db + 1000))]
+        X, y = both.sample(settings.train, 0.1, seed)
+        ranker = MBAClassifier(n_jobs=1).fit(X, y)
+        return {
+            "neyman_pearson": both.curve(settings.samples, seed).auc,
+            "linear": both.linear_curve(both.linear_weights()).auc,
+            "learned": both.linear_curve(ranker.coef_[0]).auc,
+        }
+
+    # what a problem gives does not depend on the other ratios
+    depends_on = {name: value for name, value in asdict(settings).items() if name != "snr_db"}
+    study = Study(folder, "linearity", ("family", "snr_db"), depends_on)
+    tasks = [(name, snr_db) for name in families for snr_db in settings.snr_db]
+    records = study.run(perform, tasks, n_jobs=n_jobs, what="problems", unit="problem")
+    return [Finding(**{name: record[name] for name in Finding._fields}) for record in records.values()]
 
 
 def render(settings: Settings, findings: list[Finding], folder: Path) -> list[Path]:
@@ -149,7 +149,7 @@ def render(settings: Settings, findings: list[Finding], folder: Path) -> list[Pa
     rows = ([one.family, one.snr_db, *(f"{value:.6f}" for value in one[2:])] for one in findings)
     return [
         write_table(folder / "linearity.csv", Finding._fields, rows),
-        write_text(folder / "linearity.md", _markdown(settings, findings)),
+        write_text(folder / "linearity.md", page(settings, findings)),
         *write_figure(folder, "linearity", figure),
     ]
 
@@ -166,31 +166,30 @@ points.
 """
 
 
-def _markdown(settings: Settings, findings: list[Finding]) -> str:
+def page(settings: Settings, findings: list[Finding]) -> str:
+    """The text of ``linearity.md``."""
     # an AUC from n weighted draws has a standard error of at most about 1/(2√n)
     error = 50 / np.sqrt(settings.samples)
     what = _WHAT.format(dimension=_DIMENSION, error=error, **asdict(settings))
     parts = [
         "# When is a linear score enough?",
-        one_line(what),
+        unwrap(what),
         "![P_D against SNR](linearity.png)",
         "P_D against SNR at three false-alarm rates: Neyman–Pearson detector solid, linear score dashed.",
     ]
     for family in FAMILIES:
-        rows = [one for one in findings if one.family == family.name]
-        parts += [f"## {family.name.capitalize()}", f"{family.says.capitalize()}.", "\n".join(_table(rows))]
+        table = markdown_table(_HEAD, (_cells(one) for one in findings if one.family == family.name))
+        parts += [f"## {family.name.capitalize()}", f"{family.says.capitalize()}.", table]
     parts += ["## What this says", "\n".join(f"* {line}" for line in _conclusions(findings))]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(rows: list[Finding]) -> Iterator[str]:
-    yield "| SNR, dB | Neyman–Pearson | linear, infinite data | MBA | falls short by | errors, times |"
-    yield "|---|---|---|---|---|---|"
-    for one in rows:
-        yield (
-            f"| {one.snr_db:g} | {100 * one.neyman_pearson:.2f} | {100 * one.linear:.2f} | "
-            f"{100 * one.learned:.2f} | {one.shortfall + 0.0:.2f} | {one.error_ratio:.2f} |"
-        )
+_HEAD = ["SNR, dB", "Neyman–Pearson", "linear, infinite data", "MBA", "falls short by", "errors, times"]
+
+
+def _cells(one: Finding) -> list[str]:
+    aucs = [f"{100 * auc:.2f}" for auc in (one.neyman_pearson, one.linear, one.learned)]
+    return [f"{one.snr_db:g}", *aucs, f"{one.shortfall + 0.0:.2f}", f"{one.error_ratio:.2f}"]
 
 
 def _conclusions(findings: list[Finding]) -> Iterator[str]:

@@ -37,14 +37,13 @@ def write_figure(folder: Path, name: str, figure: Any) -> list[Path]:
     return paths
 
 
-def one_line(text: str) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of a page; a row that is too short is filled up with empty cells."""
+    lines = [f"| {' | '.join(head)} |".replace("|  |", "| |"), "|---" * len(head) + "|"]
+    lines += [f"| {' | '.join(cells)} |" + " |" * (len(head) - len(cells)) for cells in rows]
+    return "\n".join(lines)
+
+
+def unwrap(text: str) -> str:
     """Paragraphs without the line breaks within them, parted by empty lines."""
     return "\n\n".join(" ".join(part.split()) for part in text.strip().split("\n\n"))
-
-
-def none_of(datasets: Sequence[str]) -> str:
-    """What to say where no data set is there."""
-    return (
-        f"none of {', '.join(datasets)} is available. Name the folder with their files by --data-dir or the "
-        "environment variable MBAUC_DATA, or see 'mbauc data list' and 'mbauc data download'."
-    )

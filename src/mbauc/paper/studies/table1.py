@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mbauc.errors import NotAvailableError
-from mbauc.paper.datasets.registry import find, load
-from mbauc.paper.studies.outputs import none_of, write_table, write_text
+from mbauc.paper.datasets.registry import find, load, names
+from mbauc.paper.studies.outputs import markdown_table, write_table, write_text
+from mbauc.paper.study import Request, explain_none
 
 _HEAD = [
     "dataset",
@@ -19,6 +20,12 @@ _HEAD = [
     "paper_columns",
     "paper_ratio",
 ]
+
+
+def reproduce(request: Request) -> list[Path]:
+    """Measure the data sets, and write the table."""
+    printed = tuple(name for name in names() if find(name).printed is not None)
+    return render(request.datasets or printed, request.data_dir, request.out)
 
 
 def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> list[Path]:
@@ -36,8 +43,8 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
             data = load(name, data_dir)
         except NotAvailableError:
             rows.append([name, "", "", "", "", *beside])
-            others = " | ".join(f"({theirs})" for theirs in beside[1:])
-            lines.append(f"| {name} | not available: get it from {entry.source} ({beside[0]}) | {others} |")
+            others = [f"({theirs})" for theirs in beside[1:]]
+            lines.append([name, f"not available: get it from {entry.source} ({beside[0]})", *others])
             continue
         positives = int(data.y.sum())
         found = [
@@ -47,18 +54,15 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
             f"{(data.y.size - positives) / positives:.2f}" if positives else "no positives",
         ]
         rows.append([name, *found, *beside])
-        cells = (f"{ours} ({theirs})" for ours, theirs in zip(found, beside, strict=True))
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append([name, *(f"{ours} ({theirs})" for ours, theirs in zip(found, beside, strict=True))])
         notes += [f"* {name}: {note}" for note in entry.notes]
     if not any(row[1] for row in rows):
-        raise NotAvailableError(none_of(datasets))
+        raise NotAvailableError(explain_none(datasets))
     page = [
         "# Table I: the data sets",
         "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "
         "The ratio is that of negative to positive training rows.",
-        "\n".join(
-            ["| data set | training rows | test rows | columns | ratio |", "|---|---|---|---|---|", *lines]
-        ),
+        markdown_table(["data set", "training rows", "test rows", "columns", "ratio"], lines),
         "\n".join(notes),
     ]
     return [

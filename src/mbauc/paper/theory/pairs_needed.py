@@ -173,12 +173,12 @@ def pairs_needed(
         )
     if delta is None:
         epsilon = check_number("epsilon", epsilon, low=0.0, open_low=True)
-        return PairsNeeded((_objective(quantities, constants).needed("epsilon", epsilon, epsilon, p),))
+        return PairsNeeded((_objective(quantities, constants).route("epsilon", epsilon, epsilon, p),))
     delta = check_number("delta", delta, low=0.0, open_low=True)
     _require_modulus(quantities)
     return PairsNeeded(
         tuple(
-            proof.needed("delta", delta, proof.target(delta, quantities.modulus), p)
+            proof.route("delta", delta, proof.target(delta, quantities.modulus), p)
             for proof in _proofs(quantities, constants)
         )
     )
@@ -204,7 +204,7 @@ def guaranteed_gap(
     """
     check_whole("pairs", pairs)
     check_choice("constants", constants, ("rigorous", "paper"))
-    return _objective(quantities, constants).reached(int(pairs), check_probability(p))
+    return _objective(quantities, constants).bound(int(pairs), check_probability(p))
 
 
 def guaranteed_distance(
@@ -232,7 +232,7 @@ def guaranteed_distance(
     p = check_probability(p)
     _require_modulus(quantities)
     return min(
-        proof.distance(proof.reached(int(pairs), p), quantities.modulus)
+        proof.distance(proof.bound(int(pairs), p), quantities.modulus)
         for proof in _proofs(quantities, constants)
     )
 
@@ -248,7 +248,7 @@ class _Term:
     def pairs(self, target: float, p: float) -> float:
         return self.inequality.pairs(self.slope * target, self.share * p)
 
-    def reached(self, pairs: int, p: float) -> float:
+    def bound(self, pairs: int, p: float) -> float:
         return self.inequality.threshold(pairs, self.share * p) / self.slope
 
 
@@ -267,7 +267,7 @@ class _Proof:
     def distance(self, target: float, modulus: float) -> float:
         return math.sqrt(2 * target / modulus) if self.of_objective else target
 
-    def needed(self, name: str, asked: float, target: float, p: float) -> Route:
+    def route(self, name: str, asked: float, target: float, p: float) -> Route:
         quadratic = 0.0 if self.quadratic is None else self.quadratic.pairs(target, p)
         linear = self.linear.pairs(target, p)
         if not math.isfinite(quadratic + linear):
@@ -276,9 +276,9 @@ class _Proof:
             )
         return Route(self.name, math.ceil(quadratic), math.ceil(linear))
 
-    def reached(self, pairs: int, p: float) -> float:
-        linear = self.linear.reached(pairs, p)
-        return linear if self.quadratic is None else max(linear, self.quadratic.reached(pairs, p))
+    def bound(self, pairs: int, p: float) -> float:
+        linear = self.linear.bound(pairs, p)
+        return linear if self.quadratic is None else max(linear, self.quadratic.bound(pairs, p))
 
 
 def _objective(q: Quantities, constants: Constants) -> _Proof:

@@ -122,7 +122,7 @@ def plan_pairs(
     _check_settings(l1, l2, delta, epsilon, relative, constants, measure, draws)
     n_threads = thread_count(n_jobs)
     find_classes(y)
-    X = X if feature_map is None else _mapped(feature_map, X, y)
+    X = X if feature_map is None else _map_features(feature_map, X, y)
     rows = Block.checked(X, y, sample_weight, Labels())
     with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
         moments = moments_of_block(rows, n_threads, advance=advance)
@@ -237,7 +237,7 @@ def _check_settings(
     check_whole("draws", draws)
 
 
-def _mapped(feature_map: Any, X: Any, y: ArrayLike) -> Any:
+def _map_features(feature_map: Any, X: Any, y: ArrayLike) -> Any:
     """X through a copy of the map, which stays as it was."""
     if not hasattr(feature_map, "fit_transform"):
         raise ValueError(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
+from mbauc.paper.rivals import OAM, AdaOAM, FTRLProximal, OnlineLogisticRegression
 from mbauc.paper.studies.contenders import (
     Contender,
     Draw,
-    complete,
+    Mask,
+    complete_moments,
     elastic_net,
     in_order,
     lasso,
-    matched,
+    matched_moments,
     mba,
     mean_difference,
     ridge,
@@ -29,57 +33,29 @@ SETTINGS = 8
 _WIDE, _RANK = 500, 50
 
 
-Weights = Callable[[Draw, NDArray[np.bool_], tuple[float, ...]], Any]
+Weights = Callable[[Draw, Mask, tuple[float, ...]], Any]
 
 
 class Method(NamedTuple):
-    """A column.
+    """A column."""
 
-    Attributes
-    ----------
-    key : str
-        Name in files.
-    contender : Contender
-        How it learns and what it tries.
-    cost : {"cheap", "dear"}
-        Whether it takes part in every run, or in the first few only.
-    repeats : int
-        Cross-validations to choose the setting by.
-    folds : int
-        Folds of five that are held out in turn.
-    final : callable, optional
-        How the weights are learned with the setting chosen, if not as it was chosen.
-    """
-
+    #: Name in files.
     key: str
+    #: How it learns and what it tries.
     contender: Contender
+    #: Whether it takes part in every run, or in the first few only.
     cost: Literal["cheap", "dear"] = "cheap"
+    #: Cross-validations to choose the setting by.
     repeats: int = 1
+    #: Folds of five that are held out in turn.
     folds: int = 3
+    #: How the weights are learned with the setting chosen, if not as it was chosen.
     final: Weights | None = None
 
     def weights(self, draw: Draw, setting: float) -> Any:
         """Weights learned from all rows of a draw."""
         learn = self.contender.weights if self.final is None else self.final
         return learn(draw, np.ones(draw.y.size, dtype=bool), (setting,))[0]
-
-
-def _online_logistic(eta0: float, **more: Any) -> Any:
-    from mbauc.paper.rivals import OnlineLogisticRegression
-
-    return OnlineLogisticRegression(eta0=eta0, **more)
-
-
-def _ftrl(alpha: float, **more: Any) -> Any:
-    from mbauc.paper.rivals import FTRLProximal
-
-    return FTRLProximal(alpha=alpha, lambda_1=1.0, **more)
-
-
-def _oam(C: float, **more: Any) -> Any:
-    from mbauc.paper.rivals import OAM
-
-    return OAM(C=C, **more)
 
 
 class _AdaAUC:
@@ -89,10 +65,12 @@ class _AdaAUC:
         self.eta0, self.more = eta0, more
 
     def fit(self, X: Any, y: Any) -> Any:
-        from mbauc.paper.rivals import AdaOAM
-
         rank = _RANK if X.shape[1] >= _WIDE else None
         return AdaOAM(eta0=self.eta0, rank=rank, **self.more).fit(X, y)
+
+
+#: SOLR with the paper's penalty.
+_SOLR = partial(FTRLProximal, lambda_1=1.0)
 
 
 def _once(make: Callable[..., Any]) -> Weights:
@@ -104,39 +82,30 @@ def _passes(make: Callable[..., Any], number: int) -> Weights:
     return in_order(lambda setting: make(setting, max_iter=number, shuffle=True, random_state=0))
 
 
-def _converged(key: str, once: Contender, make: Callable[..., Any]) -> Method:
+def _converge(key: str, once: Contender, make: Callable[..., Any]) -> Method:
     """The same rival again, with settings tried over a few passes and the chosen one run for many."""
     contender = Contender(f"{once.name}, converged", once.setting, once.grid[1::2], _passes(make, TRIAL_PASSES))
     return Method(key, contender, "dear", folds=1, final=_passes(make, PASSES))
 
 
 def _logistic(class_weight: str | None) -> Weights:
-    def weights(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
-        from sklearn.linear_model import LogisticRegression
-
-        rows = draw.order[kept[draw.order]]
-        X, y = draw.X[rows], draw.y[rows]
+    def weights(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+        X, y = draw.take(usable)
         model = LogisticRegression(class_weight=class_weight, warm_start=True, max_iter=2000)
         return np.concatenate([model.set_params(C=C).fit(X, y).coef_.copy() for C in grid])
 
     return weights
 
 
-def _balanced_ridge(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
-    from sklearn.linear_model import RidgeClassifier
-
-    rows = draw.order[kept[draw.order]]
-    X, y = draw.X[rows], draw.y[rows]
+def _balanced_ridge(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+    X, y = draw.take(usable)
     # in the units of l2, so that it tries what the exact fit tries
-    models = (RidgeClassifier(alpha=len(rows) * l2 / 2, class_weight="balanced") for l2 in grid)
+    models = (RidgeClassifier(alpha=len(y) * l2 / 2, class_weight="balanced") for l2 in grid)
     return np.array([model.fit(X, y).coef_.ravel() for model in models])
 
 
-def _lda(draw: Draw, kept: NDArray[np.bool_], grid: tuple[float, ...]) -> Any:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    rows = draw.order[kept[draw.order]]
-    X, y = draw.X[rows], draw.y[rows]
+def _lda(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+    X, y = draw.take(usable)
     models = (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share) for share in grid)
     return np.concatenate([model.fit(X, y).coef_ for model in models])
 
@@ -151,23 +120,27 @@ _ETA, _ALPHA, _COST, _ADA = _grid(0.01, 300.0), _grid(0.01, 100.0), _grid(1e-7, 
 
 #: The paper's columns, in its order.
 PRINTED = (
-    Method("mba-l2", Contender("MBA-ℓ2", "l2", _L2, mba(matched, ridge))),
-    Method("mba-l1", Contender("MBA-ℓ1", "l1 / max", _SHARES, mba(matched, lasso))),
-    Method("olr", Contender("OLR", "eta0", _ETA, _once(_online_logistic))),
-    Method("solr", Contender("SOLR", "alpha", _ALPHA, _once(_ftrl))),
-    Method("oam", Contender("OAM", "C", _COST, _once(_oam))),
+    Method("mba-l2", Contender("MBA-ℓ2", "l2", _L2, mba(matched_moments, ridge))),
+    Method("mba-l1", Contender("MBA-ℓ1", "l1 / max", _SHARES, mba(matched_moments, lasso))),
+    Method("olr", Contender("OLR", "eta0", _ETA, _once(OnlineLogisticRegression))),
+    Method("solr", Contender("SOLR", "alpha", _ALPHA, _once(_SOLR))),
+    Method("oam", Contender("OAM", "C", _COST, _once(OAM))),
     Method("adaauc", Contender("AdaAUC", "eta0", _ADA, _once(_AdaAUC))),
 )
 #: The same rivals after many passes.
-_MAKERS: tuple[Callable[..., Any], ...] = (_online_logistic, _ftrl, _oam, _AdaAUC)
+_MAKERS: tuple[Callable[..., Any], ...] = (OnlineLogisticRegression, _SOLR, OAM, _AdaAUC)
 CONVERGED = tuple(
-    _converged(f"{method.key}-converged", method.contender, make)
+    _converge(f"{method.key}-converged", method.contender, make)
     for method, make in zip(PRINTED[2:], _MAKERS, strict=True)
 )
 #: What the paper does not have.
 OURS = (
-    Method("mba-exact", Contender("MBA-ℓ2 exact", "l2", _L2, mba(complete, ridge)), repeats=5),
-    Method("mba-el", Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete, elastic_net)), "dear"),
+    Method("mba-exact", Contender("MBA-ℓ2 exact", "l2", _L2, mba(complete_moments, ridge)), repeats=5),
+    Method(
+        "mba-el",
+        Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete_moments, elastic_net)),
+        "dear",
+    ),
     Method("ridge-balanced", Contender("balanced ridge", "l2", _L2, _balanced_ridge), "dear"),
     Method("logistic", Contender("logistic", "C", _grid(1e-4, 100.0), _logistic(None)), "dear"),
     Method(

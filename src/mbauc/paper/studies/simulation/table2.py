@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,17 +12,23 @@ from numpy.typing import NDArray
 
 from mbauc.metrics import paired_t_test
 from mbauc.paper.studies.contenders import FOLDS, MBA, SAMPLED, WHOLE, Contender
-from mbauc.paper.studies.outputs import one_line, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_table, write_text
 from mbauc.paper.studies.printed import COMPONENTS, DIMENSION, NEYMAN_PEARSON, RATIOS, TABLE2
-from mbauc.paper.studies.provenance import made_with
-from mbauc.paper.studies.simulation import BestPossible, Settings, Study, best_possible
+from mbauc.paper.studies.simulation import runs
+from mbauc.paper.studies.simulation.runs import BestPossible, Settings, Simulation, best_possible
+from mbauc.paper.study import Request, describe_origin
 
 _SIGNIFICANT = 0.05
 #: Points of AUC that an MBA mean may stay below the printed one.
 _TOLERANCE = 0.5
 
 
-def render(study: Study, folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and write the table."""
+    return render(runs.run_requested(request), request.out)
+
+
+def render(study: Simulation, folder: Path) -> list[Path]:
     """Write ``table2.csv``, one line for each fit, and ``table2.md``; return their paths."""
     head = ["components", "sample_ratio", "method", "set", "auc", "setting", "value"]
     return [
@@ -30,7 +37,7 @@ def render(study: Study, folder: Path) -> list[Path]:
     ]
 
 
-def _fits(study: Study) -> Iterator[list[str]]:
+def _fits(study: Simulation) -> Iterator[list[str]]:
     for k in COMPONENTS:
         for ratio in RATIOS:
             for contender in SAMPLED:
@@ -39,24 +46,24 @@ def _fits(study: Study) -> Iterator[list[str]]:
             yield from _lines(study, contender, k, RATIOS[0], "all rows")
 
 
-def _lines(study: Study, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
+def _lines(study: Simulation, contender: Contender, k: int, ratio: float, label: str) -> Iterator[list[str]]:
     """A line for each training set."""
-    found = zip(study.auc(contender.name, k, ratio), study.chosen(contender.name, k, ratio), strict=True)
+    found = zip(study.auc(contender.name, k, ratio), study.choices(contender.name, k, ratio), strict=True)
     for number, (auc, value) in enumerate(found):
         yield [str(k), label, contender.name, str(number), f"{auc:.4f}", contender.setting, f"{value:g}"]
 
 
-def _markdown(study: Study) -> str:
+def _markdown(study: Simulation) -> str:
     best = dict(best_possible(study.settings))
     parts = [
         "# Table II: the simulation study",
         _what(study),
-        "\n".join(_table(study, best)),
+        _table(study, best),
         "## What was checked",
-        "\n".join(_checks(study, best)),
+        *_checks(study, best),
         "## Settings chosen",
-        "\n".join(_settings(study)),
-        made_with(study.settings.seed, study.seconds),
+        *_settings(study),
+        describe_origin(study.settings.seed, study.seconds),
     ]
     if study.settings.sets < Settings().sets:
         parts.insert(1, "**A quick run**: few training sets; spreads and circles mean little.")
@@ -81,26 +88,23 @@ are drawn independently; the test set is the same for all).
 """
 
 
-def _what(study: Study) -> str:
+def _what(study: Simulation) -> str:
     components = ", ".join(str(k) for k in COMPONENTS)
     quick = " --quick" if study.settings.sets < Settings().sets else ""
     settings = asdict(study.settings)
-    return one_line(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
+    return unwrap(_WHAT.format(folds=FOLDS, d=DIMENSION, components=components, quick=quick, **settings))
 
 
-def _table(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
+def _table(study: Simulation, best: dict[int, BestPossible]) -> str:
     names = [contender.name for contender in (*SAMPLED, *WHOLE)]
-    yield "| k | SR | Neyman–Pearson | " + " | ".join(names) + " |"
-    yield "|---" * (len(names) + 3) + "|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            cells = [str(k), f"{ratio:.0%}"]
-            cells.append(f"{best[k].on_test_set:.2f} ({NEYMAN_PEARSON[k]:.2f})" if ratio == RATIOS[0] else "")
-            cells += [_cell(study, name, k, ratio) for name in names]
-            yield "| " + " | ".join(cells) + " |"
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        known = f"{best[k].on_test_set:.2f} ({NEYMAN_PEARSON[k]:.2f})" if ratio == RATIOS[0] else ""
+        rows.append([str(k), f"{ratio:.0%}", known, *(_cell(study, name, k, ratio) for name in names)])
+    return markdown_table(["k", "SR", "Neyman–Pearson", *names], rows)
 
 
-def _cell(study: Study, name: str, k: int, ratio: float) -> str:
+def _cell(study: Simulation, name: str, k: int, ratio: float) -> str:
     auc = study.auc(name, k, ratio)
     mark = "" if name == MBA.name else _mark(study.auc(MBA.name, k, ratio), auc)
     printed = TABLE2.get(name, {}).get((k, ratio))
@@ -118,57 +122,51 @@ def _mark(mba: NDArray[np.float64], other: NDArray[np.float64]) -> str:
     return "● " if mba.mean() > other.mean() else "○ "
 
 
-def _checks(study: Study, best: dict[int, BestPossible]) -> Iterator[str]:
+def _checks(study: Simulation, best: dict[int, BestPossible]) -> Iterator[str]:
     yield "The Neyman–Pearson detector on the test set, against its closed form:"
-    yield ""
-    yield "| k | closed form | on the test set | apart, in DeLong standard errors |"
-    yield "|---|---|---|---|"
-    for k, found in best.items():
-        apart = found.luck / found.stderr
-        yield f"| {k} | {found.closed_form:.2f} | {found.on_test_set:.2f} | {apart:+.2f} |"
-    yield ""
+    yield markdown_table(
+        ["k", "closed form", "on the test set", "apart, in DeLong standard errors"],
+        (
+            [str(k), f"{one.closed_form:.2f}", f"{one.on_test_set:.2f}", f"{one.luck / one.stderr:+.2f}"]
+            for k, one in best.items()
+        ),
+    )
     yield (
         "MBA-ℓ2 against the printed mean, after subtracting what the draw of the test set adds "
         f"(Neyman–Pearson on it minus closed form); it should be at most {_TOLERANCE} points below:"
     )
-    yield ""
-    yield "| k | SR | MBA-ℓ2 less luck | printed | difference | |"
-    yield "|---|---|---|---|---|---|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            ours = study.auc(MBA.name, k, ratio).mean() - best[k].luck
-            printed = TABLE2[MBA.name][k, ratio][0]
-            verdict = "holds" if ours >= printed - _TOLERANCE else "**fails**"
-            yield f"| {k} | {ratio:.0%} | {ours:.2f} | {printed:.2f} | {ours - printed:+.2f} | {verdict} |"
-    yield ""
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        ours = study.auc(MBA.name, k, ratio).mean() - best[k].luck
+        printed = TABLE2[MBA.name][k, ratio][0]
+        verdict = "holds" if ours >= printed - _TOLERANCE else "**fails**"
+        rows.append(
+            [str(k), f"{ratio:.0%}", f"{ours:.2f}", f"{printed:.2f}", f"{ours - printed:+.2f}", verdict]
+        )
+    yield markdown_table(["k", "SR", "MBA-ℓ2 less luck", "printed", "difference", ""], rows)
     yield "The paper finds MBA-ℓ2 significantly better than both rivals in all nine rows. Found here:"
-    yield ""
     if study.settings.sets < 2:
         yield "(nothing: a test needs at least two training sets)"
         return
-    yield "| against | better | no difference | worse | where it is not better |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for contender in (*SAMPLED[1:], *WHOLE):
         marks = {
             (k, ratio): _mark(study.auc(MBA.name, k, ratio), study.auc(contender.name, k, ratio))
-            for k in COMPONENTS
-            for ratio in RATIOS
+            for k, ratio in product(COMPONENTS, RATIOS)
         }
         counts = [sum(mark == which for mark in marks.values()) for which in ("● ", "", "○ ")]
         where = ", ".join(f"k={k} SR={ratio:.0%}" for (k, ratio), mark in marks.items() if mark != "● ")
         where = "everywhere" if counts[0] == 0 else where
-        yield f"| {contender.name} | {counts[0]} | {counts[1]} | {counts[2]} | {where or '–'} |"
+        rows.append([contender.name, *map(str, counts), where or "–"])
+    yield markdown_table(["against", "better", "no difference", "worse", "where it is not better"], rows)
 
 
-def _settings(study: Study) -> Iterator[str]:
+def _settings(study: Simulation) -> Iterator[str]:
     yield "Median over the training sets (smallest to largest)."
-    yield ""
-    yield "| k | SR | " + " | ".join(f"{c.name}: {c.setting}" for c in (*SAMPLED, *WHOLE)) + " |"
-    yield "|---" * (len(SAMPLED) + len(WHOLE) + 2) + "|"
-    for k in COMPONENTS:
-        for ratio in RATIOS:
-            cells = []
-            for contender in (*SAMPLED, *WHOLE):
-                values = study.chosen(contender.name, k, ratio)
-                cells.append(f"{np.median(values):.3g} ({values.min():.3g} to {values.max():.3g})")
-            yield f"| {k} | {ratio:.0%} | " + " | ".join(cells) + " |"
+    contenders = (*SAMPLED, *WHOLE)
+    rows = []
+    for k, ratio in product(COMPONENTS, RATIOS):
+        chosen = (study.choices(contender.name, k, ratio) for contender in contenders)
+        cells = (f"{np.median(one):.3g} ({one.min():.3g} to {one.max():.3g})" for one in chosen)
+        rows.append([str(k), f"{ratio:.0%}", *cells])
+    yield markdown_table(["k", "SR", *(f"{one.name}: {one.setting}" for one in contenders)], rows)

@@ -9,21 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.paper.studies.click_study import by_the_clock
-from mbauc.paper.studies.click_times import METHODS, PENALTY, Times
-from mbauc.paper.studies.outputs import one_line, write_figure, write_table, write_text
+from mbauc.paper.studies.clicks.times import METHODS, PENALTY, Times, run_requested
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
 from mbauc.paper.studies.printed import CLICK_ROWS, CRITEO_SECONDS_BELOW
+from mbauc.paper.study import Request, describe_origin
 from mbauc.plots import new_figure
 
 #: Load for each core from which on others must have been at work.
 _BUSY = 1.5
 
 
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and draw the figure."""
+    return render(run_requested(request), request.out)
+
+
 def render(times: Times, folder: Path) -> list[Path]:
     """Write ``figure5.csv``, ``figure5.md``, ``figure5.png`` and ``figure5.svg``; return their paths."""
     head = ["dataset", "rows", "method", "seconds", "rows_per_second"]
     rows = [
-        [shape, size, method, f"{(seconds := times.seconds(shape, size, method)):.4f}", round(size / seconds)]
+        [
+            shape,
+            size,
+            method,
+            f"{(seconds := times.seconds_of(shape, size, method)):.4f}",
+            round(size / seconds),
+        ]
         for shape in times.shapes
         for size in times.sizes(shape)
         for method in (*METHODS, "data")
@@ -41,17 +52,17 @@ def _figure(times: Times) -> Any:
     places = np.arange(len(times.shapes))
     width = 0.8 / len(METHODS)
     for number, (method, name) in enumerate(METHODS.items()):
-        heights = [times.seconds(shape, times.sizes(shape)[-1], method) for shape in times.shapes]
+        heights = [times.seconds_of(shape, times.sizes(shape)[-1], method) for shape in times.shapes]
         left = places + (number - (len(METHODS) - 1) / 2) * width
         bars.bar(left, heights, width, label=name, color=f"C{number}")
         for shape, style in zip(times.shapes, ("-", "--", ":"), strict=False):
             sizes = times.sizes(shape)
-            seconds = [times.seconds(shape, size, method) for size in sizes]
+            seconds = [times.seconds_of(shape, size, method) for size in sizes]
             lines.plot(sizes, seconds, style, marker="o", markersize=3, color=f"C{number}")
     labels = [f"{_title(shape)}\n{times.sizes(shape)[-1]:,} rows" for shape in times.shapes]
     bars.set_xticks(places, labels, fontsize=8)
     lowest = min(
-        times.seconds(shape, times.sizes(shape)[-1], method) for shape in times.shapes for method in METHODS
+        times.seconds_of(shape, times.sizes(shape)[-1], method) for shape in times.shapes for method in METHODS
     )
     # a bar on a log scale needs a foot to stand on: the power of ten below
     bars.set(yscale="log", ylabel="seconds", ylim=(10 ** np.floor(np.log10(lowest) - 0.3), None))
@@ -98,15 +109,16 @@ def page(times: Times) -> str:
     threads = f"{count} thread{'' if count == '1' else 's'}"
     parts = [
         "# Figure 5: running times on click logs",
-        one_line(_WHAT.format(penalty=PENALTY, repeats=_times(s.repeats), threads=threads)),
+        unwrap(_WHAT.format(penalty=PENALTY, repeats=_times(s.repeats), threads=threads)),
         "![Seconds by method, and against rows](figure5.png)",
         _busy(times),
-        "\n".join(_table(times)),
+        "Seconds, and thousands of rows a second in brackets.",
+        _table(times),
         "## As many rows as the paper has",
-        "\n".join(_estimates(times)),
+        _estimates(times),
         "## Who is faster",
         "\n".join(_order(times)),
-        by_the_clock(s.seed, times.total),
+        describe_origin(s.seed, times.total, elapsed=True),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -126,27 +138,25 @@ def _busy(times: Times) -> str:
     return said
 
 
-def _table(times: Times) -> Iterator[str]:
-    yield "Seconds, and thousands of rows a second in brackets."
-    yield ""
-    yield "| data | rows | " + " | ".join(METHODS.values()) + " | making the rows |"
-    yield "|---" * (len(METHODS) + 3) + "|"
+def _table(times: Times) -> str:
+    rows = []
     for shape in times.shapes:
         for size in times.sizes(shape):
-            found = [times.seconds(shape, size, method) for method in (*METHODS, "data")]
-            cells = " | ".join(f"{seconds:.3g} ({size / seconds / 1000:,.0f})" for seconds in found)
-            yield f"| {_title(shape)} | {size:,} | {cells} |"
+            found = [times.seconds_of(shape, size, method) for method in (*METHODS, "data")]
+            cells = (f"{seconds:.3g} ({size / seconds / 1000:,.0f})" for seconds in found)
+            rows.append([_title(shape), f"{size:,}", *cells])
+    return markdown_table(["data", "rows", *METHODS.values(), "making the rows"], rows)
 
 
-def _estimates(times: Times) -> Iterator[str]:
-    yield "| data | rows | " + " | ".join(METHODS.values()) + " | | the paper's MBA |"
-    yield "|---" * (len(METHODS) + 4) + "|"
+def _estimates(times: Times) -> str:
+    rows = []
     for shape in times.shapes:
         found = [times.estimate(shape, method) for method in METHODS]
-        cells = " | ".join(f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:.1f} s" for seconds, _ in found)
+        cells = (f"{seconds:,.0f} s" if seconds >= 10 else f"{seconds:.1f} s" for seconds, _ in found)
         kind = "measured" if all(measured for _, measured in found) else "estimate"
         below = f"under {CRITEO_SECONDS_BELOW:,.0f} s" if shape == "criteo" else "not stated"
-        yield f"| {_title(shape)} | {CLICK_ROWS[shape.replace('-', ' ')]:,} | {cells} | {kind} | {below} |"
+        rows.append([_title(shape), f"{CLICK_ROWS[shape.replace('-', ' ')]:,}", *cells, kind, below])
+    return markdown_table(["data", "rows", *METHODS.values(), "", "the paper's MBA"], rows)
 
 
 def _order(times: Times) -> Iterator[str]:
@@ -157,9 +167,9 @@ def _order(times: Times) -> Iterator[str]:
     yield ""
     for shape in times.shapes:
         size = times.sizes(shape)[-1]
-        mba = times.seconds(shape, size, "mba")
+        mba = times.seconds_of(shape, size, "mba")
         others = (
-            f"{name} {mba / times.seconds(shape, size, method):.2g}"
+            f"{name} {mba / times.seconds_of(shape, size, method):.2g}"
             for method, name in METHODS.items()
             if method != "mba"
         )

@@ -15,7 +15,8 @@ from mbauc.errors import NotAvailableError
 from mbauc.metrics import roc_auc
 from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
-from mbauc.paper.datasets.places import folders
+from mbauc.paper.datasets.entry import File
+from mbauc.paper.datasets.files import find_file, list_folders
 from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import read_libsvm
@@ -38,41 +39,28 @@ _AVAZU_FILE, _AVAZU_TRAINING = "avazu.first9999.csv", 7_000
 
 @dataclass(frozen=True)
 class ClickSet:
-    """Rows to learn from, then rows to choose settings on, then rows to be judged on.
+    """Rows to learn from, then rows to choose settings on, then rows to be judged on."""
 
-    Attributes
-    ----------
-    key, title : str
-        Names in files and on pages.
-    paper : str
-        The paper's set that this one stands for.
-    n_features : int
-        Number of columns.
-    n_fit, n_validation, n_test : int
-        Number of rows of each kind.
-    n_chunks : int
-        Parts in which the rows to learn from are handed out.
-    rows : callable
-        From two row numbers to the rows between them; rows to learn from come first.
-    data : str
-        Tells this data from any other.
-    best_auc : callable, optional
-        AUC on the test rows of the best possible scores, where they are known.
-    wide : ClickSet, optional
-        The same rows before their columns were folded.
-    """
-
+    #: Names in files and on pages.
     key: str
     title: str
+    #: The paper's set that this one stands for.
     paper: str
+    #: Number of columns.
     n_features: int
+    #: Number of rows of each kind.
     n_fit: int
     n_validation: int
     n_test: int
+    #: Parts in which the rows to learn from are handed out.
     n_chunks: int
+    #: From two row numbers to the rows between them; rows to learn from come first.
     rows: Callable[[int, int], RawBlock]
+    #: Tells this data from any other.
     data: str
+    #: AUC on the test rows of the best possible scores, where they are known.
     best_auc: Callable[[], float] | None = None
+    #: The same rows before their columns were folded.
     wide: ClickSet | None = None
 
     @property
@@ -114,7 +102,7 @@ def synthetic(
 
 def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
     """60,000 consecutive rows of the Criteo log: 40,000 to learn from, shuffled, the last 20,000 to test on."""
-    paths = [_found(name, folder) for name in _CRITEO_PARTS]
+    paths = [_locate(name, folder) for name in _CRITEO_PARTS]
     parts = [read_libsvm(path, n_features=WIDE) for path in paths]
     X, y = sp.csr_array(sp.vstack([part[0] for part in parts])), np.concatenate([part[1] for part in parts])
     train = y.size - parts[-1][1].size
@@ -128,7 +116,7 @@ def avazu_sample(folder: Path | None, seed: int) -> ClickSet:
     columns = [field.name for field in SHAPES["avazu-app"].columns]
     types = dict.fromkeys(columns, "category") | {"id": "id"}
     source = TableSource(
-        _found(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
+        _locate(_AVAZU_FILE, folder), label="click", types=types, hash_dim=COLUMNS, verbose=False
     )
     blocks = list(source)
     X, y = sp.csr_array(sp.vstack([block.X for block in blocks])), np.concatenate([b.y for b in blocks])
@@ -154,7 +142,7 @@ STANDS_FOR = {
 }
 
 
-def wanted(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
+def select_sets(datasets: tuple[str, ...], keys: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the keys that stand for a data set that was asked for; all if none was."""
     found = tuple(key for key in keys if not datasets or set(STANDS_FOR[key]) & set(datasets))
     if not found:
@@ -213,14 +201,12 @@ def _in_memory(
     )
 
 
-def _found(name: str, folder: Path | None) -> Path:
-    places = folders(folder)
-    for place in places:
-        for ending in ("", ".bz2", ".gz", ".xz"):
-            path = place / f"{name}{ending}"
-            if path.is_file():
-                return path
-    raise NotAvailableError(
-        f"{name} (plain, .bz2, .gz or .xz) is not in {' or '.join(map(str, places))}; name its folder by "
-        "--data-dir or the environment variable MBAUC_DATA"
-    )
+def _locate(name: str, folder: Path | None) -> Path:
+    folders = list_folders(folder)
+    path = next((path for place in folders if (path := find_file(File(name), place))), None)
+    if path is None:
+        raise NotAvailableError(
+            f"{name} (plain, .bz2, .gz or .xz) is not in {' or '.join(map(str, folders))}; name its folder by "
+            "--data-dir or the environment variable MBAUC_DATA"
+        )
+    return path

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mbauc.errors import DivergedError
 from mbauc.pairs.operator.sparse import PairRows
+from mbauc.paper.rivals import FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
+from mbauc.paper.rivals.mini_batch_pairwise import Loss
 from mbauc.rows.source import RawBlock
 from mbauc.runtime.threads import run_threads
 from mbauc.solvers import (
@@ -31,56 +33,39 @@ _MAX_PRODUCTS = 500
 
 
 class Rival(NamedTuple):
-    """A method that learns row by row or batch by batch.
+    """A method that learns row by row or batch by batch."""
 
-    Attributes
-    ----------
-    key, name : str
-        Names in files and on pages.
-    steps : tuple
-        Step sizes that it may try.
-    fixed : float
-        The one that it has where steps are not tuned.
-    make : callable
-        From λ, step, number of rows and seed to an estimator.
-    """
-
+    #: Names in files and on pages.
     key: str
     name: str
+    #: Step sizes that it may try.
     steps: tuple[Step, ...]
+    #: The one that it has where steps are not tuned.
     fixed: float
+    #: From λ, step, number of rows and seed to an estimator.
     make: Callable[[float, Step, int, int], Any]
 
 
 def _olr(penalty: float, step: Step, n: int, seed: int) -> Any:
-    from mbauc.paper.rivals import OnlineLogisticRegression
-
     return OnlineLogisticRegression(eta0=step, l2=penalty)  # type: ignore[arg-type]
 
 
 def _solr(penalty: float, step: Step, n: int, seed: int) -> Any:
-    from mbauc.paper.rivals import FTRLProximal
-
     return FTRLProximal(alpha=float(step), lambda_1=penalty * n)
 
 
-def _psl(penalty: float, step: Step, n: int, seed: int) -> Any:
-    from mbauc.paper.rivals import MiniBatchPairwise
+def _mini_batch(loss: Loss) -> Callable[[float, Step, int, int], Any]:
+    def make(penalty: float, step: Step, n: int, seed: int) -> Any:
+        return MiniBatchPairwise(loss, eta0=step, l2=penalty, random_state=seed)  # type: ignore[arg-type]
 
-    return MiniBatchPairwise("squared", eta0=step, l2=penalty, random_state=seed)  # type: ignore[arg-type]
-
-
-def _phl(penalty: float, step: Step, n: int, seed: int) -> Any:
-    from mbauc.paper.rivals import MiniBatchPairwise
-
-    return MiniBatchPairwise("hinge", eta0=step, l2=penalty, random_state=seed)  # type: ignore[arg-type]
+    return make
 
 
 RIVALS = (
     Rival("olr", "OLR", (1.0, "auto", 0.3, 3.0), 1.0, _olr),
     Rival("solr", "SOLR", (0.1, 0.03, 0.3, 1.0), 0.1, _solr),
-    Rival("mb-psl", "MB-PSL", (1.0, "auto", 0.1, 0.3), 1.0, _psl),
-    Rival("mb-phl", "MB-PHL", (1.0, "auto", 0.3, 3.0), 1.0, _phl),
+    Rival("mb-psl", "MB-PSL", (1.0, "auto", 0.1, 0.3), 1.0, _mini_batch("squared")),
+    Rival("mb-phl", "MB-PHL", (1.0, "auto", 0.3, 3.0), 1.0, _mini_batch("hinge")),
 )
 #: MBA from sampled pairs, from all pairs, and from all pairs before columns were folded.
 _KINDS = {"l2": "ℓ2", "l1": "ℓ1", "el": "EL"}
@@ -110,7 +95,7 @@ def mba_paths(pairs: PairRows, prefix: str, grid: tuple[float, ...]) -> tuple[di
             "l1": elastic_net_path_matrix_free(
                 pairs, grid, 0.0, unit, tol=ELASTIC_NET_TOL, max_iter=_MAX_PRODUCTS
             ),
-            "el": _half_and_half(pairs, grid, unit),
+            "el": _solve_halves(pairs, grid, unit),
         }
     late = sum(one.excess_risk > RIDGE_TOL for one in found["l2"])
     late += sum(one.excess_risk > ELASTIC_NET_TOL for kind in ("l1", "el") for one in found[kind])
@@ -119,7 +104,7 @@ def mba_paths(pairs: PairRows, prefix: str, grid: tuple[float, ...]) -> tuple[di
     }, late
 
 
-def _half_and_half(pairs: PairRows, grid: tuple[float, ...], unit: Array) -> list[Solution]:
+def _solve_halves(pairs: PairRows, grid: tuple[float, ...], unit: Array) -> list[Solution]:
     """One half of λ for either term, from the largest λ down, each starting from the one before."""
     solutions: dict[float, Solution] = {}
     start = None

@@ -1,22 +1,46 @@
-"""What the runs on click logs have found: settings chosen on validation rows, and paired tests on test rows."""
+"""What the runs on click logs depend on and have found: choices on validation rows, tests on test rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from mbauc.paper.studies.click_methods import NAMES, Step
-from mbauc.paper.studies.click_sets import SETS
-from mbauc.paper.studies.provenance import made_with
-
-if TYPE_CHECKING:
-    from mbauc.paper.studies.clicks import Settings
+from mbauc.checks import check_whole
+from mbauc.paper.studies.clicks.methods import NAMES, Step
+from mbauc.paper.studies.clicks.sets import SETS
+from mbauc.paper.study import Results
 
 #: Of all intervals.
 CONFIDENCE = 0.95
+#: Fewer rows leave hardly a positive one to choose settings on.
+FEWEST_ROWS = 2_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the results depend on."""
+
+    #: Training rows of each synthetic log, the rows to choose settings on included; never more than the paper
+    #: has.
+    rows: int = 1_000_000
+    #: Values of λ, the smallest first.
+    grid: tuple[float, ...] = tuple(float(f"{10.0 ** (k / 2):.4g}") for k in range(-12, 1))
+    #: Steps that each rival may try.
+    n_steps: int = 4
+    #: Whether the exact fit is also made in all columns of the real Criteo sample.
+    wide: bool = True
+    #: Of everything drawn.
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("rows", self.rows, low=FEWEST_ROWS)
+
+
+QUICK = Settings(rows=50_000, grid=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1), n_steps=2, wide=False)
 
 
 class Point(NamedTuple):
@@ -39,68 +63,55 @@ class Difference(NamedTuple):
     p_value: float
 
 
-def by_the_clock(seed: int, seconds: float) -> str:
-    """A sentence on seed, versions and machine as on other pages, but with the time that passed."""
-    return f"{made_with(seed, seconds).rpartition('; ')[0]}; {seconds / 60:.1f} minutes by the clock."
-
-
-def chosen(curve: Iterable[Point]) -> Point:
+def choose(curve: Iterable[Point]) -> Point:
     """The settings that are best on the validation rows; test rows have no say."""
     return max((point for point in curve if np.isfinite(point.validation)), key=lambda point: point.validation)
 
 
-class Study:
-    """All that the runs have found; AUCs are percentages.
+class ClickResults(Results[Settings]):
+    """What the runs have found; AUCs are percentages."""
 
-    Attributes
-    ----------
-    datasets : list of str
-        Keys of the sets that were run.
-    missing : dict
-        Why the others were not.
-    """
-
-    def __init__(self, settings: Settings, records: Iterable[dict[str, Any]], missing: dict[str, str]) -> None:
-        self.settings, self.missing = settings, missing
-        self._records = {record["dataset"]: record for record in records}
-        self.datasets = [key for key in SETS if key in self._records and key not in missing]
+    @property
+    def datasets(self) -> list[str]:
+        """Keys of the sets that were run."""
+        return [key for key in SETS if (key,) in self.records]
 
     def about(self, dataset: str) -> dict[str, Any]:
-        """Title, rows, pairs, seconds, and what else is known of a set."""
-        return dict(self._records[dataset]["about"])
+        """Title, rows, pairs, and what else is known of a set."""
+        return dict(self.records[dataset,]["about"])
 
     def methods(self, dataset: str) -> list[str]:
         """Keys of the methods that took part, in the order of :data:`NAMES`."""
-        return [key for key in NAMES if key in self._records[dataset]["curves"]]
+        return [key for key in NAMES if key in self.records[dataset,]["curves"]]
 
     def curve(self, dataset: str, key: str) -> list[Point]:
         """All settings of a method."""
-        found = (Point(*numbers) for numbers in self._records[dataset]["curves"][key])
+        found = (Point(*numbers) for numbers in self.records[dataset,]["curves"][key])
         return [point._replace(validation=100 * point.validation, test=100 * point.test) for point in found]
 
     def line(self, dataset: str, key: str) -> list[Point]:
         """A point for each λ, with the step that is best for it on the validation rows."""
         curve = [point for point in self.curve(dataset, key) if np.isfinite(point.validation)]
         present = [value for value in self.settings.grid if any(point.penalty == value for point in curve)]
-        return [chosen(point for point in curve if point.penalty == value) for value in present]
+        return [choose(point for point in curve if point.penalty == value) for value in present]
 
-    def chosen(self, dataset: str, key: str) -> Point:
+    def choice(self, dataset: str, key: str) -> Point:
         """What the validation rows favour."""
-        return chosen(self.curve(dataset, key))
+        return choose(self.curve(dataset, key))
 
     def interval(self, dataset: str, key: str) -> tuple[float, float]:
         """DeLong's interval of the test AUC."""
-        low, high = self._records[dataset]["tests"]["intervals"][key]
+        low, high = self.records[dataset,]["tests"]["intervals"][key]
         return 100 * low, 100 * high
 
     def best(self, dataset: str, keys: Iterable[str]) -> str:
         """The method that the validation rows favour."""
-        present = [key for key in keys if key in self._records[dataset]["curves"]]
-        return max(present, key=lambda key: self.chosen(dataset, key).validation)
+        present = [key for key in keys if key in self.records[dataset,]["curves"]]
+        return max(present, key=lambda key: self.choice(dataset, key).validation)
 
     def difference(self, dataset: str, ours: str, rival: str) -> Difference:
         """Paired test of two methods, each with its chosen settings, on the same test rows."""
-        tests = self._records[dataset]["tests"]
+        tests = self.records[dataset,]["tests"]
         i, j = tests["methods"].index(ours), tests["methods"].index(rival)
         cov = np.array(tests["covariance"])
         gap = tests["auc"][i] - tests["auc"][j]
@@ -112,8 +123,3 @@ class Study:
     def gain(self, dataset: str, ours: Iterable[str], rivals: Iterable[str]) -> Difference:
         """The best of some methods against the best of others; both are picked on the validation rows."""
         return self.difference(dataset, self.best(dataset, ours), self.best(dataset, rivals))
-
-    @property
-    def seconds(self) -> float:
-        """Time that all runs together took, by the clock."""
-        return float(sum(record["about"]["seconds"] for record in self._records.values()))

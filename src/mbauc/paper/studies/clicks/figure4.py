@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.paper.studies.click_methods import (
+from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
     EXACT,
     FIXED,
@@ -18,11 +18,12 @@ from mbauc.paper.studies.click_methods import (
     SAMPLED,
     TUNED,
 )
-from mbauc.paper.studies.click_sets import COLUMNS
-from mbauc.paper.studies.click_study import Difference, Study, by_the_clock
-from mbauc.paper.studies.clicks import Settings
-from mbauc.paper.studies.outputs import one_line, write_figure, write_table, write_text
+from mbauc.paper.studies.clicks.results import ClickResults, Difference, Settings
+from mbauc.paper.studies.clicks.runs import run_requested
+from mbauc.paper.studies.clicks.sets import COLUMNS
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_figure, write_table, write_text
 from mbauc.paper.studies.printed import CLICK_GAINS
+from mbauc.paper.study import Request, describe_origin
 from mbauc.plots import new_figure
 
 _SIGNIFICANT = 0.05
@@ -31,7 +32,12 @@ _SHOWN = 9.0
 _COLOURS = {"l2": "C0", "l1": "C1", "el": "C2", "olr": "C3", "solr": "C4", "mb-psl": "C5", "mb-phl": "C6"}
 
 
-def render(study: Study, folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and draw the figure."""
+    return render(run_requested(request), request.out)
+
+
+def render(study: ClickResults, folder: Path) -> list[Path]:
     """Write ``figure4.csv``, ``figure4.md``, ``figure4.png`` and ``figure4.svg``; return their paths."""
     head = ["dataset", "method", "lambda", "step", "validation_auc", "test_auc", "chosen"]
     return [
@@ -41,10 +47,10 @@ def render(study: Study, folder: Path) -> list[Path]:
     ]
 
 
-def _points(study: Study) -> Iterator[list[object]]:
+def _points(study: ClickResults) -> Iterator[list[object]]:
     for dataset in study.datasets:
         for key in study.methods(dataset):
-            best = study.chosen(dataset, key)
+            best = study.choice(dataset, key)
             for point in study.curve(dataset, key):
                 aucs = ["" if np.isnan(auc) else f"{auc:.4f}" for auc in (point.validation, point.test)]
                 step = "" if point.step is None else point.step
@@ -54,7 +60,7 @@ def _points(study: Study) -> Iterator[list[object]]:
 # -- the plot -------------------------------------------------------------------------------------------------
 
 
-def _figure(study: Study) -> Any:
+def _figure(study: ClickResults) -> Any:
     columns = min(3, len(study.datasets))
     rows = -(-(len(study.datasets) + 1) // columns)
     figure = new_figure(4.6 * columns, 4.0 * rows)
@@ -68,7 +74,7 @@ def _figure(study: Study) -> Any:
     return figure
 
 
-def _panel(ax: Any, study: Study, dataset: str) -> None:
+def _panel(ax: Any, study: ClickResults, dataset: str) -> None:
     top = 0.0
     for key in (*SAMPLED, *EXACT, *TUNED, "mb-psl-fixed", "mb-phl-fixed"):
         if key not in study.methods(dataset):
@@ -128,32 +134,32 @@ or against MBA. The tests speak of these training rows: they do not know that ot
 """
 
 
-def page(study: Study) -> str:
+def page(study: ClickResults) -> str:
     """The text of ``figure4.md``."""
     s = study.settings
     parts = [
         "# Figure 4: click logs",
-        one_line(_WHAT.format(columns=f"{COLUMNS:,}")),
+        unwrap(_WHAT.format(columns=f"{COLUMNS:,}")),
         "![AUC against λ](figure4.png)",
-        one_line(
+        unwrap(
             f"""Solid: the paper's seven methods, rivals with the best step for each λ. Dashed: exact. Dotted:
             MB-PSL and MB-PHL with the fixed step. A panel ends {_SHOWN:g} points below its best line; all
             points are in figure4.csv."""
         ),
-        "\n".join(_sets(study)),
+        _sets(study),
         "## What λ is",
-        one_line(
+        unwrap(
             _LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL, grid=_grid(s), steps=_steps(s), fixed=_fixed())
         ),
         "## Gains over the best other method",
-        one_line(_GAINS),
-        "\n".join(_gains(study)),
+        unwrap(_GAINS),
+        _gains(study),
         _summary(study),
         "## Each method with the λ and step that the validation rows favour",
-        *(part for dataset in study.datasets for part in _of_set(study, dataset)),
+        *(part for dataset in study.datasets for part in _methods(study, dataset)),
         "## At the edge",
         "\n".join(_edges(study)),
-        by_the_clock(s.seed, study.seconds),
+        describe_origin(s.seed, study.seconds, elapsed=True),
     ]
     if s.n_steps < max(len(rival.steps) for rival in RIVALS):
         parts.insert(1, "**A quick run**: few rows, few values of λ and few steps.")
@@ -176,23 +182,20 @@ def _fixed() -> str:
     return ", ".join(f"{rival.fixed:g} ({rival.name})" for rival in RIVALS)
 
 
-def _sets(study: Study) -> Iterator[str]:
-    yield "| data | learned from | chunks | pairs drawn | validation | test | positives | best possible AUC |"
-    yield "|---|---|---|---|---|---|---|---|"
+def _sets(study: ClickResults) -> str:
+    head = ["data", "learned from", "chunks", "pairs drawn", "validation", "test", "positives"]
+    rows = []
     for dataset in study.datasets:
         a = study.about(dataset)
         best = "unknown" if a["best_auc"] is None else f"{100 * a['best_auc']:.2f}"
-        yield (
-            f"| {a['title']} | {a['fit']:,} | {a['chunks']} | {a['pairs']:,} | {a['validation']:,} | "
-            f"{a['test']:,} | {a['positives']:.1%} | {best} |"
-        )
-    for dataset, reason in study.missing.items():
-        yield f"| {dataset} | left out: {reason} |" + " |" * 6
+        sizes = [f"{a['fit']:,}", str(a["chunks"]), *(f"{a[key]:,}" for key in ("pairs", "validation", "test"))]
+        rows.append([a["title"], *sizes, f"{a['positives']:.1%}", best])
+    rows += [[dataset, f"left out: {reason}"] for dataset, reason in study.missing.items()]
+    return markdown_table([*head, "best possible AUC"], rows)
 
 
-def _gains(study: Study) -> Iterator[str]:
-    yield "| data | paper | MBA, rivals' best step | MBA, rivals' step fixed | exact, rivals' best step |"
-    yield "|---|---|---|---|---|"
+def _gains(study: ClickResults) -> str:
+    rows = []
     for dataset in study.datasets:
         about = study.about(dataset)
         cells = [
@@ -200,7 +203,9 @@ def _gains(study: Study) -> Iterator[str]:
             for ours, rivals in ((SAMPLED, TUNED), (SAMPLED, FIXED), (EXACT, TUNED))
         ]
         printed = f"+{CLICK_GAINS[about['paper']]:.2f}" if dataset != "avazu-sample" else "–"
-        yield f"| {about['title']} | {printed} | " + " | ".join(cells) + " |"
+        rows.append([about["title"], printed, *cells])
+    head = ["MBA, rivals' best step", "MBA, rivals' step fixed", "exact, rivals' best step"]
+    return markdown_table(["data", "paper", *head], rows)
 
 
 def _difference(found: Difference) -> str:
@@ -213,7 +218,7 @@ def _difference(found: Difference) -> str:
     )
 
 
-def _summary(study: Study) -> str:
+def _summary(study: ClickResults) -> str:
     """Wins and losses in words, and who of the paper's claims stands."""
     said = []
     for name, ours, rivals in (
@@ -237,26 +242,22 @@ def _summary(study: Study) -> str:
     return "\n".join(said)
 
 
-def _of_set(study: Study, dataset: str) -> list[str]:
-    return [f"### {study.about(dataset)['title']}", "\n".join(_methods(study, dataset))]
-
-
-def _methods(study: Study, dataset: str) -> Iterator[str]:
+def _methods(study: ClickResults, dataset: str) -> list[str]:
+    """A section on a set."""
     rival = study.best(dataset, TUNED)
-    yield f"| method | λ | step | validation AUC | test AUC (95%) | less {NAMES[rival]} | p |"
-    yield "|---|---|---|---|---|---|---|"
+    rows = []
     for key in study.methods(dataset):
-        point, (low, high) = study.chosen(dataset, key), study.interval(dataset, key)
+        point, (low, high) = study.choice(dataset, key), study.interval(dataset, key)
         apart = study.difference(dataset, key, rival)
         step = "–" if point.step is None else point.step if isinstance(point.step, str) else f"{point.step:g}"
         difference = ("–", "–") if key == rival else (f"{apart.points:+.2f}", f"{apart.p_value:.2g}")
-        yield (
-            f"| {NAMES[key]} | {point.penalty:g} | {step} | {point.validation:.2f} | "
-            f"{point.test:.2f} ({low:.2f}–{high:.2f}) | {' | '.join(difference)} |"
-        )
+        aucs = f"{point.validation:.2f}", f"{point.test:.2f} ({low:.2f}–{high:.2f})"
+        rows.append([NAMES[key], f"{point.penalty:g}", step, *aucs, *difference])
+    head = ["method", "λ", "step", "validation AUC", "test AUC (95%)", f"less {NAMES[rival]}", "p"]
+    return [f"### {study.about(dataset)['title']}", markdown_table(head, rows)]
 
 
-def _edges(study: Study) -> Iterator[str]:
+def _edges(study: ClickResults) -> Iterator[str]:
     yield (
         "Where the chosen λ is the smallest or the largest of those tried (the smallest means hardly any "
         "penalty, beyond which little changes), and what else did not go well."
@@ -267,7 +268,7 @@ def _edges(study: Study) -> Iterator[str]:
         found = [
             f"{NAMES[key]} ({ends[value]})"
             for key in study.methods(dataset)
-            if key not in FIXED and (value := study.chosen(dataset, key).penalty) in ends
+            if key not in FIXED and (value := study.choice(dataset, key).penalty) in ends
         ]
         about = study.about(dataset)
         curves = {key: study.curve(dataset, key) for key in study.methods(dataset) if key in TUNED}

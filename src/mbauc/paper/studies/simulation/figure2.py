@@ -7,13 +7,20 @@ from pathlib import Path
 from mbauc.paper.studies.contenders import ADA_AUC, MBA, ONLR
 from mbauc.paper.studies.outputs import write_figure, write_table
 from mbauc.paper.studies.printed import COMPONENTS, RATIOS
-from mbauc.paper.studies.simulation import FALSE_ALARMS, Study, best_possible
+from mbauc.paper.studies.simulation import runs
+from mbauc.paper.studies.simulation.runs import FALSE_ALARMS, Simulation, best_possible
+from mbauc.paper.study import Request
 from mbauc.plots import new_figure
 
 _LEARNERS = (MBA.name, ONLR.name, ADA_AUC.name)
 
 
-def render(study: Study, folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and draw the figure."""
+    return render(runs.run_requested(request), request.out)
+
+
+def render(study: Simulation, folder: Path) -> list[Path]:
     """Write ``figure2.csv``, ``figure2.png`` and ``figure2.svg``; return their paths."""
     best = dict(best_possible(study.settings))
     figure = new_figure(9.0, 9.6)

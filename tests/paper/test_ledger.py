@@ -2,7 +2,7 @@ import pytest
 
 import forged_files as forged
 from mbauc.errors import CheckpointError, DiskFullError
-from mbauc.paper.studies.ledger import Ledger
+from mbauc.paper.ledger import Ledger
 
 SETTINGS = {"seed": 0, "grid": (1.0, 2.0)}
 

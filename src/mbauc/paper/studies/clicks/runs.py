@@ -1,20 +1,17 @@
-"""Section V-C, click logs: the runs behind Figure 4."""
+"""The runs on click logs behind Figure 4."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_whole
-from mbauc.errors import NotAvailableError
 from mbauc.metrics import compare_roc_auc, roc_auc, roc_auc_interval
-from mbauc.paper.studies.click_methods import (
+from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
     EXACT,
     RIDGE_TOL,
@@ -24,59 +21,21 @@ from mbauc.paper.studies.click_methods import (
     Step,
     mba_paths,
 )
-from mbauc.paper.studies.click_pairs import AllPairs, SampledPairs
-from mbauc.paper.studies.click_sets import SETS, ClickSet
-from mbauc.paper.studies.click_study import CONFIDENCE, Point, Study, chosen
-from mbauc.paper.studies.ledger import Ledger
-from mbauc.paper.studies.provenance import versions
+from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
+from mbauc.paper.studies.clicks.results import CONFIDENCE, QUICK, ClickResults, Point, Settings, choose
+from mbauc.paper.studies.clicks.sets import SETS, ClickSet, select_sets
+from mbauc.paper.study import Record, Request, Study, load_available
 from mbauc.rows.source import RawBlock
 from mbauc.runtime.progress import Advance, progress, silent
-from mbauc.runtime.threads import run_threads, single_threaded_blas, thread_count
+from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
-
-#: Fewer rows leave hardly a positive one to choose settings on.
-FEWEST_ROWS = 2_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the results depend on.
-
-    Attributes
-    ----------
-    rows : int
-        Training rows of each synthetic log, the rows to choose settings on included; never more than the
-        paper has.
-    grid : tuple of float
-        Values of λ, the smallest first.
-    n_steps : int
-        Steps that each rival may try.
-    wide : bool
-        Whether the exact fit is also made in all columns of the real Criteo sample.
-    seed : int
-        Of everything drawn.
-    """
-
-    rows: int = 1_000_000
-    grid: tuple[float, ...] = tuple(float(f"{10.0 ** (k / 2):.4g}") for k in range(-12, 1))
-    n_steps: int = 4
-    wide: bool = True
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_whole("rows", self.rows, low=FEWEST_ROWS)
-
-
-QUICK = Settings(rows=50_000, grid=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1), n_steps=2, wide=False)
-
 
 # -- one set --------------------------------------------------------------------------------------------------
 
 
-def one_set(clicks: ClickSet, settings: Settings, n_threads: int, advance: Advance = silent) -> dict[str, Any]:
+def one_set(clicks: ClickSet, settings: Settings, n_threads: int, advance: Advance = silent) -> Record:
     """All methods on a set: one pass over its chunks, then a solution for each λ."""
-    started = time.perf_counter()
     rng = np.random.default_rng([settings.seed, 6, list(SETS).index(clicks.key)])
     rivals = RivalModels(settings.grid, settings.n_steps, clicks.n_fit, settings.seed)
     sampled = SampledPairs(clicks.n_features, n_threads, rng)
@@ -94,19 +53,18 @@ def one_set(clicks: ClickSet, settings: Settings, n_threads: int, advance: Advan
     fixed = {rival.key: rival.fixed for rival in RIVALS}
     for key, step in fixed.items():
         weights[f"{key}-fixed"] = [place for place in weights[key] if place[1] == step]
-    points, scores = _judged(clicks, weights, n_threads)
+    points, scores = _judge(clicks, weights, n_threads)
     if clicks.wide is not None and settings.wide:
         wide = AllPairs(clicks.wide.n_features, n_threads)
         for chunk in clicks.wide.chunks():
             wide.add(chunk)
         more: dict[str, list[tuple[float, Step | None, Array | None]]] = {}
         late += _add_paths(more, wide, "wide", settings)
-        wide_points, wide_scores = _judged(clicks.wide, more, n_threads)
+        wide_points, wide_scores = _judge(clicks.wide, more, n_threads)
         points |= wide_points
         scores |= wide_scores
     y = clicks.test().y
     return {
-        "dataset": clicks.key,
         "data": clicks.data,
         "about": {
             "title": clicks.title,
@@ -120,10 +78,9 @@ def one_set(clicks: ClickSet, settings: Settings, n_threads: int, advance: Advan
             "unfinished": late,
             "diverged": [key for key in weights if key not in points],
             "best_auc": None if clicks.best_auc is None else clicks.best_auc(),
-            "seconds": time.perf_counter() - started,
         },
         "curves": points,
-        "tests": _tests(y, scores),
+        "tests": _compare(y, scores),
     }
 
 
@@ -139,7 +96,7 @@ def _add_paths(
     return late
 
 
-def _judged(
+def _judge(
     clicks: ClickSet, weights: Mapping[str, list[tuple[float, Step | None, Array | None]]], n_threads: int
 ) -> tuple[dict[str, list[Point]], dict[str, Array]]:
     """Points of all settings, and the test scores of those that the validation rows favour.
@@ -156,7 +113,7 @@ def _judged(
     points = {key: found for key, found in points.items() if any(np.isfinite(one.validation) for one in found)}
     scores = {}
     for key, found in points.items():
-        w = weights[key][found.index(chosen(found))][2]
+        w = weights[key][found.index(choose(found))][2]
         scores[key] = np.asarray(test.X @ w)
     return points, scores
 
@@ -165,7 +122,7 @@ def _auc(block: RawBlock, w: Array | None) -> float:
     return float("nan") if w is None or not np.isfinite(w).all() else roc_auc(block.y, block.X @ w)
 
 
-def _tests(y: NDArray[np.int8], scores: Mapping[str, Array]) -> dict[str, Any]:
+def _compare(y: NDArray[np.int8], scores: Mapping[str, Array]) -> dict[str, Any]:
     """What paired tests of any two methods need, and the interval of each."""
     found = compare_roc_auc(y, scores)
     intervals = {}
@@ -183,6 +140,18 @@ def _tests(y: NDArray[np.int8], scores: Mapping[str, Array]) -> dict[str, Any]:
 # -- all sets -------------------------------------------------------------------------------------------------
 
 
+def run_requested(request: Request) -> ClickResults:
+    """The runs that a user asks for."""
+    settings = QUICK if request.quick else Settings()
+    return run(
+        replace(settings, seed=request.seed, rows=request.rows or settings.rows),
+        request.out,
+        datasets=select_sets(request.datasets, tuple(SETS)),
+        folder=request.data_dir,
+        n_jobs=request.n_jobs,
+    )
+
+
 def run(
     settings: Settings,
     out: Path,
@@ -190,41 +159,35 @@ def run(
     datasets: tuple[str, ...] = tuple(SETS),
     folder: Path | None = None,
     n_jobs: int | None = None,
-) -> Study:
-    """Run what is not yet in the ledger, with a progress bar.
+) -> ClickResults:
+    """Run what is not yet in the journal, with a progress bar for each set.
 
-    Real samples that are not there are left out and named in ``Study.missing``. Memory: a chunk, 2 GB of
-    compact rows for either kind of pairs (more go to temporary files), and the validation and test rows.
+    Real samples that are not there are left out and named in ``missing``. Memory: a chunk, 2 GB of compact rows
+    for either kind of pairs (more go to temporary files), and the validation and test rows.
     """
-    n_threads = thread_count(n_jobs)
-    out.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger(out / "clicks.ledger", _dependencies(settings))
-    missing: dict[str, str] = {}
-    done = {record["dataset"]: record for record in ledger.records}
-    for number, key in enumerate(datasets, start=1):
-        try:
-            clicks = SETS[key](settings.rows, settings.seed, folder, n_jobs)
-        except (NotAvailableError, ImportError) as error:
-            missing[key] = str(error)
-            continue
-        if key in done:
-            if done[key]["data"] != clicks.data:
-                raise ValueError(
-                    f"{out / 'clicks.ledger'} has results of other files of {clicks.title}. "
-                    "Delete it, or choose another folder."
-                )
-            continue
-        label = f"{clicks.title} ({number}/{len(datasets)})"
-        with progress(clicks.n_chunks, label, unit="chunk", delay=0.0) as advance, single_threaded_blas():
-            ledger.append(one_set(clicks, settings, n_threads, advance))
-    return Study(settings, [one for one in ledger.records if one["dataset"] in datasets], missing)
+    present, missing = load_available(
+        datasets, lambda key: SETS[key](settings.rows, settings.seed, folder, n_jobs)
+    )
+    study = Study(
+        out,
+        "clicks",
+        ("dataset",),
+        {
+            **asdict(settings),
+            "steps": {rival.key: [*rival.steps[: settings.n_steps], rival.fixed] for rival in RIVALS},
+            "tolerances": [RIDGE_TOL, ELASTIC_NET_TOL],
+            "methods": [*SAMPLED, *EXACT],
+        },
+    )
+    for key, clicks in present.items():
+        study.check_data(key, clicks.data, clicks.title)
 
+    def perform(key: str) -> Record:
+        label = f"{present[key].title} ({1 + datasets.index(key)}/{len(datasets)})"
+        with progress(present[key].n_chunks, label, unit="chunk", delay=0.0) as advance:
+            return one_set(present[key], settings, thread_count(n_jobs), advance)
 
-def _dependencies(settings: Settings) -> dict[str, Any]:
-    return {
-        **asdict(settings),
-        "steps": {rival.key: [*rival.steps[: settings.n_steps], rival.fixed] for rival in RIVALS},
-        "tolerances": [RIDGE_TOL, ELASTIC_NET_TOL],
-        "methods": [*SAMPLED, *EXACT],
-        **versions(),
-    }
+    # all threads work on one set
+    tasks = [(key,) for key in present]
+    records = study.run(perform, tasks, n_jobs=1, what="sets", unit="set", show=False)
+    return ClickResults(settings, records, missing)

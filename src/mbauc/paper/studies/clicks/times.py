@@ -1,27 +1,24 @@
-"""Section V-C, running times on the synthetic click logs: the runs behind Figure 5."""
+"""The running times on synthetic click logs behind Figure 5."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from mbauc.checks import check_whole
-from mbauc.paper.studies.click_methods import RIDGE_TOL, RIVALS, ridge_weights
-from mbauc.paper.studies.click_pairs import AllPairs, SampledPairs
-from mbauc.paper.studies.click_sets import ClickSet, synthetic
-from mbauc.paper.studies.clicks import FEWEST_ROWS
-from mbauc.paper.studies.ledger import Ledger
+from mbauc.paper.studies.clicks.methods import RIDGE_TOL, RIVALS, ridge_weights
+from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
+from mbauc.paper.studies.clicks.results import FEWEST_ROWS
+from mbauc.paper.studies.clicks.sets import ClickSet, select_sets, synthetic
 from mbauc.paper.studies.printed import CLICK_ROWS
-from mbauc.paper.studies.provenance import versions
+from mbauc.paper.study import Record, Request, Results, Study
 from mbauc.rows.source import RawBlock
-from mbauc.runtime.progress import progress
-from mbauc.runtime.threads import single_threaded_blas, thread_count
+from mbauc.runtime.threads import thread_count
 
 #: The paper's three sets.
 SHAPES = ("avazu-app", "avazu-site", "criteo")
@@ -35,23 +32,15 @@ _WARM_UP = 2_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What the results depend on, besides the machine.
+    """What the results depend on, besides the machine."""
 
-    Attributes
-    ----------
-    rows : int
-        Training rows of each log at most; never more than the paper has.
-    parts : tuple of int
-        The log is cut down to one part in so many.
-    repeats : int
-        Times that each is run; the median counts.
-    seed : int
-        Of everything drawn.
-    """
-
+    #: Training rows of each log at most; never more than the paper has.
     rows: int = 1_000_000
+    #: The log is cut down to one part in so many.
     parts: tuple[int, ...] = (8, 4, 2, 1)
+    #: Times that each is run; the median counts.
     repeats: int = 3
+    #: Of everything drawn.
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -66,44 +55,47 @@ class Settings:
 QUICK = Settings(rows=50_000, repeats=1)
 
 
-class Times:
-    """All that was timed."""
+class Times(Results[Settings]):
+    """What was timed: for each shape, number of rows and repeat."""
 
-    def __init__(self, settings: Settings, records: Iterable[dict[str, Any]], shapes: tuple[str, ...]) -> None:
-        self.settings, self.shapes = settings, shapes
-        self._records = [record for record in records if record["dataset"] in shapes]
+    @property
+    def shapes(self) -> list[str]:
+        """Shapes of the logs."""
+        return list(dict.fromkeys(shape for shape, _, _ in self.records))
 
     def sizes(self, shape: str) -> list[int]:
         """Rows learned from, the fewest first."""
-        return sorted({record["rows"] for record in self._records if record["dataset"] == shape})
+        return sorted({rows for which, rows, _ in self.records if which == shape})
 
-    def seconds(self, shape: str, rows: int, method: str) -> float:
+    def seconds_of(self, shape: str, rows: int, method: str) -> float:
         """Median over the repeats; ``"data"`` is the time to make the rows."""
-        found = [r["seconds"][method] for r in self._records if (r["dataset"], r["rows"]) == (shape, rows)]
+        found = [
+            record["by_method"][method] for key, record in self.records.items() if key[:2] == (shape, rows)
+        ]
         return float(np.median(found))
 
     def estimate(self, shape: str, method: str) -> tuple[float, bool]:
         """Seconds for as many rows as the paper has, and whether they were measured (or scaled up)."""
         rows, wanted = self.sizes(shape)[-1], CLICK_ROWS[shape.replace("-", " ")]
-        return self.seconds(shape, rows, method) * max(wanted / rows, 1.0), rows >= wanted
+        return self.seconds_of(shape, rows, method) * max(wanted / rows, 1.0), rows >= wanted
 
     @property
     def threads(self) -> list[int]:
         """Threads that the runs had."""
-        return sorted({record["threads"] for record in self._records})
+        return sorted({record["threads"] for record in self.records.values()})
 
     @property
     def loads(self) -> list[float]:
         """Load of the machine after each run, the smallest first, where it is known."""
-        return sorted(record["load"] for record in self._records if record["load"] is not None)
+        return sorted(record["load"] for record in self.records.values() if record["load"] is not None)
 
     @property
     def total(self) -> float:
         """Seconds of all runs together."""
-        return float(sum(sum(record["seconds"].values()) for record in self._records))
+        return float(sum(sum(record["by_method"].values()) for record in self.records.values()))
 
 
-def timed(clicks: ClickSet, seed: int, n_threads: int) -> dict[str, float]:
+def time_methods(clicks: ClickSet, seed: int, n_threads: int) -> dict[str, float]:
     """Seconds of each method for one pass and one solution; making the rows is apart, under ``"data"``."""
     makers = {rival.key: rival.make for rival in RIVALS}
     sampled = SampledPairs(clicks.n_features, n_threads, np.random.default_rng([seed, 7]))
@@ -133,33 +125,40 @@ def _load() -> float | None:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
+def run_requested(request: Request) -> Times:
+    """The runs that a user asks for."""
+    settings = QUICK if request.quick else Settings()
+    settings = replace(settings, seed=request.seed, rows=request.rows or settings.rows)
+    shapes = select_sets(request.datasets, SHAPES)
+    return run(settings, request.out, shapes=shapes, n_jobs=request.n_jobs)
+
+
 def run(settings: Settings, out: Path, *, shapes: tuple[str, ...] = SHAPES, n_jobs: int | None = None) -> Times:
-    """Time what is not yet in the ledger, with a progress bar."""
+    """Time what is not yet in the journal."""
     n_threads = thread_count(n_jobs)
-    out.mkdir(parents=True, exist_ok=True)
-    ledger = Ledger(out / "click_times.ledger", {**asdict(settings), "tolerance": RIDGE_TOL, **versions()})
-    done = {(record["dataset"], record["rows"], record["repeat"]) for record in ledger.records}
-    todo = [
-        (shape, train, repeat)
+    study = Study(
+        out, "click_times", ("dataset", "rows", "repeat"), {**asdict(settings), "tolerance": RIDGE_TOL}
+    )
+    warm: set[str] = set()
+
+    def perform(shape: str, rows: int, repeat: int) -> Record:
+        if shape not in warm:
+            time_methods(synthetic(shape, _WARM_UP, settings.seed, n_jobs), settings.seed, n_threads)
+            warm.add(shape)
+        clicks = synthetic(shape, rows, settings.seed, n_jobs)
+        # nothing is chosen here, so all training rows are learned from
+        clicks = replace(clicks, n_fit=clicks.n_train, n_validation=0)
+        seconds = time_methods(clicks, settings.seed, n_threads)
+        return {"threads": n_threads, "load": _load(), "by_method": seconds}
+
+    tasks = [
+        (shape, rows, repeat)
         for shape in shapes
-        for train in settings.sizes(shape)
+        for rows in settings.sizes(shape)
         for repeat in range(settings.repeats)
     ]
-    left = [which for which in todo if which not in done]
-    total = sum(train for _, train, _ in todo)
-    with (
-        progress(total, "rows timed", delay=0.0) as advance,
-        single_threaded_blas(),
-    ):
-        advance(total - sum(train for _, train, _ in left))
-        for shape in dict.fromkeys(shape for shape, _, _ in left):
-            timed(synthetic(shape, _WARM_UP, settings.seed, n_jobs), settings.seed, n_threads)
-        for shape, train, repeat in left:
-            clicks = synthetic(shape, train, settings.seed, n_jobs)
-            # nothing is chosen here, so all training rows are learned from
-            clicks = replace(clicks, n_fit=clicks.n_train, n_validation=0)
-            record = {"dataset": shape, "rows": train, "repeat": repeat}
-            seconds = timed(clicks, settings.seed, n_threads)
-            ledger.append(record | {"threads": n_threads, "load": _load(), "seconds": seconds})
-            advance(train)
-    return Times(settings, ledger.records, shapes)
+    # one after the other: they would slow each other down
+    records = study.run(
+        perform, tasks, n_jobs=1, what="rows timed", unit="row", size=lambda shape, rows, repeat: rows
+    )
+    return Times(settings, records)

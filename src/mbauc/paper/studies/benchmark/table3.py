@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.metrics import paired_t_test
 from mbauc.paper.datasets.registry import find
-from mbauc.paper.studies.benchmark import Study, is_halved
-from mbauc.paper.studies.benchmark_methods import (
+from mbauc.paper.studies.benchmark.methods import (
     CONVERGED,
     METHODS,
     OURS,
@@ -22,10 +21,11 @@ from mbauc.paper.studies.benchmark_methods import (
     TRIAL_PASSES,
     Method,
 )
+from mbauc.paper.studies.benchmark.runs import DATASETS, Benchmark, is_halved, run_requested
 from mbauc.paper.studies.contenders import FOLDS
-from mbauc.paper.studies.outputs import one_line, write_table, write_text
+from mbauc.paper.studies.outputs import markdown_table, unwrap, write_table, write_text
 from mbauc.paper.studies.printed import TABLE3_CIRCLES, table3
-from mbauc.paper.studies.provenance import made_with
+from mbauc.paper.study import Request, describe_origin
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,13 @@ _MBA = PRINTED[:2]
 _RIVALS = PRINTED[2:]
 
 
-def render(study: Study, datasets: tuple[str, ...], folder: Path) -> list[Path]:
+def reproduce(request: Request) -> list[Path]:
+    """Run what is not done yet, and write the table."""
+    datasets = request.datasets or DATASETS
+    return render(run_requested(request, datasets), datasets, request.out)
+
+
+def render(study: Benchmark, datasets: tuple[str, ...], folder: Path) -> list[Path]:
     """Write ``table3.csv``, ``table3_runs.csv`` and ``table3.md``; return their paths."""
     head = ["dataset", "algorithm", "auc_mean", "auc_std", "runs", "seconds", "paper_mean", "paper_std"]
     of_a_run = ["dataset", "algorithm", "run", "auc", "setting", "seconds"]
@@ -45,11 +51,11 @@ def render(study: Study, datasets: tuple[str, ...], folder: Path) -> list[Path]:
     ]
 
 
-def _summary(study: Study, datasets: tuple[str, ...]) -> Iterator[list[object]]:
+def _summary(study: Benchmark, datasets: tuple[str, ...]) -> Iterator[list[object]]:
     for dataset in datasets:
         for method in METHODS:
             mean, spread = table3(dataset).get(method.contender.name, ("", ""))
-            found = [] if dataset in study.missing else study.found(dataset, method.key)
+            found = [] if dataset in study.missing else study.outcomes(dataset, method.key)
             if found:
                 aucs = study.auc(dataset, method.key)
                 seconds = np.mean([one.seconds for one in found])
@@ -59,13 +65,13 @@ def _summary(study: Study, datasets: tuple[str, ...]) -> Iterator[list[object]]:
             yield [dataset, method.key, *numbers, mean, spread]
 
 
-def _runs(study: Study, datasets: tuple[str, ...]) -> list[list[object]]:
+def _runs(study: Benchmark, datasets: tuple[str, ...]) -> list[list[object]]:
     return [
         [dataset, method.key, number, f"{100 * one.auc:.4f}", f"{one.setting:g}", f"{one.seconds:.3f}"]
         for dataset in datasets
         if dataset not in study.missing
         for method in METHODS
-        for number, one in enumerate(study.found(dataset, method.key))
+        for number, one in enumerate(study.outcomes(dataset, method.key))
     ]
 
 
@@ -84,7 +90,7 @@ class Verdict:
     corrected: str
 
 
-def verdict(study: Study, dataset: str, rival: Method) -> Verdict:
+def compare(study: Benchmark, dataset: str, rival: Method) -> Verdict:
     """Paired t-test over the runs, as in the paper, and corrected where the splits share rows."""
     theirs = study.auc(dataset, rival.key)
     ours = max((study.auc(dataset, method.key) for method in _MBA), key=lambda aucs: float(aucs.mean()))
@@ -139,13 +145,13 @@ runs alone ({few}).
 """
 
 
-def _page(study: Study, datasets: tuple[str, ...]) -> str:
+def _page(study: Benchmark, datasets: tuple[str, ...]) -> str:
     s = study.settings
     present = [name for name in datasets if name not in study.missing]
     others = (*(CONVERGED if s.thorough else ()), *OURS)
     parts = [
         "# Table III: the benchmark data sets",
-        one_line(
+        unwrap(
             _WHAT.format(
                 provided_runs=s.provided_runs,
                 halves_runs=s.halves_runs,
@@ -154,18 +160,18 @@ def _page(study: Study, datasets: tuple[str, ...]) -> str:
                 .strip(),
             )
         ),
-        "\n".join(_table(study, datasets, present)),
+        _table(study, datasets, present),
         "## Rivals at convergence, and other baselines",
-        one_line(
+        unwrap(
             (_MORE if s.thorough else "")
             + _OTHERS.format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2, few=s.few)
         ).format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2),
-        "\n".join(_others(study, present, others)),
+        _others(study, present, others),
         "## Ours against the paper's",
-        "\n".join(_against(study, present)),
+        *_against(study, present),
         "## Settings at the edge",
         "\n".join(_edges(study, present)),
-        made_with(s.seed, study.seconds),
+        describe_origin(s.seed, study.seconds),
     ]
     if not s.thorough:
         parts.insert(
@@ -174,14 +180,11 @@ def _page(study: Study, datasets: tuple[str, ...]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(study: Study, datasets: tuple[str, ...], present: list[str]) -> Iterator[str]:
-    yield "| data set | " + " | ".join(method.contender.name for method in PRINTED) + " |"
-    yield "|---" * (len(PRINTED) + 1) + "|"
+def _table(study: Benchmark, datasets: tuple[str, ...], present: list[str]) -> str:
+    rows = []
     for dataset in datasets:
         if dataset in study.missing:
-            yield f"| {dataset} | not available: get it from {find(dataset).source} |" + " |" * (
-                len(PRINTED) - 1
-            )
+            rows.append([dataset, f"not available: get it from {find(dataset).source}"])
             continue
         cells = []
         for column, method in enumerate(PRINTED):
@@ -189,54 +192,54 @@ def _table(study: Study, datasets: tuple[str, ...], present: list[str]) -> Itera
             printed, ours = f"{mean:.2f} ± {spread:.2f}", ""
             if method in _RIVALS:
                 printed = f"{TABLE3_CIRCLES[dataset][column - 2]} {printed}".strip()
-                ours = verdict(study, dataset, method).plain
+                ours = compare(study, dataset, method).plain
             cells.append(f"{ours} {_cell(study.auc(dataset, method.key))} ({printed})".strip())
-        yield f"| {dataset} | " + " | ".join(cells) + " |"
+        rows.append([dataset, *cells])
     for name, which in (("win/tie/loss", "plain"), ("the same, corrected", "corrected")):
         counts = []
         for method in _RIVALS:
-            marks = [getattr(verdict(study, dataset, method), which) for dataset in present]
+            marks = [getattr(compare(study, dataset, method), which) for dataset in present]
             paper = [TABLE3_CIRCLES[dataset][_RIVALS.index(method)] for dataset in present]
             counts.append(
                 f"{marks.count('●')}/{marks.count('')}/{marks.count('○')}"
                 + (f" ({paper.count('●')}/{paper.count(' ')}/{paper.count('○')})" if which == "plain" else "")
             )
-        yield f"| {name} | – | – | " + " | ".join(counts) + " |"
+        rows.append([name, "–", "–", *counts])
+    return markdown_table(["data set", *(method.contender.name for method in PRINTED)], rows)
 
 
 def _cell(aucs: Array) -> str:
     return f"{aucs.mean():.2f}" + (f" ± {aucs.std(ddof=1):.2f}" if aucs.size > 1 else "")
 
 
-def _others(study: Study, present: list[str], methods: tuple[Method, ...]) -> Iterator[str]:
-    yield "| data set | " + " | ".join(method.contender.name for method in methods) + " |"
-    yield "|---" * (len(methods) + 1) + "|"
-    for dataset in present:
-        cells = (_cell(study.auc(dataset, method.key)[: study.settings.few]) for method in methods)
-        yield f"| {dataset} | " + " | ".join(cells) + " |"
+def _others(study: Benchmark, present: list[str], methods: tuple[Method, ...]) -> str:
+    few = study.settings.few
+    rows = ([name, *(_cell(study.auc(name, method.key)[:few]) for method in methods)] for name in present)
+    return markdown_table(["data set", *(method.contender.name for method in methods)], rows)
 
 
-def _against(study: Study, present: list[str]) -> Iterator[str]:
+def _against(study: Benchmark, present: list[str]) -> Iterator[str]:
     yield (
         "Difference to the printed mean of MBA-ℓ2, in points, over all runs; and the best mean of all columns "
         "of this page over the runs that all of them took part in, with who has it."
     )
-    yield ""
-    yield "| data set | printed | MBA-ℓ2 | exact | best here |"
-    yield "|---|---|---|---|---|"
+    rows = []
     for dataset in present:
         printed = table3(dataset)["MBA-ℓ2"][0]
         sampled, exact = (study.auc(dataset, key).mean() - printed for key in ("mba-l2", "mba-exact"))
         means = {
             method.contender.name: float(study.auc(dataset, method.key)[: study.settings.few].mean())
             for method in METHODS
-            if study.found(dataset, method.key)
+            if study.outcomes(dataset, method.key)
         }
         best = max(means, key=lambda name: means[name])
-        yield f"| {dataset} | {printed:.2f} | {sampled:+.2f} | {exact:+.2f} | {means[best]:.2f} {best} |"
+        rows.append(
+            [dataset, f"{printed:.2f}", f"{sampled:+.2f}", f"{exact:+.2f}", f"{means[best]:.2f} {best}"]
+        )
+    yield markdown_table(["data set", "printed", "MBA-ℓ2", "exact", "best here"], rows)
 
 
-def _edges(study: Study, present: list[str]) -> Iterator[str]:
+def _edges(study: Benchmark, present: list[str]) -> Iterator[str]:
     yield (
         "Where the chosen setting was the first or the last of those tried in most runs: a wider choice might "
         "change these figures. (For l2, l1 and shrinkage the small end means no penalty, beyond which nothing "
@@ -245,10 +248,10 @@ def _edges(study: Study, present: list[str]) -> Iterator[str]:
     yield ""
     for dataset in present:
         methods = [
-            f"{method.contender.name} ({method.contender.setting}, {study.at_the_edge(dataset, method):.0%})"
+            f"{method.contender.name} ({method.contender.setting}, {study.share_at_edge(dataset, method):.0%})"
             for method in METHODS
             if len(method.contender.grid) > 1
-            and study.found(dataset, method.key)
-            and study.at_the_edge(dataset, method) > 0.5
+            and study.outcomes(dataset, method.key)
+            and study.share_at_edge(dataset, method) > 0.5
         ]
         yield f"* {dataset}: {', '.join(methods) or 'none'}"

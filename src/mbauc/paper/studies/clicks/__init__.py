@@ -1,0 +1,1 @@
+"""Section V-C, click logs: Figures 4 and 5."""
