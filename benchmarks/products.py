@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.timing import interleaved, report
-from mbauc.pairs.operator.from_rows import pair_rows
+from mbauc.pairs.operator.from_rows import operator_of_matrix
 from mbauc.runtime.threads import thread_count
 
 
@@ -24,7 +24,9 @@ def scipys_product(X, positive):
 
 def our_product(X, positive):
     """v → Σv by this package, rows packed beforehand; vectors are over the columns that occur."""
-    rows = pair_rows(X, [np.flatnonzero(positive), np.flatnonzero(~positive)], None, thread_count(None))
+    rows = operator_of_matrix(
+        X, [np.flatnonzero(positive), np.flatnonzero(~positive)], None, thread_count(None)
+    )
     return lambda v: rows.order.restore(rows.product(v[rows.order.columns]))
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.runtime.threads import single_threaded_blas
 
 
 class LocalParts:
-    """Parts in memory, each a list of items; see :class:`mbauc.rows.parts.Parts`.
+    """Parts in memory, each a list of items; see :class:`mbauc.rows.parts.protocol.Parts`.
 
     Tasks and results are pickled, as on the way to a worker and back, and every part is read from an iterator,
     as Spark hands it over.

@@ -125,7 +125,7 @@ def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
     assert scores.shape == (12, 3)
     assert len({tuple(row) for row in scores}) == 12
 
-    from mbauc.estimators.splits import stratified_splits
+    from mbauc.estimators.cross_validation.splits import stratified_splits
     from mbauc.rows.block import Block
 
     (splits,) = stratified_splits(Block(X, y == 1), 4, 1, np.random.default_rng(0))

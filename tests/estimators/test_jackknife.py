@@ -103,7 +103,7 @@ def test_a_stream_that_decays_is_weighted(small):
 def test_however_the_rows_come(small, monkeypatch):
     X, y = small
     wanted = MBAClassifier(l2=0.1).fit(X, y).coef_standard_errors(X, y)
-    monkeypatch.setattr("mbauc.estimators.jackknife._CHUNK", 21)
+    monkeypatch.setattr("mbauc.estimators.standard_errors.jackknife._CHUNK", 21)
 
     class Blocks(list):
         n_features, classes = 3, (0, 1)

@@ -366,8 +366,8 @@ from mbauc.paper.clicks import ClickLog
 import mbauc.store.checkpoint, mbauc.pairs.operator.sparse as rows
 
 mbauc.store.checkpoint.Checkpoint.__init__.__kwdefaults__["interval"] = 0.0
-sweep = rows.PairRows._sweep
-rows.PairRows._sweep = lambda self, *a: (time.sleep(0.05), sweep(self, *a))[1]
+sweep = rows.SparsePairOperator._sweep
+rows.SparsePairOperator._sweep = lambda self, *a: (time.sleep(0.05), sweep(self, *a))[1]
 
 class Slow(ClickLog):
     def __iter__(self):

@@ -30,7 +30,7 @@ MODULES = (
         "mbauc.pairs.operator.kernels",
         "mbauc.pairs.scatter.kernels",
         "mbauc.readers.hash_kernels",
-        "mbauc.rows.hash_kernels",
+        "mbauc.rows.hashing.kernels",
         "mbauc.readers.table.kernels",
     ),
     *(

@@ -7,9 +7,9 @@ from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.tasks import sum_moments
 from mbauc.readers import RawBlock
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts
 from mbauc.rows.schema import Schema
-from mbauc.rows.source_parts import SourceParts
 from mbauc.store.checkpoint import Checkpoint
 
 

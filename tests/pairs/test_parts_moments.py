@@ -12,7 +12,7 @@ from mbauc import MBAClassifier, PairMoments
 from mbauc.errors import CancellationWarning
 from mbauc.pairs.operator.of_parts import sum_columns
 from mbauc.pairs.tasks import sum_moments
-from mbauc.rows.folds import FoldsById
+from mbauc.rows.parts.folds import FoldsById
 from strategies import close, tables
 
 

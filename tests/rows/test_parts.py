@@ -17,13 +17,13 @@ from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.tasks import sum_moments
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
-from mbauc.rows.draw import draw_rows, draw_sample
-from mbauc.rows.folds import FoldsByRank
-from mbauc.rows.label_counts import count_labels
-from mbauc.rows.memory_parts import MemoryParts, rows_in_memory
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.draw import draw_rows, draw_sample
+from mbauc.rows.parts.folds import FoldsByRank
+from mbauc.rows.parts.label_counts import count_labels
+from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts
 from mbauc.rows.schema import Schema
-from mbauc.rows.source_parts import SourceParts
 
 N, D = 230, 5
 

@@ -11,14 +11,14 @@ from scipy import sparse as sp
 from local_parts import RankerCV, cut, rows_of
 from mbauc import MBAClassifierCV, metrics
 from mbauc.errors import BinormalWarning
-from mbauc.estimators.fold_scores import FoldScores
-from mbauc.estimators.splits import stratified_splits
+from mbauc.estimators.cross_validation.fold_scores import FoldScores
+from mbauc.estimators.cross_validation.splits import stratified_splits
 from mbauc.pairs.tasks import sum_moments
-from mbauc.rows import folds
 from mbauc.rows.block import Block
-from mbauc.rows.folds import FoldsById, fold_rules
-from mbauc.rows.label_counts import count_labels
 from mbauc.rows.labels import Labels
+from mbauc.rows.parts.folds import FoldsById, fold_rules
+from mbauc.rows.parts.label_counts import count_labels
+from mbauc.rows.parts.protocol import folds
 from mbauc.rows.reading import visit_blocks
 from mbauc.rows.schema import Schema
 

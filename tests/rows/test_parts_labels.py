@@ -10,7 +10,7 @@ from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import PartError
 from mbauc.pairs.operator.of_parts import sum_columns
 from mbauc.pairs.tasks import sum_moments
-from mbauc.rows.label_counts import count_labels
+from mbauc.rows.parts.label_counts import count_labels
 from mbauc.rows.schema import Schema
 
 #: Pairs of labels, negative first; some contradict the conventions of {0, 1} and {-1, 1}.

@@ -11,7 +11,7 @@ from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals.sample_design import check_confidence
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.label_counts import count_labels
+from mbauc.rows.parts.label_counts import count_labels
 
 
 def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:

@@ -15,7 +15,7 @@ from mbauc.estimators import classifier, classifier_cv
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.rows.block import Columns
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.reading import visit_columns
 from mbauc.rows.schema import Schema
 

@@ -15,7 +15,7 @@ from dask.delayed import Delayed, delayed
 
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.block import Columns
-from mbauc.rows.parts import FAN_IN, Kind, Merge, Task, merge_in_order
+from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task, merge_in_order
 from mbauc.runtime.threads import single_threaded_blas
 
 #: Quantiles that each part tells of its scores, for cutting them into ranges.
@@ -25,7 +25,7 @@ _RANGE_ROWS = 1 << 22
 
 
 class DaskParts:
-    """Blocks of rows, one delayed object each; see :class:`mbauc.rows.parts.Parts`.
+    """Blocks of rows, one delayed object each; see :class:`mbauc.rows.parts.protocol.Parts`.
 
     Parameters
     ----------

@@ -40,13 +40,13 @@ from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_source import require_column_room
-from mbauc.rows.draw import draw_sample
 from mbauc.rows.labels import check_classes
-from mbauc.rows.memory_parts import MemoryParts, rows_in_memory
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.draw import draw_sample
+from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts, rows_in_source
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import SourceParts, rows_in_source
 from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import (
     Solver,

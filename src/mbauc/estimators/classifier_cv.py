@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbauc.checks import check_number
 from mbauc.errors import Advice, PenaltyWarning
 from mbauc.estimators.capabilities import Way, check_capabilities
-from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows
-from mbauc.estimators.held_out import (
+from mbauc.estimators.cross_validation.held_out import (
     HeldOut,
     HeldOutBlock,
     HeldOutParts,
@@ -20,10 +19,17 @@ from mbauc.estimators.held_out import (
     ScoreRows,
     compare_binormal,
 )
+from mbauc.estimators.cross_validation.search import (
+    MomentSplits,
+    OperatorSplits,
+    PackedSplits,
+    Part,
+    SplitProblems,
+)
+from mbauc.estimators.cross_validation.splits import Split, given_splits, stratified_splits
+from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.search import MomentSplits, OperatorSplits, PackedSplits, Part, SplitProblems
 from mbauc.estimators.source_fit import check_source, rows_of
-from mbauc.estimators.splits import Split, given_splits, stratified_splits
 from mbauc.estimators.validation import (
     check_factors,
     columns_named,
@@ -35,11 +41,11 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
-from mbauc.rows.folds import fold_rules
-from mbauc.rows.label_counts import count_labels
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.folds import fold_rules
+from mbauc.rows.parts.label_counts import count_labels
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import rows_in_source
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator

@@ -19,8 +19,8 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import pair_moments, with_canonical_rows
 from mbauc.rows.block import Block
-from mbauc.rows.draw import Sample, draw_rows
 from mbauc.rows.matrix import is_sparse
+from mbauc.rows.parts.draw import Sample, draw_rows
 from mbauc.rows.scores import scores
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress

@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.build import open_operator
-from mbauc.pairs.operator.from_pairs import sampled_pair_rows
-from mbauc.pairs.operator.from_rows import pair_rows
-from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.operator.from_pairs import operator_of_sample
+from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import Pairing, draw_moments, sample_moments
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
-from mbauc.rows.draw import Sample, draw_rows
-from mbauc.rows.label_counts import LabelCounts
-from mbauc.rows.memory_parts import MemoryParts
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.draw import Sample, draw_rows
+from mbauc.rows.parts.label_counts import LabelCounts
+from mbauc.rows.parts.memory import MemoryParts
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.threads import thread_count
 
@@ -131,21 +131,21 @@ def moments_of_rows(
 
 def operator_of_rows(
     block: Block, settings: PairSettings, random_state: Any, subset: Index | None = None
-) -> ColumnPairs:
+) -> PairOperator:
     """All pairs of the rows, or sampled ones, as a linear operator."""
     if not settings.are_all:
         drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
         return sampled_operator(Sample(block, drawn), block, settings, subset)
     groups = [block.group(True, subset), block.group(False, subset)]
-    pairs = pair_rows(block.X, groups, block.weight, settings.n_threads)
+    pairs = operator_of_matrix(block.X, groups, block.weight, settings.n_threads)
     return pairs.as_frequencies() if settings.frequencies else pairs
 
 
 def sampled_operator(
     sample: Sample, everything: ClassWeights, settings: PairSettings, subset: Index | None = None
-) -> ColumnPairs:
+) -> PairOperator:
     """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
-    pairs, middle = sampled_pair_rows(sample, settings.pairing == "matched", settings.n_threads)
+    pairs, middle = operator_of_sample(sample, settings.pairing == "matched", settings.n_threads)
     plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
     count = float(sample.pairs[0].size)
     sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)

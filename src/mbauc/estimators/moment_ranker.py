@@ -13,10 +13,10 @@ from mbauc.checks import check_choice, check_flag, check_number
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.scorer import LinearScorer, match_log_odds
 from mbauc.estimators.source_fit import SourceRun
-from mbauc.estimators.standard_errors import errors_from_moments, errors_from_rows
+from mbauc.estimators.standard_errors.of_ranker import errors_from_moments, errors_from_rows
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import check_sampling
 from mbauc.rows.schema import Schema
@@ -113,8 +113,9 @@ class MomentRanker(ProbabilisticRanker):
         1.10; within 50 blocks of 20 rows, 4 of them positive: 1.01 to 1.17, since there a row is a good part of
         its block.
 
-        The formulas are in :mod:`mbauc.estimators.jackknife`, ``O(n d²)`` time, two passes, sparse rows dense
-        a few at a time; and in :mod:`mbauc.estimators.moment_errors`, ``O(d³)``.
+        The formulas are in :mod:`mbauc.estimators.standard_errors.jackknife`, ``O(n d²)`` time, two passes,
+        sparse rows dense a few at a time; and in :mod:`mbauc.estimators.standard_errors.from_moments`,
+        ``O(d³)``.
         """
         check_is_fitted(self)
         if X is None:
@@ -221,7 +222,7 @@ class MomentRanker(ProbabilisticRanker):
         problem = Problem(pairs, factors, scale=self._scaling())
         l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
         l2: Any = self.l2 if isinstance(self.l2, str) else float(self.l2)
-        if isinstance(pairs, ColumnPairs):
+        if isinstance(pairs, PairOperator):
             run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
             with run.watched(pairs, tol) as watch:
                 resume = run.resumed(pairs, l1, l2)

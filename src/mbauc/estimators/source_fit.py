@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
-from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source, about_rows
@@ -133,7 +133,7 @@ class SourceRun:
             return random_state
         return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def resumed(self, rows: ColumnPairs, l1: float, l2: float | str) -> dict[str, Any] | None:
+    def resumed(self, rows: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
         if self.checkpoint is None:
             return None
@@ -150,7 +150,7 @@ class SourceRun:
         return state
 
     @contextmanager
-    def watched(self, rows: ColumnPairs, tol: float) -> Iterator[Watch]:
+    def watched(self, rows: PairOperator, tol: float) -> Iterator[Watch]:
         """Show and save how the solver goes on; what this yields is told its states."""
         mark = np.int64(0 if self.checkpoint is None else _mark(rows))
         with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
@@ -169,7 +169,7 @@ class SourceRun:
                 rows.advance = silent
 
 
-def _mark(rows: ColumnPairs) -> int:
+def _mark(rows: PairOperator) -> int:
     """A checksum of what a solver is told of the rows."""
     return zlib.crc32(rows.diagonal.tobytes(), zlib.crc32(rows.mu.tobytes()))
 

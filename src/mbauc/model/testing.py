@@ -11,7 +11,7 @@ from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
 from mbauc.rows.source import Source, about_rows
-from mbauc.rows.split import SomeRows
+from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ def held_out_rows(model: RankerModel, source: Source) -> Source:
             "these files are not those that the model was trained on, in their order, so that nobody knows "
             "which of their rows were held out."
         )
-    return SomeRows(source, drawn["share"], held_out=True, seed=drawn["seed"])
+    return RowSubset(source, drawn["share"], held_out=True, seed=drawn["seed"])
 
 
 def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -> Tested:

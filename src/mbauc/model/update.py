@@ -16,8 +16,8 @@ from mbauc.model.seen_files import file_marks
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source
-from mbauc.rows.source_parts import rows_in_source
 from mbauc.runtime.threads import thread_count
 
 #: What a record says of the weights as they were; it is not true of the new ones.

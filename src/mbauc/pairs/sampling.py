@@ -14,9 +14,9 @@ from mbauc.errors import NonFiniteError
 from mbauc.pairs.accumulator import MomentsAccumulator, moments_of_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
-from mbauc.rows.draw import Sample, drawers
 from mbauc.rows.labels import Labels
 from mbauc.rows.matrix import canonical_csr, is_sparse
+from mbauc.rows.parts.draw import Sample, drawers
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import thread_count
 

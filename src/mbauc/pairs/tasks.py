@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.moment_file import MOMENTS, encode_moments
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.accumulate import AccumulateTask, accumulate
-from mbauc.rows.folds import FoldRule
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.accumulate import AccumulateTask, accumulate
+from mbauc.rows.parts.folds import FoldRule
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.runtime.progress import Advance, silent
 from mbauc.store.array_schema import Arrays
 

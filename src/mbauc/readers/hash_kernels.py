@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbauc.rows.hash_kernels import fmix64, fnv1a
+from mbauc.rows.hashing.kernels import fmix64, fnv1a
 from mbauc.runtime.compiled import compiled
 
 _ONE = np.uint64(1)

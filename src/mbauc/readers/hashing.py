@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.checks import check_flag, check_whole
-from mbauc.rows.hashing import Hashes, hash_columns, hash_features, name_state, utf8_bytes
+from mbauc.rows.hashing.texts import Hashes, hash_columns, hash_features, name_state, utf8_bytes
 from mbauc.rows.matrix import as_matrix, is_sparse
 
 __all__ = ["fold_columns", "hash_columns", "hash_features", "hash_keys", "hash_signs", "hash_slots"]

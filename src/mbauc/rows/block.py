@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.keys import checked_ids
 from mbauc.rows.labels import Labels, as_labels
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
+from mbauc.rows.parts.keys import checked_ids
 from mbauc.rows.schema import Schema
 
 

@@ -12,7 +12,7 @@ from scipy import sparse as sp
 
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.source import RawBlock, Source
-from mbauc.rows.split import SomeRows
+from mbauc.rows.split import RowSubset
 
 
 class SplitSource:
@@ -35,7 +35,7 @@ class SplitSource:
 
     def __init__(self, source: Source, share: float, *, seed: int, memory: int) -> None:
         self._source, self._memory = source, memory
-        self._sides = [SomeRows(source, share, held_out=out, seed=seed) for out in (False, True)]
+        self._sides = [RowSubset(source, share, held_out=out, seed=seed) for out in (False, True)]
         self._kept: list[_PackedRows] | None = None
         self.n_features, self.classes = source.n_features, source.classes
 

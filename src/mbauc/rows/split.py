@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number
-from mbauc.rows.hashing import hash_columns
+from mbauc.rows.hashing.texts import hash_columns
 from mbauc.rows.source import RawBlock, ScoredBlock, Source, about_rows, fingerprint_of, score_blocks
 
 
-class SomeRows:
+class RowSubset:
     """Rows of a source that a keyed hash of their numbers puts on one side of a split.
 
     Which side a row is on depends on the seed and its number alone, so that both sides can be read block by
@@ -34,7 +34,7 @@ class SomeRows:
     --------
     >>> from mbauc.paper.clicks import ClickLog
     >>> log = ClickLog(10_000, hash_dim=100)
-    >>> sum(block.y.size for side in (True, False) for block in SomeRows(log, 0.2, held_out=side))
+    >>> sum(block.y.size for side in (True, False) for block in RowSubset(log, 0.2, held_out=side))
     10000
     """
 
@@ -55,7 +55,7 @@ class SomeRows:
         if told is None:
             return None
         split = {"share": self._share, "held_out": self._held_out, "seed": self._seed}
-        return {"source": "SomeRows", "version": 1, "split": split, "of": told}
+        return {"source": "RowSubset", "version": 1, "split": split, "of": told}
 
     def __iter__(self) -> Iterator[RawBlock]:
         """The blocks, each without the rows of the other side."""

@@ -10,18 +10,18 @@ from mbauc.solvers.leave_one_out import Spectrum, choose_l2
 from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, solve_elastic_net_matrix_free
 from mbauc.solvers.matrix_free.l2_search import search_l2
 from mbauc.solvers.matrix_free.ridge import ridge_path_matrix_free, solve_ridge_auto, solve_ridge_matrix_free
-from mbauc.solvers.operator import MatrixOperator, PairOperator
+from mbauc.solvers.operator import MatrixOperator, SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
 
 __all__ = [
     "MatrixOperator",
-    "PairOperator",
     "Penalty",
     "Reduced",
     "RidgePath",
     "Solution",
     "Spectrum",
+    "SymmetricOperator",
     "choose_l2",
     "condition_estimate",
     "elastic_net_path",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 
 Array = NDArray[np.float64]
@@ -20,7 +20,7 @@ _SCALING_STEPS = 3
 
 
 def excess_risk_bound(
-    products: PairOperator, penalty: Penalty, w: Array, product: Array, *, curvature: float = 1.0
+    products: SymmetricOperator, penalty: Penalty, w: Array, product: Array, *, curvature: float = 1.0
 ) -> float:
     """Upper bound on R(w) - min R, the regularised pairwise risk R(w) = 1 - 2w'μ + w'Σw + 2 penalty(w).
 
@@ -44,7 +44,7 @@ def excess_risk_bound(
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         μ and the diagonal of Σ.
     penalty : Penalty
         l1, l2 and the factors.
@@ -127,7 +127,7 @@ def _conjugate_gap(
     return best
 
 
-def unpenalised_curvature(products: PairOperator, penalty: Penalty) -> tuple[float, int]:
+def unpenalised_curvature(products: SymmetricOperator, penalty: Penalty) -> tuple[float, int]:
     """Smallest positive eigenvalue of Σ among the unpenalised features, in units of its diagonal.
 
     By Lanczos steps on D^-½ Σ D^-½: exact for up to 12 unpenalised features; for more it is an estimate

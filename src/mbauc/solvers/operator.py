@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class PairOperator(Protocol):
+class SymmetricOperator(Protocol):
     """What iterative solvers of Eq. (14) ask of the pairs.
 
     Attributes

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from mbauc.metrics import AucInterval
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
-from mbauc.rows.label_counts import count_labels
+from mbauc.rows.parts.label_counts import count_labels
 from mbauc.spark.frame import cluster_rows, is_frame
 
 _SCORE = "__score"

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.spark.columns import Columns
 from mbauc.spark.parts import SparkParts, column_named

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
-from mbauc.rows.parts import FAN_IN, Kind, Merge, Task
+from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task
 from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
 from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, merging, ranking, unpickled
@@ -30,7 +30,7 @@ _LIMIT = "spark.driver.maxResultSize"
 
 
 class SparkParts:
-    """Partitions of a DataFrame; see :class:`mbauc.rows.parts.Parts`.
+    """Partitions of a DataFrame; see :class:`mbauc.rows.parts.protocol.Parts`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from pyspark import TaskContext
 
 from mbauc.errors import PartError
 from mbauc.metrics.ranked import RankedScores
-from mbauc.rows.parts import Merge, Task
+from mbauc.rows.parts.protocol import Merge, Task
 from mbauc.runtime.threads import single_threaded_blas
 
 #: What a task sends back: its part, whether it failed, and its pickled result or error.

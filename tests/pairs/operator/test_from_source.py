@@ -13,10 +13,10 @@ from scipy import sparse as sp
 
 from mbauc import PairMoments
 from mbauc.errors import CancellationWarning, CheckpointError, DiskFullError, NonFiniteError
-from mbauc.pairs.operator import collector as collector_module
-from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
-from mbauc.pairs.operator.from_source import pair_rows_from_source
-from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.compact import collector as collector_module
+from mbauc.pairs.compact.rows import CompactRows, StoredRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
+from mbauc.pairs.operator.from_source import operator_of_source
 from mbauc.readers import LibsvmSource, RawBlock
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.memory import own_memory
@@ -37,7 +37,7 @@ def products_of(rows, seed=0):
 
 
 def read(source, folder=None, memory=PLENTY, n_threads=2):
-    return pair_rows_from_source(source, n_threads=n_threads, memory=memory, folder=folder)
+    return operator_of_source(source, n_threads=n_threads, memory=memory, folder=folder)
 
 
 @pytest.fixture(params=["ones", "halves", "general", "weighted"])

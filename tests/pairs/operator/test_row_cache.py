@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import forged_files as forged
 from forged_files import FullDisk
 from mbauc.errors import CheckpointError, DiskFullError
-from mbauc.pairs.operator.compact_rows import CompactRows, StoredRows
-from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache
+from mbauc.pairs.compact.cache import RowCacheWriter, open_cache
+from mbauc.pairs.compact.rows import CompactRows, StoredRows
 from mbauc.rows.fingerprint import BlockMark
 
 HEADER = {"n_features": 9, "fingerprint": {"size": 5}}

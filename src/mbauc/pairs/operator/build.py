@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.from_rows import pair_rows
-from mbauc.pairs.operator.from_source import pair_rows_from_source
+from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_source import operator_of_source
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
-from mbauc.pairs.operator.pair_sums import ColumnPairs
-from mbauc.rows.memory_parts import MemoryParts
-from mbauc.rows.parts import PartedRows
-from mbauc.rows.source_parts import SourceParts
+from mbauc.pairs.operator.pair_operator import PairOperator
+from mbauc.rows.parts.memory import MemoryParts
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts
 
 
 @contextmanager
-def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tuple[ColumnPairs, NDArray[Any]]]:
+def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
     """An operator of all pairs, and the classes.
 
     Rows in memory are taken as they are, or packed if sparse. A source is packed in one pass, in bounded
@@ -31,10 +31,10 @@ def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tup
     if isinstance(parts, MemoryParts):
         [block] = parts.items
         groups = [block.group(True), block.group(False)]
-        yield pair_rows(block.X, groups, block.weight, n_threads), np.asarray(rows.classes)
+        yield operator_of_matrix(block.X, groups, block.weight, n_threads), np.asarray(rows.classes)
     elif isinstance(parts, SourceParts):
         folder = None if parts.checkpoint is None else parts.checkpoint.folder
-        pairs = pair_rows_from_source(
+        pairs = operator_of_source(
             parts.source,
             n_threads=n_threads,
             memory=memory,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.pair_sums import ColumnPairs, Group
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.operator.pair_operator import Group, PairOperator
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
@@ -21,8 +21,8 @@ _BLOCK = 1 << 19
 _PROBE = 1000
 
 
-class DensePairRows(ColumnPairs):
-    """The pairs of a dense data set; :class:`~mbauc.pairs.operator.sparse.PairRows` are those of a sparse one.
+class DensePairOperator(PairOperator):
+    """The pairs of a dense data set, as a linear operator.
 
     X is read where it is. A block of it is copied, shifted by a provisional mean and multiplied twice.
 

@@ -8,32 +8,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
-from mbauc.pairs.operator.dense import DensePairRows
-from mbauc.pairs.operator.from_rows import pair_rows
-from mbauc.pairs.operator.sparse import PairRows
-from mbauc.rows.draw import Sample
+from mbauc.pairs.operator.dense import DensePairOperator
+from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.finite import require_finite
 from mbauc.rows.matrix import canonical_csr, is_sparse
+from mbauc.rows.parts.draw import Sample
 
 Array = NDArray[np.float64]
 
 
-class SampledPairRows(NamedTuple):
+class SampledOperator(NamedTuple):
     """Pairs that were drawn, and where their rows lie.
 
     Attributes
     ----------
-    rows : PairRows or DensePairRows
+    rows : SparsePairOperator or DensePairOperator
         The drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn.
     middle : ndarray of shape (d,)
         Mean of the two class means.
     """
 
-    rows: PairRows | DensePairRows
+    rows: SparsePairOperator | DensePairOperator
     middle: Array
 
 
-def sampled_pair_rows(sample: Sample, matched: bool, n_threads: int) -> SampledPairRows:
+def operator_of_sample(sample: Sample, matched: bool, n_threads: int) -> SampledOperator:
     """Pairs of rows i[k], j[k], or all pairs among them, as something that multiplies vectors.
 
     Reads and copies the drawn rows, nothing else.
@@ -64,11 +64,13 @@ def sampled_pair_rows(sample: Sample, matched: bool, n_threads: int) -> SampledP
             plus = plus.astype(np.float64)
         try:
             with np.errstate(over="ignore"):
-                return SampledPairRows(pair_rows(plus - minus, [np.arange(size)], None, n_threads), middle)
+                return SampledOperator(
+                    operator_of_matrix(plus - minus, [np.arange(size)], None, n_threads), middle
+                )
         except NonFiniteError:  # of two numbers that are finite
             raise ValueError(
                 "X holds values whose differences overflow float64; rescale the features."
             ) from None
     together = np.concatenate(drawn)
     groups = [np.arange(size), np.arange(size, together.size)]
-    return SampledPairRows(pair_rows(X[together], groups, None, n_threads), middle)
+    return SampledOperator(operator_of_matrix(X[together], groups, None, n_threads), middle)

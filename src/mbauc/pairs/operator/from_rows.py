@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.dense import DensePairRows
-from mbauc.pairs.operator.sparse import PairRows
-from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.sparse_block import SparseBlock
+from mbauc.pairs.operator.dense import DensePairOperator
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.pairs.scatter.sparse import all_ones, shift_of_full_columns
 from mbauc.rows.matrix import canonical_csr, is_sparse
 
 Array = NDArray[np.float64]
 
 
-def pair_rows(
+def operator_of_matrix(
     X: Any, groups: list[NDArray[np.intp]], weight: Array | None, n_threads: int
-) -> PairRows | DensePairRows:
+) -> SparsePairOperator | DensePairOperator:
     """Groups of the rows of a matrix as something that multiplies vectors.
 
     Dense rows are read where they are. Sparse rows are copied into a compact form of 2 or 4 bytes an entry, 4
@@ -37,7 +37,7 @@ def pair_rows(
         Threads to use, in this and in all products.
     """
     if not is_sparse(X):
-        return DensePairRows(X, groups, weight, n_threads)
+        return DensePairOperator(X, groups, weight, n_threads)
     X = canonical_csr(X)
     ones = all_ones(X, n_threads)
     shift = None if ones else shift_of_full_columns(X, np.concatenate(groups))
@@ -50,4 +50,4 @@ def pair_rows(
             f"X holds values as large as {np.abs(X.data).max():.3g}, whose squares overflow float64; "
             "rescale the features."
         )
-    return PairRows(collector.compact(block), collector, n_threads)
+    return SparsePairOperator(collector.compact(block), collector, n_threads)

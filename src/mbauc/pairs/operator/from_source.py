@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice, CheckpointError
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.compact_rows import Chunk, CompactRows
+from mbauc.pairs.compact.cache import RowCacheWriter, open_cache, wrong_columns
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.rows import Chunk, CompactRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
-from mbauc.pairs.operator.row_cache import RowCacheWriter, open_cache, wrong_columns
-from mbauc.pairs.operator.sparse import PairRows
-from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
 from mbauc.rows.reading import read_blocks, rows_of_source
 from mbauc.rows.source import Observe, Source, about_rows, ignore
@@ -53,7 +53,7 @@ def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
         )
 
 
-def pair_rows_from_source(
+def operator_of_source(
     source: Source,
     *,
     n_threads: int,
@@ -61,10 +61,10 @@ def pair_rows_from_source(
     folder: Path | None = None,
     show: bool = False,
     observe: Observe = ignore,
-) -> PairRows:
+) -> SparsePairOperator:
     """Rows of a source as something that multiplies vectors, in one pass over its blocks.
 
-    Compact rows (:class:`~mbauc.pairs.operator.compact_rows.CompactRows`, 2 or 4 bytes an entry) stay in
+    Compact rows (:class:`~mbauc.pairs.compact.rows.CompactRows`, 2 or 4 bytes an entry) stay in
     memory as long as they fit. Otherwise all of them go to a file that products read, a chunk for each thread
     at a time: a nameless temporary one, or one in ``folder``. Results have the same bits in each case.
 
@@ -124,7 +124,7 @@ def pair_rows_from_source(
     collector = reading.collector
     for group in range(len(collector.counts)):
         check_overflow(collector.order.columns, collector.sums(group)[1])
-    rows = PairRows(chunks, collector, n_threads)
+    rows = SparsePairOperator(chunks, collector, n_threads)
     warn_of_lost_digits(rows)
     return rows
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.compact_rows import Chunk
-from mbauc.pairs.operator.pair_sums import PairSums
+from mbauc.pairs.compact.rows import Chunk
+from mbauc.pairs.operator.pair_operator import PairOperator
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class LeadingBlock:
     steps: tuple[int, ...]
 
     @classmethod
-    def plan(cls, rows: PairSums, entries: int) -> LeadingBlock:
+    def plan(cls, rows: PairOperator, entries: int) -> LeadingBlock:
         """For rows with so many entries.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice, CancellationWarning
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.compact_rows import Chunk
-from mbauc.pairs.operator.pair_sums import Group
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.compact.rows import Chunk
+from mbauc.pairs.operator.pair_operator import Group
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.column_sums import ColumnSums, SumColumns, add_up
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.column_sums import ColumnSums, SumColumns, add_up
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.compact.rows import CompactRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
-from mbauc.pairs.operator.pair_sums import ColumnPairs
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.operator.sparse import groups_of, sweep
-from mbauc.pairs.operator.sparse_block import SparseBlock
-from mbauc.rows.accumulate import accumulate
 from mbauc.rows.block import Block
-from mbauc.rows.folds import FoldRule
 from mbauc.rows.labels import Labels
-from mbauc.rows.parts import PartedRows, Parts
+from mbauc.rows.parts.accumulate import accumulate
+from mbauc.rows.parts.folds import FoldRule
+from mbauc.rows.parts.protocol import PartedRows, Parts
 from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 
@@ -118,7 +118,7 @@ def add(first: Any, second: Any) -> Any:
     return first + second
 
 
-class PartedPairRows(ColumnPairs):
+class PartedPairOperator(PairOperator):
     """The pairs of packed rows in parts as a linear operator; a product is one job.
 
     A vector goes to every worker and one comes back from each part, merged in a tree. Memory of a task: two
@@ -188,12 +188,12 @@ class PackedRows:
         self.order = self.total.order()
         self.packed = rows.parts.persist(PackRows(rows.schema, self.classes, self.order, folds))
 
-    def operator(self, left_out: int | None = None) -> PartedPairRows:
+    def operator(self, left_out: int | None = None) -> PartedPairOperator:
         """The pairs of all rows, or of those that are not in a fold."""
         if left_out is None:
-            return PartedPairRows(self.packed, self.total, self.order)
+            return PartedPairOperator(self.packed, self.total, self.order)
         others = add_up([one for fold, one in enumerate(self.sums) if fold != left_out])
-        return PartedPairRows(self.packed, others, self.order, left_out)
+        return PartedPairOperator(self.packed, others, self.order, left_out)
 
     def release(self) -> None:
         """Give back what the workers hold."""

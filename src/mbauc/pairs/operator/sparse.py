@@ -7,19 +7,19 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.compact_rows import Chunk
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.compact.rows import Chunk
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
-from mbauc.pairs.operator.pair_sums import ColumnPairs, Group
+from mbauc.pairs.operator.pair_operator import Group, PairOperator
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]
 
 
-class PairRows(ColumnPairs):
+class SparsePairOperator(PairOperator):
     """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
 
     A product computes the score of a row and adds its share to the result while the row is in cache: one sweep,
@@ -42,7 +42,7 @@ class PairRows(ColumnPairs):
     order : ColumnOrder
         Which columns the vectors are over.
 
-    The others are those of :class:`~mbauc.pairs.operator.pair_sums.PairSums`.
+    The others are those of :class:`~mbauc.pairs.operator.pair_operator.PairOperator`.
     """
 
     def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:

@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from mbauc.paper.clicks.kernels import BATCH, draw, labels, room, score
-from mbauc.rows.hash_kernels import fmix64, fnv1a
+from mbauc.rows.hashing.kernels import fmix64, fnv1a
 from mbauc.runtime.compiled import compiled
 
 #: Values of a field whose hashed column is looked up.

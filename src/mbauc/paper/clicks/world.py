@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.paper.clicks.shapes import SHAPES, Field, Shape
 from mbauc.readers.hashing import hash_slots
-from mbauc.rows.hashing import hash_features, name_state
+from mbauc.rows.hashing.texts import hash_features, name_state
 from mbauc.runtime.threads import run_threads
 
 if TYPE_CHECKING:

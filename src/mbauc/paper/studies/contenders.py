@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from mbauc.metrics import roc_auc
 from mbauc.pairs.moments import PairMoments
 from mbauc.paper.rivals import AdaOAM, OnlineLogisticRegression
-from mbauc.rows.folds import FoldsByRank
+from mbauc.rows.parts.folds import FoldsByRank
 from mbauc.solvers import Penalty, RidgePath, elastic_net_path, solve_elastic_net
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound, unpenalised_curvature
 from mbauc.solvers.matrix_free.face_descent import FaceDescent
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
 
@@ -24,7 +24,7 @@ Watch = Callable[[dict[str, Array], int, float, float], object]
 
 
 def solve_elastic_net_matrix_free(
-    products: PairOperator,
+    products: SymmetricOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-6,
@@ -40,7 +40,7 @@ def solve_elastic_net_matrix_free(
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         μ, the diagonal of Σ and its products.
     penalty : Penalty
         l1, l2 and a factor for each feature; 0 leaves a feature unpenalised.
@@ -82,7 +82,7 @@ def solve_elastic_net_matrix_free(
 
 
 def elastic_net_path_matrix_free(
-    products: PairOperator,
+    products: SymmetricOperator,
     l1_values: Sequence[float],
     l2: float,
     factors: Array,
@@ -95,7 +95,7 @@ def elastic_net_path_matrix_free(
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         μ, the diagonal of Σ and its products.
     l1_values : sequence of float
         Values of λ₁ in any order.
@@ -127,7 +127,7 @@ def _check(tol: float, max_iter: int) -> None:
     check_whole("max_iter", max_iter)
 
 
-def _checked_start(products: PairOperator, start: Array) -> Array:
+def _checked_start(products: SymmetricOperator, start: Array) -> Array:
     coef = np.array(start, dtype=np.float64)
     if coef.shape != products.mu.shape or not np.isfinite(coef).all():
         raise ValueError(
@@ -139,7 +139,7 @@ def _checked_start(products: PairOperator, start: Array) -> Array:
 
 
 def _descent(
-    products: PairOperator, penalty: Penalty, coef: Array | None, product: Array | None = None
+    products: SymmetricOperator, penalty: Penalty, coef: Array | None, product: Array | None = None
 ) -> FaceDescent:
     curvature, spent = unpenalised_curvature(products, penalty)
     if coef is None or not coef.any():
@@ -152,7 +152,7 @@ def _descent(
 
 
 def _finish(
-    products: PairOperator,
+    products: SymmetricOperator,
     penalty: Penalty,
     descent: FaceDescent,
     tol: float,
@@ -189,7 +189,7 @@ def _finish(
     return solution, descent.product()
 
 
-def _solution(products: PairOperator, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
+def _solution(products: SymmetricOperator, penalty: Penalty, descent: FaceDescent, left: float) -> Solution:
     w, product = descent.coef, descent.product()
     bound = min(
         excess_risk_bound(products, penalty, w, product, curvature=descent.curvature), descent.excess_risk

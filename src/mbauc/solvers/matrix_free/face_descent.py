@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.matrix_free.line_search import lowest_point
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.store.array_schema import ArrayOf, Arrays
 
@@ -88,7 +88,7 @@ class FaceDescent:
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         The pairs.
     penalty : Penalty
         l1, l2 and the factors.
@@ -99,7 +99,7 @@ class FaceDescent:
     """
 
     def __init__(
-        self, products: PairOperator, penalty: Penalty, coef: Array, product: Array, curvature: float = 1.0
+        self, products: SymmetricOperator, penalty: Penalty, coef: Array, product: Array, curvature: float = 1.0
     ) -> None:
         self._pairs, self._penalty = products, penalty
         self._ridge, self._threshold = penalty.l2 * penalty.factors, penalty.l1 * penalty.factors
@@ -156,7 +156,7 @@ class FaceDescent:
         return {name: getattr(self, name) for name in _ARRAYS} | {"numbers": numbers}
 
     @classmethod
-    def resumed(cls, products: PairOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
+    def resumed(cls, products: SymmetricOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
         """The descent that :meth:`state` described, to go on to the same bits."""
         missing = [name for name in (*_ARRAYS, "numbers") if name not in state]
         if missing or np.shape(state["coef"]) != products.mu.shape or len(state["numbers"]) != len(_NUMBERS):

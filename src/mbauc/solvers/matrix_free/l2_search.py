@@ -21,7 +21,7 @@ from mbauc.solvers.leave_one_out import (
 )
 from mbauc.solvers.matrix_free.lanczos import Lanczos
 from mbauc.solvers.matrix_free.subspace import RidgeSubspace
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Criterion:
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         Products with Σ.
     factors : ndarray of shape (d,)
         Penalty factors.
@@ -60,7 +60,7 @@ class Criterion:
     """
 
     def __init__(
-        self, products: PairOperator, factors: Array, sizes: tuple[float, float], n_features: int
+        self, products: SymmetricOperator, factors: Array, sizes: tuple[float, float], n_features: int
     ) -> None:
         penalised, occurring = factors > 0, products.diagonal > 0
         ratios = products.diagonal[penalised] / factors[penalised]
@@ -230,7 +230,9 @@ class L2Search:
             process.resume(state["vectors"][k], state["tridiagonals"][k][:, : int(state["steps"][k])])
 
 
-def search_l2(products: PairOperator, factors: Array, sizes: tuple[float, float], n_features: int) -> float:
+def search_l2(
+    products: SymmetricOperator, factors: Array, sizes: tuple[float, float], n_features: int
+) -> float:
     """The l2 that :func:`mbauc.solvers.choose_l2` would choose, from some dozens of products.
 
     Parameters

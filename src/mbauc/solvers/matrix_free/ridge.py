@@ -14,7 +14,7 @@ from mbauc.runtime.warn import warn
 from mbauc.solvers.gap import binormal_auc, excess_risk_bound
 from mbauc.solvers.matrix_free.l2_search import MOST_PROBES, MOST_STEPS, Criterion, L2Search, warn_of_choice
 from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
 from mbauc.store.array_schema import ArrayOf, Arrays
@@ -83,7 +83,7 @@ def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: fl
 
 
 def solve_ridge_matrix_free(
-    products: PairOperator,
+    products: SymmetricOperator,
     penalty: Penalty,
     *,
     tol: float = 1e-4,
@@ -101,7 +101,7 @@ def solve_ridge_matrix_free(
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         Products with Σ; each costs a sweep over the rows.
     penalty : Penalty
         l2 and the factors; l1 must be 0.
@@ -129,7 +129,7 @@ def solve_ridge_matrix_free(
 
 
 def ridge_path_matrix_free(
-    products: PairOperator,
+    products: SymmetricOperator,
     l2: Sequence[float],
     factors: Array,
     *,
@@ -150,7 +150,7 @@ def ridge_path_matrix_free(
 
 
 def solve_ridge_auto(
-    products: PairOperator,
+    products: SymmetricOperator,
     factors: Array,
     sizes: tuple[float, float],
     n_features: int,
@@ -224,7 +224,9 @@ def estimated_excess(gains: Sequence[float]) -> float:
 class _Run:
     """Growing a subspace until the risk stops falling."""
 
-    def __init__(self, products: PairOperator, factors: Array, tol: float, max_iter: int, watch: Watch) -> None:
+    def __init__(
+        self, products: SymmetricOperator, factors: Array, tol: float, max_iter: int, watch: Watch
+    ) -> None:
         self.products, self.factors = products, factors
         self.tol, self.max_iter, self.watch = tol, max_iter, watch
         self.subspace = RidgeSubspace(products, factors)
@@ -354,7 +356,7 @@ class _Run:
 
 
 def certify_products(
-    products: PairOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
+    products: SymmetricOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
     """The solution w with objective, optimality and bound from a product of its own."""
     product = products.product(w)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lstsq
 
 from mbauc.solvers.leave_one_out import Solved
-from mbauc.solvers.operator import PairOperator
+from mbauc.solvers.operator import SymmetricOperator
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class RidgeSubspace:
 
     Parameters
     ----------
-    products : PairOperator
+    products : SymmetricOperator
         Products with Σ.
     factors : ndarray of shape (d,)
         Penalty factors, the diagonal of F.
@@ -49,7 +49,7 @@ class RidgeSubspace:
     """
 
     def __init__(
-        self, products: PairOperator, factors: Array, target: Array | None = None, room: int = ROOM
+        self, products: SymmetricOperator, factors: Array, target: Array | None = None, room: int = ROOM
     ) -> None:
         diagonal = products.diagonal
         self._products = products

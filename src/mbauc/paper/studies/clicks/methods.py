@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mbauc.errors import DivergedError
-from mbauc.pairs.operator.sparse import PairRows
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.paper.rivals import FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from mbauc.paper.rivals.mini_batch_pairwise import Loss
 from mbauc.rows.source import RawBlock
@@ -81,7 +81,9 @@ NAMES = {**SAMPLED, **TUNED, **EXACT, **FIXED, **WIDE}
 # -- MBA ------------------------------------------------------------------------------------------------------
 
 
-def mba_paths(pairs: PairRows, prefix: str, grid: tuple[float, ...]) -> tuple[dict[str, list[Array]], int]:
+def mba_paths(
+    pairs: SparsePairOperator, prefix: str, grid: tuple[float, ...]
+) -> tuple[dict[str, list[Array]], int]:
     """Weights in all columns by ``prefix-l2``, ``-l1`` and ``-el``, for each λ; and how many are not finished.
 
     λ is l2, l1, or twice of either for the elastic net.
@@ -104,7 +106,7 @@ def mba_paths(pairs: PairRows, prefix: str, grid: tuple[float, ...]) -> tuple[di
     }, late
 
 
-def _solve_halves(pairs: PairRows, grid: tuple[float, ...], unit: Array) -> list[Solution]:
+def _solve_halves(pairs: SparsePairOperator, grid: tuple[float, ...], unit: Array) -> list[Solution]:
     """One half of λ for either term, from the largest λ down, each starting from the one before."""
     solutions: dict[float, Solution] = {}
     start = None
@@ -120,7 +122,7 @@ def _solve_halves(pairs: PairRows, grid: tuple[float, ...], unit: Array) -> list
     return [solutions[value] for value in grid]
 
 
-def ridge_weights(pairs: PairRows, l2: float) -> Array:
+def ridge_weights(pairs: SparsePairOperator, l2: float) -> Array:
     """MBA-ℓ2 for one l2."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.compact_rows import CompactRows
-from mbauc.pairs.operator.row_cache import RowCacheWriter
-from mbauc.pairs.operator.sparse import PairRows
-from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.compact.cache import RowCacheWriter
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.rows import CompactRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.pairs.scatter.sparse import all_ones
 from mbauc.rows.fingerprint import BlockMark
 from mbauc.rows.source import RawBlock
@@ -57,14 +57,14 @@ class _Streamed:
             self._writer.add_block(self._held, BlockMark(X.shape[0], 0))
             self._held = []
 
-    def rows(self) -> PairRows:
+    def rows(self) -> SparsePairOperator:
         """All that was added."""
         if self._waiting:
             self._compact()
         if self._writer is None:
-            return PairRows(self._held, self._collector, self._n_threads)
+            return SparsePairOperator(self._held, self._collector, self._n_threads)
         cache = self._writer.finish(self._collector.state())
-        return PairRows(cache.chunks(self._room), self._collector, self._n_threads)
+        return SparsePairOperator(cache.chunks(self._room), self._collector, self._n_threads)
 
 
 class AllPairs(_Streamed):

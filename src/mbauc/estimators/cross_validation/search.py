@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from mbauc.estimators.splits import Split
+from mbauc.estimators.cross_validation.splits import Split
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows

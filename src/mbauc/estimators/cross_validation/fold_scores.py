@@ -12,10 +12,10 @@ from scipy import sparse as sp
 
 from mbauc.metrics import StreamingAUC
 from mbauc.metrics.rank_sums import merge_spreads
-from mbauc.pairs.operator.compact_rows import CompactRows
+from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.operator.of_parts import KeptRows
-from mbauc.rows.accumulate import AccumulateTask
 from mbauc.rows.block import Block
+from mbauc.rows.parts.accumulate import AccumulateTask
 from mbauc.rows.scores import scores
 
 Array = NDArray[np.float64]

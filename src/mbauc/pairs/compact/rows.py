@@ -21,7 +21,7 @@ class CompactRows:
     starts : ndarray of shape (n + 1,)
         Where the entries of each row begin.
     columns : ndarray of uint16 or uint32
-        Column of each entry, counted in the order of :class:`~mbauc.pairs.operator.columns.ColumnOrder`.
+        Column of each entry, counted in the order of :class:`~mbauc.pairs.compact.columns.ColumnOrder`.
     values : ndarray of float32 or float64, or None
         Value of each entry; None if all are one.
     weight : ndarray of shape (n,) or None

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.compact_rows import CompactRows
-from mbauc.pairs.operator.sparse_block import SparseBlock
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.compact.rows import CompactRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.scatter.weighted_mean import HEAVIEST
 from mbauc.runtime.threads import run_threads
 from mbauc.store.array_schema import ArrayOf, Arrays

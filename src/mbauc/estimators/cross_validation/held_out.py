@@ -9,15 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import BinormalWarning
-from mbauc.estimators.fold_scores import FoldScores, ScoreBlocks, ScorePacked, merge_fold_scores
-from mbauc.estimators.search import SplitProblems, binormal_and_risk
+from mbauc.estimators.cross_validation.fold_scores import (
+    FoldScores,
+    ScoreBlocks,
+    ScorePacked,
+    merge_fold_scores,
+)
+from mbauc.estimators.cross_validation.search import SplitProblems, binormal_and_risk
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 from mbauc.pairs.operator.of_parts import PackedRows
-from mbauc.rows.accumulate import accumulate
 from mbauc.rows.block import Block
-from mbauc.rows.folds import FoldRule
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.parts import PartedRows
+from mbauc.rows.parts.accumulate import accumulate
+from mbauc.rows.parts.folds import FoldRule
+from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
 from mbauc.runtime.warn import warn

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.pairs.operator.collector import Collector
-from mbauc.pairs.operator.columns import ColumnOrder
-from mbauc.pairs.operator.sparse_block import SparseBlock
-from mbauc.rows.accumulate import AccumulateTask
+from mbauc.pairs.compact.collector import Collector
+from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.rows.block import Block
+from mbauc.rows.parts.accumulate import AccumulateTask
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from mbauc.rows.block import Block
-from mbauc.rows.folds import FoldsByRank
+from mbauc.rows.parts.folds import FoldsByRank
 from mbauc.runtime.warn import warn
 
 Rows = NDArray[np.intp]

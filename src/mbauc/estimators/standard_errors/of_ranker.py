@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.estimators.jackknife import Fit, jackknife_standard_errors
-from mbauc.estimators.moment_errors import coefficient_standard_errors
 from mbauc.estimators.source_fit import is_source
+from mbauc.estimators.standard_errors.from_moments import coefficient_standard_errors
+from mbauc.estimators.standard_errors.jackknife import Fit, jackknife_standard_errors
 from mbauc.estimators.validation import columns_named, validated_training_data
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.block import Block
-from mbauc.rows.folds import FoldRule
 from mbauc.rows.labels import Labels, run_with_classes
-from mbauc.rows.parts import Parts
+from mbauc.rows.parts.folds import FoldRule
+from mbauc.rows.parts.protocol import Parts
 from mbauc.rows.reading import Item, PartReader
 from mbauc.rows.schema import Schema
 from mbauc.store.array_schema import Arrays

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.hashing import hash_columns, hash_features
+from mbauc.rows.hashing.texts import hash_columns, hash_features
 from mbauc.rows.labels import is_missing
 
 #: Multiples of the golden ratio in 64 bits: the steps of a splitmix generator.

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from mbauc.checks import abbreviate
 from mbauc.errors import Advice, CheckpointError
-from mbauc.pairs.operator.collector import STATE
-from mbauc.pairs.operator.compact_rows import Chunk, CompactRows, StoredRows
+from mbauc.pairs.compact.collector import STATE
+from mbauc.pairs.compact.rows import Chunk, CompactRows, StoredRows
 from mbauc.rows.fingerprint import FINGERPRINT, BlockMark
 from mbauc.runtime.threads import run_threads
 from mbauc.store.array_schema import ArrayOf, Arrays

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.rows.accumulate import AccumulateTask
 from mbauc.rows.block import Block
-from mbauc.rows.memory_parts import MemoryParts, run_here
-from mbauc.rows.parts import Kind, Merge, PartedRows, Task
+from mbauc.rows.parts.accumulate import AccumulateTask
+from mbauc.rows.parts.memory import MemoryParts, run_here
+from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Task
+from mbauc.rows.parts.resume import ResumablePass
 from mbauc.rows.reading import read_blocks
-from mbauc.rows.resuming import ResumablePass
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Observe, Source, about_rows, ignore
 from mbauc.runtime.ahead import one_ahead

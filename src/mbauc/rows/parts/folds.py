@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.block import Block
-from mbauc.rows.keys import row_keys
-from mbauc.rows.label_counts import LabelCounts
+from mbauc.rows.parts.keys import row_keys
+from mbauc.rows.parts.label_counts import LabelCounts
 
 #: Rows whose folds are drawn one by one: a byte or two each, on the driver and with every task.
 MOST_RANKED_ROWS = 1 << 28

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from mbauc.rows.block import Block
 from mbauc.rows.finite import require_finite
-from mbauc.rows.keys import next_keys, row_keys, uniform
-from mbauc.rows.label_counts import LabelCounts, count_labels
 from mbauc.rows.labels import Labels, check_classes
 from mbauc.rows.matrix import stack_rows
-from mbauc.rows.parts import PartedRows, Parts
+from mbauc.rows.parts.keys import next_keys, row_keys, uniform
+from mbauc.rows.parts.label_counts import LabelCounts, count_labels
+from mbauc.rows.parts.protocol import PartedRows, Parts
 from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 from mbauc.runtime.memory import parse_memory

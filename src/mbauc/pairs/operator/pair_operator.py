@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.pairs.operator.columns import ColumnOrder
+from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.runtime.progress import Advance, silent
 
@@ -57,8 +57,10 @@ class Group:
         return self.weight**2 / self.squared_weight if self.squared_weight > 0 else 0.0
 
 
-class PairSums(ABC):
-    """Products with ``Σ = Σ_c X_c' D_c X_c + μ μ'``, rows centred in their group, D_c shares of its weight.
+class PairOperator(ABC):
+    """Σ as a linear operator over the columns that occur: a :class:`~mbauc.pairs.quadratic.Quadratic`.
+
+    ``Σ = Σ_c X_c' D_c X_c + μ μ'``, rows centred in their group, D_c shares of its weight.
 
     Centring is of low rank: the mean score of a group is taken off each of its scores before these are
     multiplied back, and what rounding has left of it afterwards.
@@ -73,7 +75,11 @@ class PairSums(ABC):
         What had been taken off the columns beforehand; not in the means of the groups.
     mu, diagonal : ndarrays
         μ and the diagonal of Σ.
+    order : ColumnOrder
+        Which columns the vectors are over.
     """
+
+    order: ColumnOrder
 
     def __init__(self, groups: Sequence[Group], shift: Array) -> None:
         self.groups, self.shift = groups, shift
@@ -150,20 +156,6 @@ class PairSums(ABC):
             spread += group.weight * (group.variance + (group.mean - mean) ** 2)
         return spread / total
 
-
-class ColumnPairs(PairSums):
-    """Pairs as products over the columns that occur: a :class:`~mbauc.pairs.quadratic.Quadratic` without Σ.
-
-    Attributes
-    ----------
-    order : ColumnOrder
-        Which columns the vectors are over.
-
-    The others are those of :class:`PairSums`.
-    """
-
-    order: ColumnOrder
-
     @property
     def n_features(self) -> int:
         """Number of columns of the data."""
@@ -176,6 +168,7 @@ class ColumnPairs(PairSums):
 
     def matrix(self) -> None:
         """None: Σ is not formed."""
+        return None
 
     def summarise_columns(self) -> ColumnSummary:
         """Variances and class means of the columns that occur."""

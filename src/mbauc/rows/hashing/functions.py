@@ -13,7 +13,7 @@ _FIRST, _SECOND, _SHIFT = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A8
 def fmix64(h: Any) -> Any:
     """MurmurHash3's finaliser: every bit of the input moves every bit of the output.
 
-    Of an array of uint64, or, compiled (:mod:`mbauc.rows.hash_kernels`), of a number.
+    Of an array of uint64, or, compiled (:mod:`mbauc.rows.hashing.kernels`), of a number.
     """
     h = (h ^ (h >> _SHIFT)) * _FIRST
     h = (h ^ (h >> _SHIFT)) * _SECOND

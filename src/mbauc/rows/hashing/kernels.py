@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mbauc.rows import hash_functions
+from mbauc.rows.hashing import functions as hash_functions
 from mbauc.runtime.compiled import compiled
 
 fmix64 = compiled()(hash_functions.fmix64)

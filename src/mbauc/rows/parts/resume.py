@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mbauc.errors import CheckpointError
-from mbauc.rows.accumulate import Accumulated, AccumulateTask
 from mbauc.rows.block import Block
 from mbauc.rows.fingerprint import FINGERPRINT, BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
+from mbauc.rows.parts.accumulate import Accumulated, AccumulateTask
 from mbauc.rows.source import Source
 from mbauc.store.array_schema import ArrayOf
 from mbauc.store.checkpoint import STATE, Checkpoint

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.rows.hash_functions import fmix64, fnv1a
+from mbauc.rows.hashing.functions import fmix64, fnv1a
 
 Hashes = NDArray[np.uint64]
 
@@ -41,13 +41,13 @@ def hash_features(column: str, values: Any) -> Hashes:
 
     Examples
     --------
-    >>> from mbauc.rows.hashing import hash_features
+    >>> from mbauc.rows.hashing.texts import hash_features
     >>> [f"{h:016x}" for h in hash_features("site_id", ["1fbe01fe", "", "é"]).tolist()]
     ['cfcc8f48cfdaaa86', '9ec594fc54da9054', '37ca884996ef26e9']
     >>> f"{hash_features('', [''])[0]:016x}"                 # of the equals sign alone
     '7d4847d6948d751b'
     """
-    from mbauc.rows import hash_kernels
+    from mbauc.rows.hashing import kernels as hash_kernels
 
     text, ends = utf8_bytes(values)
     hashes = np.empty(ends.size - 1, dtype=np.uint64)
@@ -63,7 +63,7 @@ def hash_columns(columns: NDArray[Any]) -> Hashes:
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.rows.hashing import hash_columns
+    >>> from mbauc.rows.hashing.texts import hash_columns
     >>> [f"{h:016x}" for h in hash_columns(np.array([0, 1, 999_999])).tolist()]
     ['b456bcfc34c2cb2c', '3abf2a20650683e7', '443b192cac3fa823']
     """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.rows.block import Columns
 from mbauc.rows.labels import check_classes, classes_among, distinct_labels, find_classes
-from mbauc.rows.parts import Parts
+from mbauc.rows.parts.protocol import Parts
 from mbauc.rows.reading import visit_columns
 from mbauc.rows.schema import Schema
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.estimators.moment_errors import drawing_covariance, inverse
+from mbauc.estimators.standard_errors.from_moments import drawing_covariance, inverse
 from mbauc.pairs.accumulator import moments_of_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block

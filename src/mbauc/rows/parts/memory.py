@@ -7,7 +7,7 @@ from typing import Any
 
 from mbauc.errors import PartError
 from mbauc.rows.block import Block
-from mbauc.rows.parts import Kind, Merge, PartedRows, Task
+from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Task
 from mbauc.rows.schema import Schema
 
 

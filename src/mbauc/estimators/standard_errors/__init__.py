@@ -1,0 +1,1 @@
+"""Standard errors of weights: from moments, or by leaving out each row."""

@@ -1,0 +1,1 @@
+"""Sparse rows in few bytes: in memory, or in a file that products read."""

@@ -1,0 +1,1 @@
+"""Rows in parts: who holds them, what runs on each of them, and how results merge."""
