@@ -14,11 +14,11 @@ from local_parts import LocalParts, Ranker, RankerCV, cut
 from mbauc import MBAClassifier
 from mbauc.errors import PartError
 from mbauc.rows.block import Block
+from mbauc.rows.parts import draw as drawing
 from mbauc.rows.parts.draw import draw_rows, draw_sample
 from mbauc.rows.parts.keys import checked_ids, next_keys, row_keys, uniform
 from mbauc.rows.parts.label_counts import LabelCounts
 from mbauc.rows.parts.protocol import PartedRows
-from mbauc.rows.parts.protocol import draw as drawing
 from mbauc.rows.schema import Schema
 from mbauc.runtime.seeds import generator
 

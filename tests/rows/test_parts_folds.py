@@ -16,9 +16,9 @@ from mbauc.estimators.cross_validation.splits import stratified_splits
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
+from mbauc.rows.parts import folds
 from mbauc.rows.parts.folds import FoldsById, fold_rules
 from mbauc.rows.parts.label_counts import count_labels
-from mbauc.rows.parts.protocol import folds
 from mbauc.rows.reading import visit_blocks
 from mbauc.rows.schema import Schema
 
