@@ -79,7 +79,7 @@ def test_usage_is_2_and_data_that_says_no_is_1(rows, tmp_path, capsys):
 
 
 def test_debug_shows_where_an_error_comes_from(rows, tmp_path):
-    with pytest.raises(ValueError, match="z"):
+    with pytest.raises(ValueError, match="there is no column for label 'z'"):
         main(["fit", str(rows), "--label", "z", "-o", str(tmp_path / "m.mbauc"), "--debug"])
 
 

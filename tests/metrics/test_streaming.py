@@ -317,11 +317,11 @@ def test_bad_settings_and_merges_are_named():
         stream.merge(StreamingAUC(classes=[0, 2]))
     with pytest.raises(TypeError, match="other must be a StreamingAUC, got int"):
         stream.merge(3)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="unsupported operand"):
         stream + 3
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="unsupported operand"):
         3 + stream
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="unsupported operand"):
         stream += 3
     assert stream.counts == (1, 1)
     # the labels that one of two was told hold for both
