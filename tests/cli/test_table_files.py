@@ -52,6 +52,7 @@ def test_scores_with_and_without_the_index_that_pandas_writes(told):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_census_incomes_as_somebody_kept_them(told, shared_file):
     path = shared_file("adult.csv.bz2")

@@ -130,6 +130,7 @@ def started(*words, **options):
     )
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(rows, tmp_path):
     model = tmp_path / "m.mbauc"
     assert fit(rows, model) == 0
@@ -145,6 +146,7 @@ def test_a_closed_pipe_ends_quietly(rows, tmp_path):
     assert "rror" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_commands_leave_nothing_half_written(rows, tmp_path, number, code):
     model = tmp_path / "m.mbauc"

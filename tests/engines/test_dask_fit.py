@@ -31,6 +31,7 @@ def chunked(X, chunks):
     return da.from_array(X, chunks=(chunks, -1) if X.ndim == 2 else (chunks,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chunks", "weighted"), [(600, False), (75, True), ((0, 1, 250, 0, 349, 0), True)], ids=str
 )

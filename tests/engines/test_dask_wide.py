@@ -73,6 +73,7 @@ def test_sparse_chunks_are_scored_as_they_are(log):
     assert roc_auc(labels, scores) == pytest.approx(metrics.roc_auc(y, expected), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_cross_validation_without_a_matrix(log):
     X, y = log
     grid = {"l2_grid": [0.003, 0.1], "cv": 2, "random_state": 0, "tol": 1e-6}

@@ -404,6 +404,7 @@ class TestScalingAndPenalties:
 
 
 class TestStandardErrors:
+    @pytest.mark.slow
     def test_they_match_the_spread_over_data_sets(self, rng):
         mixing = rng.standard_normal((4, 4)) / 2 + np.eye(4)
         shift = np.array([0.8, 0.0, -0.4, 0.0])

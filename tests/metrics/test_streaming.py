@@ -160,6 +160,7 @@ def test_any_scale_and_offset(rng, scale, offset):
     assert stream.width < 2e-4
 
 
+@pytest.mark.slow
 def test_ten_million_scores_in_a_megabyte(rng):
     n, size = 10_000_000, 500_000
     y = rng.random(n) < 0.5

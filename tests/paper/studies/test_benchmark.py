@@ -14,6 +14,8 @@ from mbauc.paper.studies.benchmark.methods import CONVERGED, METHODS, PRINTED, S
 from mbauc.paper.studies.benchmark.runs import Benchmark, Settings, is_halved, one_run, run, split_rows
 from mbauc.paper.studies.printed import table3 as printed_table3
 
+pytestmark = pytest.mark.slow
+
 TINY = Settings(provided_runs=3, halves_runs=4, few=2, thorough=False)
 
 

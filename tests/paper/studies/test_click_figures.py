@@ -33,6 +33,8 @@ from mbauc.solvers import Penalty, solve_elastic_net
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 TINY = Settings(rows=2000, grid=(1e-3, 1e-2, 1e-1), n_steps=2)
 MADE_UP = ("avazu-app", "avazu-site", "criteo")
 

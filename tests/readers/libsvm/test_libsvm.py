@@ -714,6 +714,7 @@ def test_leaving_a_compressed_file_early(tmp_path):
 # -- real files ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "options", "shape", "classes", "zero_based", "ratio"),
