@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
 
-# the loop of daily work: all but the tests that take long, start Spark or open a browser
+# the loop of daily work: all but the tests that take long, start Spark or open a browser, with few made-up examples
 FAST := not slow and not spark and not browser and not faults
 
 .PHONY: demo test test-fast test-faults bench clean
@@ -28,7 +28,7 @@ test-fast: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m '$(FAST)' tests
+	EXAMPLES=10 $(BIN)/pytest -m '$(FAST)' tests
 
 # what the daily tests have no time for: signals at any moment, full disks and the like, and made-up files
 test-faults: $(INSTALLED)

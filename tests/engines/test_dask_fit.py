@@ -24,14 +24,13 @@ import mbauc.dask.parts as parts_module  # noqa: E402
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc, roc_auc_interval  # noqa: E402
 from mbauc.dask.parts import DaskParts  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("client")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
 
 def chunked(X, chunks):
     return da.from_array(X, chunks=(chunks, -1) if X.ndim == 2 else (chunks,))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chunks", "weighted"), [(600, False), (75, True), ((0, 1, 250, 0, 349, 0), True)], ids=str
 )

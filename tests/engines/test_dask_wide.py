@@ -14,7 +14,7 @@ from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("client")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
 D = 2**17
 
@@ -73,7 +73,6 @@ def test_sparse_chunks_are_scored_as_they_are(log):
     assert roc_auc(labels, scores) == pytest.approx(metrics.roc_auc(y, expected), abs=1e-12)
 
 
-@pytest.mark.slow
 def test_cross_validation_without_a_matrix(log):
     X, y = log
     grid = {"l2_grid": [0.003, 0.1], "cv": 2, "random_state": 0, "tol": 1e-6}

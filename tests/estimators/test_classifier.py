@@ -527,6 +527,7 @@ class TestExtremes:
         odd, plain = MBAClassifier(l2=0.0).fit(X * units, y), MBAClassifier(l2=0.0).fit(X, y)
         np.testing.assert_allclose(odd.coef_ * units, plain.coef_, rtol=1e-6)
 
+    @pytest.mark.slow
     def test_a_stream_that_forgets_a_class_stays_finite(self, table):
         X, y = table
         stream = MBAClassifier(decay=0.5).partial_fit(X, y)

@@ -73,6 +73,7 @@ def test_sampled_pairs_are_the_same_rows_as_from_memory(rows, pairing, weighted)
     assert source.intercept_[0] == pytest.approx(memory.intercept_[0], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_rows_on_disk_give_the_same_bits(rows):
     X, y, _ = rows
     X = sp.vstack([X] * 40, format="csr")

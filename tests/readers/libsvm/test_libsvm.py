@@ -171,6 +171,7 @@ def texts(draw, first=1, ordered=True, with_queries=False, largest=40):
 # -- valid input -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from([0, 1]), st.sampled_from(["auto", True, False]))
 def test_equals_scikit_learn(place, data, first, zero_based):
     if zero_based is False:

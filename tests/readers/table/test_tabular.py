@@ -227,6 +227,7 @@ TYPES = dict.fromkeys(["word", "flag", "code", "day"], "category") | dict.fromke
 MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 
 
+@pytest.mark.slow
 @MANY
 @given(frames(), SETTINGS, st.integers(1, 13))
 def test_any_block_size_gives_the_same_matrix(tmp_path, table, how, block_rows):
