@@ -1,4 +1,4 @@
-"""A fit to a source of blocks: larger than memory if need be, and gone on with after a kill."""
+"""A fit to a source of blocks: larger than memory if need be, and resumed after a kill."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.rows.block import Block
-from mbauc.rows.reading import read_blocks
-from mbauc.rows.source import Source, about_rows
+from mbauc.rows.source import Source
 from mbauc.runtime.progress import Progress, progress, silent
 from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
@@ -35,13 +33,13 @@ Array = NDArray[np.float64]
 _SOLVER = "solver"
 
 
-def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
-    if "solver" in settled:
-        Choice("gram", "matrix-free").check(str(settled["solver"][0]), "solver")
+def _check_solver(decided: Mapping[str, NDArray[Any]]) -> None:
+    if "solver" in decided:
+        Choice("gram", "matrix-free").check(str(decided["solver"][0]), "solver")
 
 
-#: What the first run has settled: whole numbers, and the solver with the reason for it.
-_SETTLED = Arrays(
+#: What the first run has decided: whole numbers, and the solver with the reason for it.
+_DECIDED = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={
         "solver": ArrayOf("U", (2,)),
@@ -54,8 +52,6 @@ _SETTLED = Arrays(
 _NO_MATTER = ("verbose", "n_jobs")
 #: Settings of sampled pairs, which mean nothing where all pairs are used.
 _SAMPLING = ("pairing", "batch_size", "random_state")
-#: Rows of a source that does not tell how many it has.
-_UNKNOWN_ROWS = 1_000_000
 #: Products that a solver is expected to take, and those for each factor of ten that it has still to go.
 _PRODUCTS, _PER_DECADE = 12, 3.5
 
@@ -82,19 +78,6 @@ def check_source(source: Any) -> None:
         )
 
 
-def first_block(source: Source) -> Block:
-    """The first block with rows in it."""
-    for block in read_blocks(source):
-        if block.n_rows:
-            return block
-    raise ValueError("the source has no rows; at least one block of rows is needed.")
-
-
-def rows_of(source: Source) -> int:
-    """How many rows a source has, or what is assumed if it does not tell."""
-    return about_rows(source) or _UNKNOWN_ROWS
-
-
 def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
     """Shows a first word on the AUC while blocks are read."""
     return RunningAuc(bar).see
@@ -116,16 +99,16 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
+        self._decided = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECIDED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
 
     def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
-        if name not in self._settled:
-            self._settled[name] = np.asarray(make())
+        if name not in self._decided:
+            self._decided[name] = np.asarray(make())
             if self.checkpoint is not None:
-                self.checkpoint.save(DECISIONS, self._settled)
-        return self._settled[name]
+                self.checkpoint.save(DECISIONS, self._decided)
+        return self._decided[name]
 
     def seed(self, random_state: Any) -> Any:
         """What to draw with: where nothing is given, a later run draws what the first one drew."""
