@@ -131,6 +131,16 @@ def test_copies_of_standard_input_that_nobody_reads_any_more_are_removed(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "rows.csv"]
 
 
+@pytest.fixture
+def plain_hang_up():
+    """A suite under nohup would hand on to the processes it starts that the signal is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("plain_hang_up")
 def test_a_lost_terminal_leaves_nothing_behind(tmp_path):
     command = [sys.executable, "-m", "mbauc", "fit", "-", "--label", "y", "-o", str(tmp_path / "m.mbauc")]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
