@@ -23,12 +23,12 @@ test: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/pytest
 
-# types are quick where only a few files have changed
+# types are quick where only a few files have changed; who works on the paper's studies adds 'pytest tests/paper'
 test-fast: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	EXAMPLES=10 $(BIN)/pytest -m '$(FAST)' tests
+	EXAMPLES=10 $(BIN)/pytest -m '$(FAST)' --ignore tests/paper tests
 
 # what the daily tests have no time for: signals at any moment, full disks and the like, and made-up files
 test-faults: $(INSTALLED)

@@ -20,7 +20,7 @@ from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
 from mbauc.dask.blocks import given_rows  # noqa: E402
 from mbauc.errors import PartError  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("in_this_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_thread")]
 
 FEATURES = list("abcdef")
 

@@ -14,6 +14,8 @@ from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, save
 from mbauc.model.export import to_onnx, to_sklearn
 from mbauc.readers import TableSource
 
+pytestmark = pytest.mark.slow
+
 FORMS = {
     "dense": np.ascontiguousarray,
     "by columns": np.asfortranarray,

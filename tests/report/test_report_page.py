@@ -294,6 +294,7 @@ def warnings_of(*case, **more):
     return " ".join(text for _, text in page.find("section", **{"class": "warnings"}))
 
 
+@pytest.mark.slow
 def test_what_a_reader_should_know_is_said():
     model, y, s = typical()
     assert warnings_of(model, y, s) == ""

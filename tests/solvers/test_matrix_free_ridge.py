@@ -152,6 +152,7 @@ def test_l2_is_close_to_what_the_spectrum_favours(n, d):
     assert solution.objective == pytest.approx(exact.objective, abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "d"), [(5000, 60), (200, 400)])
 def test_resumed_anywhere_to_the_same_bits(n, d):
     sigma, mu = moments(7, n=n, d=d, spread=2.0)

@@ -279,6 +279,7 @@ def test_one_row_at_a_time_costs_the_same_all_along():
     assert stream._state is state
 
 
+@pytest.mark.slow
 def test_searching_in_processes(holes):
     grid = {"alpha": [0.03, 0.3]}
     found = [

@@ -214,6 +214,7 @@ def test_files_that_are_not_there(tmp_path):
         read([])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
 def test_a_truncated_archive(write, pack):
     rng = np.random.default_rng(0)

@@ -624,6 +624,7 @@ def test_positive_labels_in_any_collection(tmp_path, positive):
         TableSource(path, label="y", positive=np.array([]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.bz2", "csv.xz", "zip"])
 def test_about_how_many_rows_there_are_in_text(tmp_path, ending):
     import bz2
