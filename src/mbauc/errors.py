@@ -82,7 +82,7 @@ class Advice(str):
         return cls._of((Sentence(template, arguments, command),))
 
     @classmethod
-    def naming(cls, name: str, *value: Any) -> Advice:
+    def of_argument(cls, name: str, *value: Any) -> Advice:
         """An argument alone, with its value if there is one."""
         return cls._of((Sentence(f"{{{name}}}", dict(zip((name,), value, strict=False)), None),))
 

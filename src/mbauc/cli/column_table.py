@@ -25,11 +25,12 @@ def column_table(plan: Any) -> str:
         Of a table.
     """
     width = shutil.get_terminal_size().columns
-    from mbauc.readers.table.columns.plan import overriding
+    from mbauc.readers.table.columns.plan import override_advice
 
     cells = [["column", "seen as", "why", "becomes", "override"]]
     cells += [
-        [one.name, one.kind, one.why, one.becomes or "-", in_options(overriding(one))] for one in plan.columns
+        [one.name, one.kind, one.why, one.becomes or "-", in_options(override_advice(one))]
+        for one in plan.columns
     ]
     cells = [[escape_controls(text) for text in row] for row in cells]
     feet = [f"({plan.basis})"]
@@ -39,7 +40,7 @@ def column_table(plan: Any) -> str:
     if _least(cells) > width:
         cells = [row[:4] for row in cells]
         feet[-1] = _OVERRULE
-    shown = [*_fitted(cells, width), *feet]
+    shown = [*_fit_to_screen(cells, width), *feet]
     if len(shown) > _LINES:
         middle = f"… {len(shown) - _LINES:,} more columns …"
         shown = [*shown[: _LINES - _LAST], middle, *shown[-_LAST:]]
@@ -56,7 +57,7 @@ def _least(cells: list[list[str]]) -> int:
     return sum(widths) + 2 * (len(widths) - 1) - max(widths[2] - _REASON, 0)
 
 
-def _fitted(cells: list[list[str]], width: int) -> list[str]:
+def _fit_to_screen(cells: list[list[str]], width: int) -> list[str]:
     """Lines of a table that are no wider than the screen: reasons, then names, lose their ends."""
     widths = _widths(cells)
     for place, least in ((2, _REASON), (0, 10), (3, 8)):

@@ -43,7 +43,7 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
     ending = {"parquet": ".parquet", "libsvm": ".libsvm", "tsv": ".tsv"}.get(options.format, ".csv")
     with tempfile.TemporaryDirectory(prefix=_STDIN.format("")) as folder:
         path = Path(folder, "stdin" + ending)
-        with _held(path) as stream:
+        with _open_locked(path) as stream:
             with naming(f"copy of standard input in {folder}"):
                 shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
                 stream.flush()
@@ -52,7 +52,7 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
             yield [str(path)]
 
 
-def _held(path: Path) -> IO[bytes]:
+def _open_locked(path: Path) -> IO[bytes]:
     """A new file that others leave alone as long as this process lives."""
     stream = open(path, "wb")  # noqa: SIM115
     while not hold(stream):  # it was taken for one that somebody had left

@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         if plot is not None
         else "No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'"
     )
-    return output.done(
+    return output.finish(
         {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": told, "plot": plot}
     )
 

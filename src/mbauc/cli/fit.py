@@ -131,8 +131,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
-    check_writable(options.out, options.force, finished=_kept_in(options.checkpoint))
-    training = _training(options)
+    check_writable(options.out, options.force, finished=_measure_checkpoint(options.checkpoint))
+    training = _make_training(options)
     from mbauc.cli.memory_need import Room
     from mbauc.model import save_model
     from mbauc.model.training import train
@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
         output.say(
             f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
         )
-        if _kept_in(options.checkpoint):
+        if _measure_checkpoint(options.checkpoint):
             output.say(f"checkpoint  going on from {options.checkpoint}")
         test = None
         if options.test is not None:
@@ -174,17 +174,17 @@ def run(options: argparse.Namespace) -> int:
     output.say(f"updates     {_about_updates(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
-    kept = _kept_in(options.checkpoint)
+    kept = _measure_checkpoint(options.checkpoint)
     if kept:
         output.say(
             f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
         )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
     told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
-    return output.done({**told, **left_out, **model.trained_on})
+    return output.finish({**told, **left_out, **model.trained_on})
 
 
-def _training(options: argparse.Namespace) -> Training:
+def _make_training(options: argparse.Namespace) -> Training:
     """What to do, unless options contradict each other."""
     if options.test is not None and options.hold_out is not None:
         raise Usage(
@@ -261,7 +261,7 @@ def _about_updates(model: Any, options: argparse.Namespace) -> str:
     return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
 
 
-def _kept_in(checkpoint: str | None) -> int:
+def _measure_checkpoint(checkpoint: str | None) -> int:
     """Bytes that an earlier run left in the folder of a checkpoint; 0 if there was none."""
     if checkpoint is None:
         return 0

@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
     if used > len(top):
         output.say(f"… and {used - len(top):,} more")
-    return output.done(
+    return output.finish(
         {
             "classes": [negative, positive],
             "columns": model.n_features,

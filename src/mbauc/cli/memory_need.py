@@ -88,8 +88,8 @@ class Room:
     def _require(self, need: int, what: str) -> None:
         if self._limit is not None and self._limit < need:
             raise Usage(
-                f"--memory {_told(self._limit)} is not enough for this fit: at least {_told(need)} is needed "
-                f"{what}."
+                f"--memory {_format_bytes(self._limit)} is not enough for this fit: at least "
+                f"{_format_bytes(need)} is needed {what}."
             )
 
 
@@ -105,7 +105,7 @@ def _columns(paths: list[str], options: argparse.Namespace) -> int:
     return len(first.column_names)
 
 
-def _told(size: int) -> str:
+def _format_bytes(size: int) -> str:
     """Bytes as one writes them after --memory, rounded up."""
     unit, name = (10**9, "GB") if size >= 10**10 else (10**6, "MB")
     return f"{-(-size // unit)}{name}"

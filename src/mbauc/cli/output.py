@@ -44,7 +44,7 @@ class Output:
         )
         self.say("note".ljust(indent) + ("\n" + " " * indent).join(lines))
 
-    def done(self, told: dict[str, Any]) -> int:
+    def finish(self, told: dict[str, Any]) -> int:
         """The result for scripts; the exit code."""
         if self.as_json:
             sys.stdout.write(json.dumps(as_json(told), indent=1, allow_nan=False, ensure_ascii=False) + "\n")

@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             model,
             paths,
             None if to_screen else options.out,
-            keep=_known_ids(model, paths) if options.id is None else options.id,
+            keep=_find_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
             verbose=not options.json,
         )
@@ -76,10 +76,10 @@ def run(options: argparse.Namespace) -> int:
     if model.threshold is not None:
         output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
     output.say(f"wrote  {options.out}")
-    return output.done({"out": options.out, **summary})
+    return output.finish({"out": options.out, **summary})
 
 
-def _known_ids(model: RankerModel, paths: list[str]) -> list[str]:
+def _find_ids(model: RankerModel, paths: list[str]) -> list[str]:
     """Columns that named rows in the training, as far as the files have them."""
     from mbauc.model import TableLayout
     from mbauc.model.record import list_ids

@@ -77,25 +77,25 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
-    from mbauc.model.seen_files import file_marks, named, seen_files
-    from mbauc.model.testing import held_out_rows, score_source
+    from mbauc.model.seen_files import file_marks, find_seen_files, list_names
+    from mbauc.model.testing import score_source, select_held_out
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = open_like(model, paths, options)
-        marks, seen = file_marks(source), seen_files(model.trained_on.get("files"), source)
+        marks, seen = file_marks(source), find_seen_files(model.trained_on.get("files"), source)
         rows = source
         if options.held_out:
-            rows, seen = held_out_rows(model, source), []
+            rows, seen = select_held_out(model, source), []
         if seen and not options.on_training_rows:
             kept = (
                 " --held-out takes those that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
             )
             raise ValueError(
-                f"the model was trained on rows of {named(seen)}. On new rows it would raise more false alarms "
-                "than a promise made from these. Give rows that it has not seen, such as another day, or "
-                f"a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes all "
-                "of these, without a promise."
+                f"the model was trained on rows of {list_names(seen)}. On new rows it would raise more false "
+                "alarms than a promise made from these. Give rows that it has not seen, such as another day, "
+                f"or a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes "
+                "all of these, without a promise."
             )
         tested = score_source(model, rows, verbose=not options.json)
         left_out = note_skipped(source)
@@ -118,8 +118,8 @@ def run(options: argparse.Namespace) -> int:
     if seen:
         threshold = Threshold(cut)
         output.say(
-            f"false alarms  no promise: the model was trained on {named(seen)}, and new rows will raise more "
-            f"than {options.false_alarm:.3g}"
+            f"false alarms  no promise: the model was trained on {list_names(seen)}, and new rows will raise "
+            f"more than {options.false_alarm:.3g}"
         )
     else:
         output.say(
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         save_model(model.with_threshold(threshold, marks), options.out)
         output.say(f"wrote         {options.out}")
-    return output.done(
+    return output.finish(
         {
             "threshold": cut,
             "false_alarm": threshold.false_alarm,
@@ -179,4 +179,6 @@ def _set(options: argparse.Namespace) -> int:
     output.say(f"threshold     {options.at!r}: raise the alarm where the score is above it")
     output.say("false alarms  no promise: the threshold was set by hand")
     output.say(f"wrote         {options.out}")
-    return output.done({"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out})
+    return output.finish(
+        {"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out}
+    )

@@ -177,7 +177,7 @@ def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
         if way in capability.refusals and name in settings and capability.asks(settings[name], settings):
             # a limit or a folder cannot be had, whichever it is
             asked = () if name in ("memory", "checkpoint") else (settings[name],)
-            raise ValueError(Advice.naming(name, *asked) + capability.refusals[way])
+            raise ValueError(Advice.of_argument(name, *asked) + capability.refusals[way])
 
 
 def capability_table() -> str:

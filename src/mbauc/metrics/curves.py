@@ -90,7 +90,7 @@ def _score_at(ranked: RankedScores, max_fpr: float) -> float:
     """The highest score above which more than a share of the negatives lies; -∞ if there is none."""
     minus = ranked.minus
     last_within = ranked.lowest(lambda score: bool(minus.above(score) / minus.total <= max_fpr))
-    return float(ranked.preceding(np.array([last_within]))[0])
+    return float(ranked.next_lower(np.array([last_within]))[0])
 
 
 def average_precision(ranked: RankedScores) -> float:

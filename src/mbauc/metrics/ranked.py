@@ -226,7 +226,7 @@ class RankedScores:
             lower, higher = np.maximum(lower, ends[k]), np.minimum(higher, ends[k + 1])
         return lower, higher
 
-    def preceding(self, at: Array) -> Array:
+    def next_lower(self, at: Array) -> Array:
         """The next lower score of any row; minus infinity below all of them."""
         found = np.full(at.shape, -np.inf)
         for values, _ in self.classes:

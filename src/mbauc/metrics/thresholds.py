@@ -81,10 +81,10 @@ def threshold_table(ranked: RankedScores, own: float | None = None) -> Threshold
     return ThresholdTable(
         **vars(curve),
         cut=_few_digits(curve.threshold, *ranked.around(curve.threshold)),
-        detection_limits=_rounded_limits(found, curve.positives),
-        false_alarm_limits=_rounded_limits(false_alarms, curve.negatives),
-        precision_limits=_rounded_limits(found, curve.alarms),
-        promise=_rounded(upper_limit(false_alarms, curve.negatives, 1 - CONFIDENCE)),
+        detection_limits=_round_limits(found, curve.positives),
+        false_alarm_limits=_round_limits(false_alarms, curve.negatives),
+        precision_limits=_round_limits(found, curve.alarms),
+        promise=_round(upper_limit(false_alarms, curve.negatives, 1 - CONFIDENCE)),
         chosen=None if own is None else int(np.flatnonzero(curve.threshold == own)[0]),
     )
 
@@ -106,7 +106,7 @@ def _some_scores(ranked: RankedScores) -> Array:
     plus, minus = ranked.plus.values, ranked.minus.values
     positives = plus[plus.size - 1 - np.concatenate([_towards_first(plus.size), _evenly(plus.size)])]
     jumps = np.concatenate([positives, minus[-100:]])
-    lower = ranked.preceding(jumps)
+    lower = ranked.next_lower(jumps)
     limits = [ranked.minus.lowest_within(limit) for limit in slider_limits(ranked.minus.total)]
     limits += [ranked.lowest_with(alarms) for alarms in slider_alarms(ranked.total)]
     return np.unique(np.concatenate([jumps, lower[np.isfinite(lower)], minus[_evenly(minus.size)], limits]))
@@ -158,12 +158,12 @@ def slider_decades(rows: float) -> int:
     return math.ceil(math.log10(max(rows, 10.0)))
 
 
-def _rounded_limits(hits: Array, trials: Any) -> Limits:
+def _round_limits(hits: Array, trials: Any) -> Limits:
     low, high = clopper_pearson(hits, trials, CONFIDENCE)
-    return _rounded(low), _rounded(high)
+    return _round(low), _round(high)
 
 
-def _rounded(values: Array) -> Array:
+def _round(values: Array) -> Array:
     return np.array([float(f"{value:.6g}") for value in values])
 
 

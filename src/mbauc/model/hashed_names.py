@@ -15,7 +15,7 @@ _SHARE, _VALUES = 0.9, 3
 _ROWS = 200_000
 
 
-def hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]:
+def find_hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]:
     """The most frequent values in the hashed columns of the largest weights, from the first 200,000 rows.
 
     Parameters

@@ -239,7 +239,7 @@ class RankerModel:
         """Labels that go with scores: the positive one above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
-    def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
+    def score_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
         self._check_columns("the source", source.n_features)
         for y, s, weight in score_blocks(source, self.coef):

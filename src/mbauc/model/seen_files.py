@@ -35,7 +35,7 @@ def file_marks(source: Any) -> list[dict[str, Any]]:
     return marks
 
 
-def seen_files(marks: Any, source: Any) -> list[str]:
+def find_seen_files(marks: Any, source: Any) -> list[str]:
     r"""Names of those files of a source that hold rows which were seen before.
 
     A file is known if it is, or begins with, a file on record, by its size and, beyond 256 KiB, eight samples
@@ -58,7 +58,7 @@ def seen_files(marks: Any, source: Any) -> list[str]:
     >>> _ = (folder / "both").write_text("1 1:2\n0 2:1\n0 1:1\n")
     >>> _ = (folder / "tuesday").write_text("0 1:1\n1 2:2\n")
     >>> marks = file_marks(LibsvmSource(folder / "monday"))
-    >>> seen_files(marks, LibsvmSource([folder / "both", folder / "tuesday"]))
+    >>> find_seen_files(marks, LibsvmSource([folder / "both", folder / "tuesday"]))
     ['both']
     """
     known = list(_digests(marks))
@@ -69,7 +69,7 @@ def seen_files(marks: Any, source: Any) -> list[str]:
     ]
 
 
-def seen_twice(records: Iterable[Any]) -> list[str]:
+def find_repeated_files(records: Iterable[Any]) -> list[str]:
     """Names of files that are in more than one of several lists of marks."""
     seen: dict[tuple[int, str], set[int]] = {}
     names: dict[tuple[int, str], str] = {}
@@ -81,7 +81,7 @@ def seen_twice(records: Iterable[Any]) -> list[str]:
     return [names[key] for key, numbers in seen.items() if len(numbers) > 1]
 
 
-def named(names: list[str], most: int = 3) -> str:
+def list_names(names: list[str], most: int = 3) -> str:
     """Some names in words."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 

@@ -36,7 +36,7 @@ class Tested:
         )
 
 
-def held_out_rows(model: RankerModel, source: Source) -> Source:
+def select_held_out(model: RankerModel, source: Source) -> Source:
     """Those rows of the files that a model was trained on which the training held out, and never saw.
 
     Parameters
@@ -67,7 +67,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
     """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
     labels, values, weights = [], [], []
     with progress(about_rows(source), "scoring", show=verbose) as advance:
-        for y, s, weight in model.scored_blocks(source):
+        for y, s, weight in model.score_blocks(source):
             labels.append(np.asarray(y, dtype=np.int8))
             values.append(s)
             weights.append(weight)

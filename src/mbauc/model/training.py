@@ -13,11 +13,11 @@ from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
-from mbauc.model.hashed_names import hashed_names
+from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit
-from mbauc.model.seen_files import file_marks, named, seen_files
+from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
 from mbauc.pairs.accumulator import decayed_moments
 from mbauc.rows.held_out import SplitSource
@@ -128,15 +128,15 @@ def train(
     settings = _settings_to_keep(training, ranker)
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
-    record["hashed_columns"] = hashed_names(source, model.coef)
+    record["hashed_columns"] = find_hashed_names(source, model.coef)
     where = f"{training.hold_out:g} of the rows, held out"
     seen: list[str] = []
     if split is not None:
         record["held_out"] = {"share": training.hold_out, "seed": training.seed}
         test = split.held_out
     elif test is not None:
-        seen = seen_files(record["files"], test)
-        where = f"rows it was trained on ({named(seen)})" if seen else "other files"
+        seen = find_seen_files(record["files"], test)
+        where = f"rows it was trained on ({list_names(seen)})" if seen else "other files"
     if test is None:
         return model, None
     tested = score_source(model, test, verbose=training.verbose)

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from mbauc.checks import check_number
 from mbauc.errors import Advice
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
-from mbauc.model.hashed_names import hashed_names
+from mbauc.model.agreement import check_same_columns, check_same_settings, join_classes, penalty
+from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit, list_ids
 from mbauc.model.seen_files import file_marks
@@ -26,7 +26,7 @@ _SOLVED_ANEW = "weights solved anew after"
 _NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
 
 
-def updated(
+def update_model(
     model: RankerModel,
     source: Source,
     *,
@@ -63,14 +63,14 @@ def updated(
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import LibsvmSource
-    >>> from mbauc.model import RankerModel, updated
+    >>> from mbauc.model import RankerModel, update_model
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday").write_text("1 1:2 2:1\n0 1:1 2:2\n0 2:1\n")
     >>> _ = (folder / "tuesday").write_text("1 1:3\n0 1:1 2:1\n")
     >>> monday = LibsvmSource(folder / "monday")
     >>> ranker = MBAClassifier(l2=0.1, solver="gram").fit_source(monday)
     >>> model = RankerModel.of(ranker, monday.layout, monday.classes, settings={"l2": 0.1})
-    >>> model = updated(model, model.layout.source(folder / "tuesday", model.classes), decay=0.99)
+    >>> model = update_model(model, model.layout.source(folder / "tuesday", model.classes), decay=0.99)
     >>> model.moments
     PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
     """
@@ -81,7 +81,7 @@ def updated(
             f"the new rows have {source.n_features:,} columns, the model has {model.n_features:,}. Read them "
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
-    classes = joined_classes(model, source.classes, "the new rows")
+    classes = join_classes(model, source.classes, "the new rows")
     rows = rows_in_source(source, title="pair moments", show=verbose)
     [new], _ = sum_moments(rows, thread_count(n_jobs))
     if model.settings.get("weights") == "frequency":
@@ -99,14 +99,14 @@ def updated(
     number = len(record["updates"])
     record["notes"] = [*kept, f"{_SOLVED_ANEW} {number} update{'s' if number > 1 else ''}"]
     _note_threshold(record, [model])
-    result = _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
-    record["hashed_columns"] = _named_once(
-        [*hashed_names(source, result.coef), *_entries(record, "hashed_columns")]
+    result = _solve(model, moments, classes, model.l1, penalty(model, "l2"), record)
+    record["hashed_columns"] = _drop_repeated_columns(
+        [*find_hashed_names(source, result.coef), *_entries(record, "hashed_columns")]
     )
     return result
 
 
-def merged(
+def merge_models(
     models: Iterable[RankerModel], *, l1: float | None = None, l2: float | Literal["auto"] | None = None
 ) -> RankerModel:
     """One model of the rows of several: the same weights as if all rows had been in one place.
@@ -131,7 +131,7 @@ def merged(
     parts = [_moments(model, name) for model, name in zip(several, names, strict=True)]
     for model, name in zip(several[1:], names[1:], strict=True):
         check_same_columns(first, model, name)
-        classes = joined_classes(first, model.classes, name, classes)
+        classes = join_classes(first, model.classes, name, classes)
     check_same_settings(several, names, [key for key, given in (("l1", l1), ("l2", l2)) if given is not None])
     total = MomentsAccumulator.resume(parts[0])
     for part in parts[1:]:
@@ -139,7 +139,7 @@ def merged(
     record = {
         "files": [file for model in several for file in _entries(model.trained_on, "files")],
         "merged": [entry for model in several for entry in _history(model.trained_on)],
-        "hashed_columns": _named_once(
+        "hashed_columns": _drop_repeated_columns(
             [name for model in several for name in _entries(model.trained_on, "hashed_columns")]
         ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
@@ -148,10 +148,10 @@ def merged(
         record["id"] = list_ids(first.trained_on)
     _note_threshold(record, several)
     l1 = first.l1 if l1 is None else l1
-    return _solved(first, total.finish(), classes, l1, penalty(first, "l2") if l2 is None else l2, record)
+    return _solve(first, total.finish(), classes, l1, penalty(first, "l2") if l2 is None else l2, record)
 
 
-def _solved(
+def _solve(
     model: RankerModel,
     moments: PairMoments,
     classes: tuple[Any, Any],
@@ -178,7 +178,7 @@ def _entries(record: dict[str, Any], name: str) -> list[Any]:
     return list(found) if isinstance(found, list | tuple) else []
 
 
-def _named_once(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The first entry for each hashed column."""
     known = [entry for entry in names if isinstance(entry, dict) and isinstance(entry.get("column"), int)]
     return list({entry["column"]: entry for entry in reversed(known)}.values())

@@ -16,7 +16,7 @@ from mbauc.metrics.thresholds import (
     slider_decades,
     starting_point,
 )
-from mbauc.report.text import count, embedded_json, percent, score_text, short_percent
+from mbauc.report.text import count, dump_json, percent, score_text, short_percent
 
 if TYPE_CHECKING:
     from mbauc.model import Threshold
@@ -39,10 +39,10 @@ def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, mod
     at = starting_point(table)
     return (
         f'<div class="controls">{_modes(table, own)}</div>'
-        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_saying(at)}</div>'
+        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_summary(at)}</div>'
         f'<div class="plots"><div>{_rates(at)}{_confusion(at)}{_command(at, own, model_name)}{_in_use(table)}'
         f"</div>{beside}</div>"
-        f'<script type="application/json" id="thresholds">{embedded_json(table.to_dict())}</script>'
+        f'<script type="application/json" id="thresholds">{dump_json(table.to_dict())}</script>'
     )
 
 
@@ -138,7 +138,7 @@ def _command(at: OperatingPoint, own: Threshold | None, model_name: str) -> str:
 # -- what stands there ----------------------------------------------------------------------------------------
 
 
-def _saying(at: OperatingPoint) -> str:
+def _summary(at: OperatingPoint) -> str:
     positives, negatives = at.found + at.missed, at.false_alarms + at.quiet
     inputs = " ".join(f"{mode}-{kind}" for mode in _ABOUT for kind in ("slider", "number"))
     return (

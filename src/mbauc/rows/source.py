@@ -80,8 +80,8 @@ class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
     A source may also have a method ``fingerprint()``, which tells what its blocks depend on (see
-    :func:`fingerprint_of`), and a method ``scored(coef)``, if it has a faster way to scores than its blocks
-    (see :func:`score_blocks`).
+    :func:`fingerprint_of`), and a method ``score_blocks(coef)``, if it has a faster way to scores than its
+    blocks (see :func:`score_blocks`).
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def fingerprint_of(source: Any) -> dict[str, object] | None:
 def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
     """Labels, scores x'w and weights of the rows of any source, block by block.
 
-    By the source's own method ``scored(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
+    By the source's own ``score_blocks(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock
     >>> [block.scores.tolist() for block in score_blocks(blocks, np.array([1.0, -0.5]))]
     [[0.0, 1.0]]
     """
-    score = getattr(source, "scored", None)
+    score = getattr(source, "score_blocks", None)
     if callable(score):
         yield from score(coef)
         return

@@ -67,7 +67,7 @@ class RowSubset:
             if rows.size:
                 yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])
 
-    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights of the rows, by the fastest way that the source has."""
         first = 0
         for y, s, weight in score_blocks(self._source, coef):

@@ -145,7 +145,7 @@ def covariance_of_means(ranked: RankedScores, design: Design, placements: Array)
     total, sums = np.zeros((k, k)), []
     for mask, size in zip((ranked.positive, ~ranked.positive), design.sizes, strict=True):
         weight = np.ones(np.count_nonzero(mask)) if ranked.weight is None else ranked.weight[mask]
-        apart = _centred(placements[mask], weight)
+        apart = _centre(placements[mask], weight)
         part = apart * (weight / weight.sum())[:, None]
         if groups is not None:
             part = np.column_stack(
@@ -164,7 +164,7 @@ def covariance_of_means(ranked: RankedScores, design: Design, placements: Array)
     return total
 
 
-def _centred(values: Array, weight: Array) -> Array:
+def _centre(values: Array, weight: Array) -> Array:
     """Values less their weighted mean, and exactly 0 where all are equal."""
     apart = values - values[np.argmax(weight)]
     return np.asarray(apart - np.average(apart, axis=0, weights=weight))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbauc.checks import check_whole
 from mbauc.paper.rivals.blocks import Block, Table
-from mbauc.paper.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, halfway
+from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_unchanged, halfway, limit_rows
 
 #: Random numbers drawn for a block.
 _DRAWS = 1 << 19
@@ -74,7 +74,7 @@ class StatisticsRanker(OnlineRanker):
 
     def _rows_a_block(self, table: Table) -> int:
         d, rank = table.n_features, self.rank
-        rows = bounded_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
+        rows = limit_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
         return max(1, min(rows, _DRAWS // int(rank or 1)))
 
     def _weights(self, state: State) -> tuple[Array, float]:

@@ -13,10 +13,10 @@ from mbauc.paper.rivals.online import (
     Array,
     OnlineRanker,
     State,
-    bounded_rows,
     check_unchanged,
     class_means,
     halfway,
+    limit_rows,
 )
 
 
@@ -148,7 +148,7 @@ class OAM(OnlineRanker):
         return taken
 
     def _rows_a_block(self, table: Table) -> int:
-        return bounded_rows(table, 4.0 * int(self.buffer_size) * table.longest)
+        return limit_rows(table, 4.0 * int(self.buffer_size) * table.longest)
 
     def _longest_step(self, state: State, n_rows: int) -> float:
         return float(self.C) * (float(state.seen.sum()) + n_rows)

@@ -270,7 +270,7 @@ def _read_only(state: State) -> bool:
     return any(isinstance(array, np.ndarray) and not array.flags.writeable for array in vars(state).values())
 
 
-def bounded_rows(table: Table, cost: float) -> int:
+def limit_rows(table: Table, cost: float) -> int:
     """Rows to learn from in one go where a row takes so many operations: an interrupt waits for them."""
     return max(1, min(table.rows_a_block, int(_OPERATIONS / max(cost, 1.0))))
 

@@ -62,7 +62,7 @@ class Labels:
         if classes is not None:
             self._given = _two_labels(classes)
             if isinstance(self._given[0], str):
-                self.words = _padded(self._given)
+                self.words = _pad(self._given)
                 self._positive = [1.0]
             else:
                 self.known = np.array(self._given, dtype=np.float64)
@@ -194,7 +194,7 @@ def _number(name: str, label: Any) -> float:
     return number
 
 
-def _padded(words: tuple[str, str]) -> Text:
+def _pad(words: tuple[str, str]) -> Text:
     encoded = [word.encode() for word in words]
     width = max(map(len, encoded)) + 1
     return np.frombuffer(b"".join(word.ljust(width, b"\0") for word in encoded), np.uint8).reshape(2, width)

@@ -61,13 +61,13 @@ class UnlabelledLibsvm:
         """About how many rows there are."""
         return estimate_rows(self._files)
 
-    def scored_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, block by block; there are no columns to ``keep``."""
         if keep:
             raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
-        return self._score_rows(coef)
+        return self._iter_scores(coef)
 
-    def _score_rows(self, coef: NDArray[np.float64]) -> Iterator[NumberedScores]:
+    def _iter_scores(self, coef: NDArray[np.float64]) -> Iterator[NumberedScores]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped

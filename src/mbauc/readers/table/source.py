@@ -129,7 +129,7 @@ class TableSource:
         others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
         they differ.
     label : str or None
-        Name of the label column; None for rows to score (:meth:`scored_rows`), which need an ``encoding``.
+        Name of the label column; None for rows to score (:meth:`score_rows`), which need an ``encoding``.
     positive : label or collection of labels, optional
         The positive ones; all others are negative. Without it there must be two, the larger of which is
         positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
@@ -399,12 +399,12 @@ class TableSource:
         for rows, y in self._labelled_rows():
             yield RawBlock(self.encoding.matrix(rows.features), y, rows.weight)
 
-    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
         for rows, y in self._labelled_rows():
             yield ScoredBlock(y, self.encoding.scores(rows.features, coef), rows.weight)
 
-    def scored_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.
 
         Parameters
@@ -415,9 +415,9 @@ class TableSource:
             Columns to pass on. If there are no rows, one block without any has their types.
         """
         self._reader.check_columns(keep)
-        return self._score_rows(coef, PassedColumns.of(self._reader.tables, keep))
+        return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep))
 
-    def _score_rows(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
+    def _iter_scores(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
         none = True
         for rows in self._read(passed.names):
             yield NumberedScores(
@@ -480,7 +480,7 @@ class TableSource:
     def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
         for rows in self._first.watch(self._read()):
             if rows.y is None:
-                raise ValueError("a source with label=None has no labels; see scored_rows.")
+                raise ValueError("a source with label=None has no labels; see score_rows.")
             yield rows, rows.y
 
     def _report(self) -> Report:

@@ -96,7 +96,7 @@ class ColumnPlan:
         """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
         lines = [("column", "seen as", "why", "becomes", "override")]
         lines += [
-            (column.name, column.kind, column.why, column.becomes or "-", overriding(column))
+            (column.name, column.kind, column.why, column.becomes or "-", override_advice(column))
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
@@ -109,10 +109,10 @@ class ColumnPlan:
         return "\n".join([*told, f"({self.basis})"])
 
 
-def overriding(column: Column) -> Advice:
+def override_advice(column: Column) -> Advice:
     """What overrules the guess about a column."""
     if column.kind in ("label", "weight"):
-        return Advice.naming(column.kind, ...)
+        return Advice.of_argument(column.kind, ...)
     if column.kind == "category" and column.spelling in ("text", "truth"):
         return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
@@ -169,7 +169,7 @@ def plan_columns(
     said = _collect_kinds(label, weight, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
-            raise ValueError(no_such_column(Advice.naming(how) + f" {name!r}", name, names, where))
+            raise ValueError(no_such_column(Advice.of_argument(how) + f" {name!r}", name, names, where))
     columns = []
     for name in [*names, *(name for name in left_out if name not in present)]:
         kind, _ = said.get(name, (None, None))

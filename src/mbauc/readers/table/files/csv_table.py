@@ -105,7 +105,7 @@ class CsvTable:
                 start = stream.read(len(self._header.encode()) + 3).decode("utf-8-sig", errors="replace")
             if start.startswith(self._header):
                 return
-        raise self.file.changed()
+        raise self.file.change_error()
 
     def pieces(
         self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
@@ -297,7 +297,7 @@ class _Lines:
             whole = next(self._batches, None)
             self._read += 1
         if whole is None or whole.num_rows != batch.num_rows:
-            raise self._table.file.changed()
+            raise self._table.file.change_error()
         return _without_value(whole)
 
 

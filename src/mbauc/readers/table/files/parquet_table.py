@@ -79,7 +79,7 @@ class ParquetTable:
         place = 1
         own = [name for name in columns if name in self._own]
         if self.file.stamp() != self._stamp:
-            raise self.file.changed()
+            raise self.file.change_error()
         with self._open([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):
