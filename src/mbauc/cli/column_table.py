@@ -8,8 +8,10 @@ from typing import Any
 from mbauc.cli.advice import in_options
 from mbauc.cli.output import escape_controls
 
-#: Lines of a table that are shown, and those of them that are its last.
-_LINES, _LAST = 100, 20
+#: Lines of a table that are shown, at most.
+_LINES = 100
+#: How many of them are its last lines.
+_LAST = 20
 #: Characters of a reason that are worth more than what overrules it.
 _REASON = 30
 _STANDS = "(… stands for the name of the column)"

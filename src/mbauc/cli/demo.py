@@ -11,7 +11,13 @@ from mbauc.cli.argument_types import seed, whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
 
-_COLUMNS, _INFORMATIVE, _POSITIVE = 40, 12, 0.02
+#: Columns of the table.
+_COLUMNS = 40
+#: Columns whose means differ between the classes.
+_INFORMATIVE = 12
+#: Share of positive rows.
+_POSITIVE = 0.02
+#: Rows that are made at a time.
 _BLOCK = 20_000
 
 

@@ -11,17 +11,34 @@ from mbauc.cli.output import Usage
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
 #: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
 _BASE = {"LIBSVM text": 450_000_000, "tables": 750_000_000}
-#: What of it is there for rows and for Σ.
+#: Part of the base that rows and Σ may use.
 _SPARE = 60_000_000
-#: Bytes for each column beyond the first hundred thousand, for each number of Σ, and for each row tested.
-_COLUMN, _SIGMA, _TESTED = 130, 24, 60
-_FEW_COLUMNS, _FEW_TESTED = 100_000, 500_000
-#: Bytes for each value of a table that its reader has at hand at a time, beyond those in the base.
-_VALUE, _FEW_VALUES, _MOST_VALUES = 60, 3_000_000, 1 << 23
-#: Rows of a block, with enough memory and where it is short; wide tables have fewer there, so that a block has
-#: as many values as one of 40 columns.
-LONG_BLOCKS, SHORT_BLOCKS, _FEWEST = 65_536, 16_384, 1_024
-_SHORT, _NARROW = 1_500_000_000, 40
+#: Bytes for each column beyond ``_FEW_COLUMNS``.
+_COLUMN = 130
+#: Columns that the base covers.
+_FEW_COLUMNS = 100_000
+#: Bytes for each entry of Σ.
+_SIGMA = 24
+#: Bytes for each test row beyond ``_FEW_TESTED``.
+_TESTED = 60
+#: Test rows that the base covers.
+_FEW_TESTED = 500_000
+#: Bytes for each value of a table that its reader holds at a time, beyond ``_FEW_VALUES``.
+_VALUE = 60
+#: Values that the base covers.
+_FEW_VALUES = 3_000_000
+#: Values that a reader holds at a time, at most.
+_MOST_VALUES = 1 << 23
+#: Rows of a block with enough memory.
+LONG_BLOCKS = 65_536
+#: Rows of a block below ``_SHORT`` bytes of memory; wide tables have fewer.
+SHORT_BLOCKS = 16_384
+#: Rows of a block of a wide table, at least.
+_FEWEST = 1_024
+#: Bytes of memory below which blocks are short.
+_SHORT = 1_500_000_000
+#: Columns of a table beyond which it is wide: its short blocks have as many values as one of this width.
+_NARROW = 40
 
 
 class Room:

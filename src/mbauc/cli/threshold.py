@@ -26,8 +26,10 @@ examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
   mbauc threshold model.mbauc --at=-0.0125 -o armed.mbauc
 """
-#: Limit and confidence of the promise where they are not said.
-_FALSE_ALARM, _CONFIDENCE = 0.05, 0.95
+#: Default limit of the false-alarm rate.
+_FALSE_ALARM = 0.05
+#: Default confidence of the promise.
+_CONFIDENCE = 0.95
 
 
 def add(commands: Any) -> None:

@@ -17,7 +17,7 @@ from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
 
-#: From so many scores on, compiled loops are used.
+#: Number of scores from which compiled loops are used.
 MANY = 1 << 19
 
 

@@ -21,14 +21,15 @@ from mbauc.metrics.ranked import RankedScores
 Array = NDArray[np.float64]
 Limits = tuple[Array, Array]
 
-#: Up to so many distinct scores all of them are thresholds.
+#: Distinct scores up to which all of them are thresholds.
 MOST = 2000
-#: Of all intervals, and of the false-alarm limit.
+#: Confidence of all intervals, and of the false-alarm limit.
 CONFIDENCE = 0.95
-#: False-alarm limit that a page without a threshold of its own starts with.
+#: False-alarm limit that the page of a model without a threshold starts with.
 START = 0.05
-#: Positions of a slider for a factor of ten, as in explorer.js; numbers between its positions that people like.
+#: Positions of a slider for a factor of ten, as in explorer.js.
 SLIDER_STEPS = 50
+#: Round numbers, which lie between its positions.
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 7.5, 8, 9)
 
 

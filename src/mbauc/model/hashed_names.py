@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Columns that are given names: those of the largest weights.
+#: Columns that get names: the ones with the largest weights.
 _COLUMNS = 100
-#: Values that are named for each: as many as make up this share of its rows, and no more than so many.
-_SHARE, _VALUES = 0.9, 3
+#: Share of a column's rows that its named values must make up.
+_SHARE = 0.9
+#: Values that are named for a column, at most.
+_VALUES = 3
 #: Rows that are looked at: what carries a large weight is seldom rare.
 _ROWS = 200_000
 

@@ -11,8 +11,10 @@ from typing import Any
 
 from mbauc.rows.source import fingerprint_of
 
-#: Parts of a file that its digest is made of, from its first to its last bytes, and bytes of each.
-_PARTS, _PART = 8, 1 << 15
+#: Parts of a file that its digest is made of, from its first to its last bytes.
+_PARTS = 8
+#: Bytes of each part.
+_PART = 1 << 15
 
 
 def file_marks(source: Any) -> list[dict[str, Any]]:

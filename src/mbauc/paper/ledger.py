@@ -17,8 +17,10 @@ from mbauc.store.json_values import describe_differences
 
 LEDGER = FileKind("ledger", CheckpointError, "Delete it to start again, or choose another folder")
 _TASK = "task"
-#: A result is a text in the text: it may be NaN, which files do not have otherwise.
-_ABOUT, _NOTHING = Record({"result": Text()}), Arrays({})
+#: Schema of a record. A result is JSON within a text: it may be NaN, which files do not have otherwise.
+_ABOUT = Record({"result": Text()})
+#: A record has no arrays.
+_NOTHING = Arrays({})
 
 
 class Ledger:

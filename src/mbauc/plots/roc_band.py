@@ -148,7 +148,7 @@ class RocBandDisplay(ScoreDisplay):
         if min(curve.positives, curve.negatives) >= 2:
             design = frequency_design(ranked)
             interval = auc_interval(ranked, design, confidence)
-            warn_of_few_rows(design.effective_sizes, interval.auc, design.kinds, stacklevel=5)
+            warn_of_few_rows(design.effective_sizes, interval.auc, design.kinds)
         band = None
         if delta is not None:
             band = promise_band(ranked, curve.threshold[::-1], inner_share("delta", delta))

@@ -21,8 +21,11 @@ from mbauc.report.text import count, dump_json, percent, score_text, short_perce
 if TYPE_CHECKING:
     from mbauc.model import Threshold
 
-#: Cost ratio that the page starts with; exponents of ten at the ends of its slider. Number of alarms at first.
-_COST, _COST_ENDS = 10, (-2, 6)
+#: Cost ratio that the page starts with.
+_COST = 10
+#: Exponents of ten at the ends of the slider of cost ratios.
+_COST_ENDS = (-2, 6)
+#: Number of alarms that the page starts with.
 _ALARMS = 100
 #: What each way to choose asks for.
 _ABOUT = {

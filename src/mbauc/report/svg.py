@@ -18,8 +18,14 @@ from mbauc.report.text import escape
 
 Array = NDArray[np.float64]
 
+#: Width of a plot, in pixels.
 WIDTH = 360
-_RIGHT, _BOTTOM, _LINE = 18, 40, 17
+#: Margin on the right.
+_RIGHT = 18
+#: Margin below, with room for the labels of the axis.
+_BOTTOM = 40
+#: Height of a line of text.
+_LINE = 17
 #: Width of a letter, in wide fonts.
 _LETTER = 7.0
 #: Points of a line, at most.

@@ -19,8 +19,13 @@ from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
 
-#: Versions of the operators and of the file, old enough for runtimes from 2021 on.
-_OPSET, _ML_OPSET, _IR = 13, 2, 8
+# Versions that runtimes from 2021 on support.
+#: Version of the operators.
+_OPSET = 13
+#: Version of the machine-learning operators.
+_ML_OPSET = 2
+#: Version of the file format.
+_IR = 8
 _OUTPUTS = ("score", "probability", "label")
 #: Protobuf messages end there.
 _MOST_BYTES = 2**31 - 1

@@ -17,8 +17,10 @@ from mbauc.store.atomic import atomic_write
 
 Path = str | os.PathLike[str]
 
-#: Rows that become text, or a row group, at a time.
-_TEXT_ROWS, _GROUP_ROWS = 1 << 14, 1 << 17
+#: Rows that become text at a time.
+_TEXT_ROWS = 1 << 14
+#: Rows of a row group.
+_GROUP_ROWS = 1 << 17
 
 
 def write_libsvm(

@@ -25,10 +25,14 @@ RETRIES = 3
 TIMEOUT = 30.0
 
 _CHUNK = 1 << 16
-#: Refusals of a server that may be different the next time, and those that say that it has no such file.
-_PASSING, _ABSENT = {408, 425, 429}, {404, 410}
-#: Where a file grows, beside its place; the file in it is held by the process at work.
-_ROOM, _HELD = ".mbauc-download-", "held"
+#: Status codes after which another attempt may succeed.
+_PASSING = {408, 425, 429}
+#: Status codes of a server that has no such file.
+_ABSENT = {404, 410}
+#: Start of the name of a folder in which a file is downloaded, beside its place.
+_ROOM = ".mbauc-download-"
+#: File in that folder that the process at work locks.
+_HELD = "held"
 
 
 def download(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbauc.checks import check_whole
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_unchanged, halfway, limit_rows
 
 #: Random numbers drawn for a block.
@@ -42,7 +42,7 @@ class StatisticsRanker(OnlineRanker):
             **empty_statistics(n_features, self.rank),
         )
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.opauc import learn
 
         return int(
@@ -103,7 +103,7 @@ def empty_statistics(n_features: int, rank: int | None) -> dict[str, Array | Non
     return {**common, "scatters": scatters, "sketches": None, "projected": None}
 
 
-def _draw_sketch(state: State, block: Block, first_pass: bool) -> Array:
+def _draw_sketch(state: State, block: RowBlock, first_pass: bool) -> Array:
     """The random r of each row of a block; empty ones where nothing is sketched."""
     rank = 0 if state.sketches is None or not first_pass else state.sketches.shape[2]
     draws: Array = state.rng.standard_normal((block.order.size, rank))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import (
     Array,
     OnlineRanker,
@@ -121,7 +121,7 @@ class OAM(OnlineRanker):
             buffers=Buffers(int(self.buffer_size), n_features),
         )
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.oam import learn
 
         state.buffers.make_room(block, table.longest)
@@ -172,7 +172,7 @@ class Buffers:
         self.values = np.zeros((2, capacity, 0))
         self.sizes = np.zeros((2, capacity), dtype=np.int64)
 
-    def make_room(self, block: Block, longest: int) -> None:
+    def make_room(self, block: RowBlock, longest: int) -> None:
         """Take the form of a block whose longest row has so many entries."""
         if block.columns is None:
             self._make_dense()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -19,9 +18,10 @@ from mbauc.estimators.validation import (
     keeps_state_on_failure,
     validated_training_data,
 )
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -178,7 +178,7 @@ class OnlineRanker(LinearRanker):
         """What is remembered before the first row."""
         raise NotImplementedError
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         """Learn from a block; add up the losses, and return the number of rows (or steps) taken."""
         raise NotImplementedError
 
@@ -258,10 +258,9 @@ class OnlineRanker(LinearRanker):
             found = f"cannot tell whether to stop before n_iter_no_change={self.n_iter_no_change} passes"
         else:
             found = "still made progress"
-        warnings.warn(
+        warn(
             f"{type(self).__name__} {found} after max_iter={self.max_iter}; raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

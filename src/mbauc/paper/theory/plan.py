@@ -32,10 +32,12 @@ from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
-#: Share of ‖w_N‖ that weights may be off by where nothing is asked for.
+#: Share of ‖w_N‖ that weights may be off by by default.
 _DELTA = 0.1
 #: Optimality of all solutions that are compared; far below any distance of interest.
-_TOL, _MAX_ITER = 1e-8, 10_000
+_TOL = 1e-8
+#: Steps of a solver, at most.
+_MAX_ITER = 10_000
 
 
 def plan_pairs(

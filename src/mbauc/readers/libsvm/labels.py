@@ -20,7 +20,7 @@ def plain_label(label: float) -> int | float:
     return int(label) if float(label).is_integer() and abs(label) < 2**53 else float(label)
 
 
-class Labels:
+class LibsvmLabels:
     """Which labels occur and which are positive, as given or as seen so far.
 
     Parameters
@@ -41,7 +41,7 @@ class Labels:
 
     Examples
     --------
-    >>> labels = Labels(None, {3, 8})
+    >>> labels = LibsvmLabels(None, {3, 8})
     >>> labels.see(np.array([1.0, 3.0, 8.0]))
     >>> labels.classes()
     (1, (3, 8))

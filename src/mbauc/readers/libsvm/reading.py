@@ -10,14 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, read_lines, stamp_of
-from mbauc.readers.libsvm.parsing import CORRECT, REMEMBERED, Fault, Rows, Rules, describe_fault, parse_text
+from mbauc.readers.libsvm.parsing import (
+    CORRECT,
+    REMEMBERED,
+    LineFault,
+    ParsedRows,
+    Rules,
+    describe_fault,
+    parse_text,
+)
 from mbauc.runtime.progress import Advance, silent
 
-#: Bytes of text read at a time for each row of a block, and at least.
-_ROW, _TEXT = 512, 1 << 20
-#: Bytes looked at to tell how many rows a file has.
+#: Bytes of text read at a time for each row of a block.
+_ROW = 512
+#: Bytes of text read at a time, at least.
+_TEXT = 1 << 20
+#: Bytes looked at to estimate how many rows a file has.
 _FIRST_BYTES = 1 << 18
 
 
@@ -82,7 +92,7 @@ class Reading:
         Paths of the files, in order, and what each is expected to be.
     rules : Rules
         What lines have to keep to.
-    labels : Labels or None
+    labels : LibsvmLabels or None
         Takes note of the labels, and knows when there is one too many; None to let all pass.
     block_rows : int or None
         Rows of a part, at most; None for parts as large as they come.
@@ -103,7 +113,7 @@ class Reading:
         self,
         files: Files,
         rules: Rules,
-        labels: Labels | None,
+        labels: LibsvmLabels | None,
         block_rows: int | None,
         n_threads: int,
         advance: Advance = silent,
@@ -114,7 +124,7 @@ class Reading:
         self.lowest, self.highest = 2**40, -2
         self.skipped = Skipped()
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[ParsedRows]:
         if self._labels is not None:
             self._labels.seen.clear()
         for path, stamp in self._files:
@@ -137,7 +147,7 @@ class Reading:
             numbers += np.searchsorted(_find_faulty(text, rows), rows.places)
         return numbers
 
-    def _file(self, path: str, stamp: Stamp) -> Iterator[Rows]:
+    def _file(self, path: str, stamp: Stamp) -> Iterator[ParsedRows]:
         lines, first_row = 0, self.n_rows
         size = None if self._block_rows is None else max(_TEXT, _ROW * self._block_rows)
         try:
@@ -172,7 +182,7 @@ class Reading:
             yield text[:stop]
             text = text[stop:]
 
-    def _check(self, path: str, text: Text, rows: Rows, lines: int, before: int) -> None:
+    def _check(self, path: str, text: Text, rows: ParsedRows, lines: int, before: int) -> None:
         """Raise, or take note, if lines are at fault; ``lines`` and ``before`` count lines and rows so far."""
         from mbauc.readers.libsvm import kernels
 
@@ -196,7 +206,7 @@ class Reading:
                 + f" {before + strange:,} rows read before it."
             )
 
-    def _message(self, path: str, fault: Fault, lines: int, before: int) -> str:
+    def _message(self, path: str, fault: LineFault, lines: int, before: int) -> str:
         from mbauc.readers.libsvm import kernels
 
         what, advice = describe_fault(fault, self._rules)
@@ -209,7 +219,7 @@ class Reading:
         return said + " As the label of a row to score any number will do, such as 0."
 
 
-def _find_faulty(text: Text, rows: Rows) -> NDArray[np.int64]:
+def _find_faulty(text: Text, rows: ParsedRows) -> NDArray[np.int64]:
     """Where the lines start that are neither rows nor blank nor comments."""
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])

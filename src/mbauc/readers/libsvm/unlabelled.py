@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import Advice
-from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
@@ -50,7 +50,7 @@ class UnlabelledLibsvm:
         check_whole("block_rows", block_rows)
         check_choice("on_error", on_error, ("stop", "skip"))
         words = all(isinstance(label, str) for label in classes)
-        labels = Labels(tuple(classes), None) if words else Labels(None, None)
+        labels = LibsvmLabels(tuple(classes), None) if words else LibsvmLabels(None, None)
         self._rules = Rules(zero_based, LARGEST, labels.known, labels.words, on_error == "skip", any_label=True)
         self._files, self._block_rows = stamp_files(find_libsvm(paths)), block_rows
         self._n_threads = thread_count(n_jobs)

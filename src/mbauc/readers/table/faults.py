@@ -19,7 +19,7 @@ _MESSAGES = 10
 _SKIP = Advice("{on_error} leaves such rows out.", on_error="skip")
 
 
-class Fault(NamedTuple):
+class RowFault(NamedTuple):
     """Something that is wrong with some rows."""
 
     #: Which rows.
@@ -68,7 +68,9 @@ def stop(place: str, reason: str, message: str) -> None:
     raise ValueError(f"{place}: " + message + " " + _SKIP)
 
 
-def report_faults(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
+def report_faults(
+    faults: list[RowFault], place: Callable[[int], str], report: Report
+) -> NDArray[np.bool_] | None:
     """Report rows with faults, in order and each for its first one; which rows to keep, None for all."""
     if not faults:
         return None

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from mbauc.readers.table.columns.features import Features
 from mbauc.readers.table.columns.values import Texts
 
-#: Rows, and bytes, that are kept at most; a table whose rows take more is read again.
-_ROWS, _BYTES = 200_000, 1 << 25
+#: Rows that are kept, at most.
+_ROWS = 200_000
+#: Bytes that are kept, at most; a table whose rows take more is read again.
+_BYTES = 1 << 25
 
 RowsT = TypeVar("RowsT", bound=Any)
 

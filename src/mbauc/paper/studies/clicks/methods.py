@@ -27,8 +27,10 @@ from mbauc.solvers import (
 Array = NDArray[np.float64]
 Step = float | str
 
-#: Excess of the regularised risk to stop at.
-RIDGE_TOL, ELASTIC_NET_TOL = 1e-5, 1e-4
+#: Excess of the regularised risk at which ridge stops.
+RIDGE_TOL = 1e-5
+#: Excess of the regularised risk at which the elastic net stops.
+ELASTIC_NET_TOL = 1e-4
 _MAX_PRODUCTS = 500
 
 

@@ -29,12 +29,19 @@ COLUMNS = 10_000
 WIDE = 1 << 20
 #: A chunk with fewer rows than this is not worth the name: small sets have fewer chunks.
 _CHUNK_ROWS = 500
-#: Test rows for each training row, and bounds on their number; validation rows likewise.
-_TEST_SHARE, _FEWEST_TEST, _MOST_HELD = 5, 1_000, 1_000_000
+#: Training rows for each test row.
+_TEST_SHARE = 5
+#: Test rows, at least.
+_FEWEST_TEST = 1_000
+#: Test rows, and validation rows, at most.
+_MOST_HELD = 1_000_000
+#: Training rows for each validation row.
 _VALIDATION_SHARE = 10
 
 _CRITEO_PARTS = ("criteo60k.part1", "criteo60k.part2", "criteo60k.part3")
-_AVAZU_FILE, _AVAZU_TRAINING = "avazu.first9999.csv", 7_000
+_AVAZU_FILE = "avazu.first9999.csv"
+#: Its first rows, which are the training set.
+_AVAZU_TRAINING = 7_000
 
 
 @dataclass(frozen=True)

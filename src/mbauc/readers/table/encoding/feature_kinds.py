@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from mbauc.readers.table.columns.values import Texts
 
-#: What stands for a missing value and for values without a column of their own in names of features.
-MISSING, OTHER = "(missing)", "(other)"
+#: Stands for a missing value in names of features.
+MISSING = "(missing)"
+#: Stands for values without a column of their own.
+OTHER = "(other)"
 
 
 @dataclass(frozen=True)

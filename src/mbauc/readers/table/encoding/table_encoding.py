@@ -30,10 +30,13 @@ from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
 from mbauc.readers.table.faults import report_faults
 
-_FORMAT, _VERSION = "mbauc table encoding", 1
-#: Up to so many columns blocks may be dense,
+#: Name of the format of an encoding as JSON.
+_FORMAT = "mbauc table encoding"
+#: Version of that format.
+_VERSION = 1
+#: Columns up to which blocks may be dense.
 _NARROW = 1_000
-#: if at least this share of their entries is not zero: about where dense moments begin to be faster.
+#: Share of nonzero entries from which such blocks are dense: about where dense moments begin to be faster.
 _DENSE_SHARE = 0.25
 
 

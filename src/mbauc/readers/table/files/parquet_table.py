@@ -14,8 +14,10 @@ from mbauc.readers.table.faults import Report
 from mbauc.readers.table.files.paths import TableFile
 from mbauc.readers.table.files.pieces import Piece
 
-#: Rows, and values, that are decoded at a time.
-_ROWS, _VALUES = 65_536, 1 << 23
+#: Rows that are decoded at a time, at most.
+_ROWS = 65_536
+#: Values that are decoded at a time, at most.
+_VALUES = 1 << 23
 
 
 class ParquetTable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from urllib.parse import unquote
 
 from mbauc.errors import Advice, DataWarning
 from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, strip_ending, unpack
+from mbauc.runtime.warn import warn
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -198,9 +198,7 @@ def _tables_in(folder: Path, kind: str | None) -> list[Path]:
     if kind is None and len(tables) < len(files):
         taken = set(tables)
         others = [str(name) for file, name in zip(files, names, strict=True) if file not in taken]
-        warnings.warn(
-            f"{folder}: {_list_names(others, 3)} left out; only its tables are read.", DataWarning, stacklevel=1
-        )
+        warn(f"{folder}: {_list_names(others, 3)} left out; only its tables are read.", DataWarning)
     return tables
 
 
