@@ -61,7 +61,7 @@ def _text(error: BaseException) -> str:
 
 
 def option(name: str, *value: Any) -> str:
-    """An option as one types it, with its value if there is one; nothing follows a flag.
+    """An option as it is typed, with its value if there is one; nothing follows a flag.
 
     Examples
     --------

@@ -90,12 +90,12 @@ def run(options: argparse.Namespace) -> int:
         f"LogisticRegression, one value of C, no cross-validation: {seconds['LogisticRegression']:.2f} s"
     )
 
-    told = {}
+    rankers = {}
     for name, fitted in (("MBAClassifierCV", ranker), ("LogisticRegression", rival)):
         scored[name] = fitted.decision_function(X[test])
         interval = roc_auc_interval(y[test], scored[name])
         output.say(f"test AUC {interval}  {name}")
-        told[name] = {
+        rankers[name] = {
             "seconds": round(seconds[name], 3),
             "auc": interval.auc,
             "low": interval.low,
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
         else "No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'"
     )
     return output.finish(
-        {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": told, "plot": plot}
+        {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": rankers, "plot": plot}
     )
 
 

@@ -139,7 +139,7 @@ def _lift_lines(ranking: Ranking) -> Iterator[str]:
 
 def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
     """The same for scripts."""
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "auc": None,
         "rows": found.rows,
         "positives": found.positives,
@@ -150,7 +150,7 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
     }
     if found.ranking is not None:
         ranking, interval = found.ranking, found.ranking.interval
-        told |= {
+        result |= {
             "auc": ranking.auc,
             "low": interval.low if interval else None,
             "high": interval.high if interval else None,
@@ -161,7 +161,7 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "lift": {f"{lift.share:g}": lift.lift for lift in ranking.lifts},
         }
     if own is not None:
-        told["threshold"] = {
+        result["threshold"] = {
             "value": own.threshold,
             "detected": own.found,
             "detection_rate": own.detection.value,
@@ -171,4 +171,4 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "false_alarm_rate": own.false_alarm.value,
             "precision": own.precision.value,
         }
-    return told
+    return result

@@ -26,8 +26,8 @@ pass over the files. Some rows are held out: their AUC, with its interval, is th
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
-The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept what
-that needs, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+The model file scores raw rows anywhere (mbauc score). It can be trained further (mbauc update) if it has kept
+its moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
 """
 _EXAMPLES = """\
 examples:
@@ -78,7 +78,7 @@ def add(commands: Any) -> None:
         type=pairs,
         default="all",
         metavar="all|S",
-        help="all pairs of a positive and a negative row, or so many drawn at random (default: all)",
+        help="all pairs of a positive and a negative row, or a number of pairs drawn at random (default: all)",
     )
     fit.add_argument(
         "--decay",
@@ -105,7 +105,7 @@ def add(commands: Any) -> None:
     fit.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="folder to keep the state in; after a kill the same command goes on from there",
+        help="folder for the state; after a kill the same command resumes from there",
     )
     fit.add_argument(
         "--test", nargs="+", metavar="DATA", help="files to test on, instead of rows that are held out"
@@ -180,8 +180,8 @@ def run(options: argparse.Namespace) -> int:
             f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
         )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
-    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
-    return output.finish({**told, **left_out, **model.trained_on})
+    result = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
+    return output.finish({**result, **left_out, **model.trained_on})
 
 
 def _make_training(options: argparse.Namespace) -> Training:
@@ -235,7 +235,7 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
 
 
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
-    """A source of files read as those of another model were."""
+    """A source of files, read as another model's were."""
     from mbauc.model import load_model
     from mbauc.model.record import list_ids
 
@@ -248,11 +248,11 @@ def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) 
 
 
 def _about_updates(model: Any, options: argparse.Namespace) -> str:
-    """Whether the model can go on learning, and if not, what to do about it."""
+    """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
         return "not possible, as asked for with --no-moments"
     if model.moments is not None:
-        return "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+        return "possible: 'mbauc update' and 'mbauc merge' can train it further"
     if options.pairs != "all":
         return "not possible: --pairs draws pairs, which nothing can be added to"
     size = 8 * model.n_features**2

@@ -25,7 +25,7 @@ from a file to a model that raises alarms, in three commands:
   mbauc score model.mbauc today.csv -o scores.parquet
 
 Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
-Exit codes: 0 done; 1 data, file or package that it cannot go on with; 2 wrong usage.
+Exit codes: 0 done; 1 the data, a file or a missing package stopped it; 2 wrong usage.
 """
 
 
@@ -73,14 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except Exception as error:
             if debug:
                 raise
-            told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             advice = "The same command with --debug says where."
-            return fail(1, f"this should not happen ({told[:300]}). {advice}")
+            return fail(1, f"this should not happen ({shown[:300]}). {advice}")
         except KeyboardInterrupt as error:
             if debug:
                 raise
-            told = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
-            return fail(130, f"{told}.", "\nmbauc: ")
+            why = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
+            return fail(130, f"{why}.", "\nmbauc: ")
         except _Terminated as error:
             with suppress(OSError):  # the terminal may be gone
                 fail(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
@@ -113,7 +113,7 @@ def _raise_on_signals() -> Iterator[None]:
     try:
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            # who started us with nohup wants to go on
+            # under nohup the command must continue
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, stop)
         yield

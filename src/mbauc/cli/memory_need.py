@@ -111,7 +111,7 @@ class Room:
 
 
 def _columns(paths: list[str], options: argparse.Namespace) -> int:
-    """How many columns a table has by its first file; 0 where that is not easily told."""
+    """How many columns a table has by its first file; 0 where that is not easily found."""
     from mbauc.readers.table.files import open_tables
 
     names = "auto" if options.names == ["auto"] else options.names
@@ -123,6 +123,6 @@ def _columns(paths: list[str], options: argparse.Namespace) -> int:
 
 
 def _format_bytes(size: int) -> str:
-    """Bytes as one writes them after --memory, rounded up."""
+    """Bytes as they are written after --memory, rounded up."""
     unit, name = (10**9, "GB") if size >= 10**10 else (10**6, "MB")
     return f"{-(-size // unit)}{name}"

@@ -44,10 +44,10 @@ class Output:
         )
         self.say("note".ljust(indent) + ("\n" + " " * indent).join(lines))
 
-    def finish(self, told: dict[str, Any]) -> int:
+    def finish(self, result: dict[str, Any]) -> int:
         """The result for scripts; the exit code."""
         if self.as_json:
-            sys.stdout.write(json.dumps(as_json(told), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(as_json(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
         return 0
 
 

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
-    add_id(parser, "beside the scores (default: those of 'mbauc fit --id', or the row's number)")
+    add_id(parser, "beside the scores (default: as in 'mbauc fit --id', or the row's number)")
     parser.set_defaults(run=run)
 
 
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _find_ids(model: RankerModel, paths: list[str]) -> list[str]:
-    """Columns that named rows in the training, as far as the files have them."""
+    """Columns that identified rows in the training and that all files have."""
     from mbauc.model import TableLayout
     from mbauc.model.record import list_ids
     from mbauc.readers.table.files import open_tables

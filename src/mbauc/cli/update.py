@@ -1,4 +1,4 @@
-"""``mbauc update``: go on training with new rows."""
+"""``mbauc update``: continue training with new rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ example, every night:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "update", "go on training a model with new rows", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "update", "continue training a model with new rows", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote, with moments")
     add_data(parser)
     add_out(parser, "model file to write; may be MODEL itself, with --force")

@@ -39,7 +39,7 @@ class ClassScores(NamedTuple):
         return float(self.values.size if self.up_to is None else self.up_to[-1])
 
     def first(self, rows: Any) -> Any:
-        """Weight of the so many lowest rows."""
+        """Weight of the ``rows`` lowest rows."""
         return np.asarray(rows, dtype=np.float64) if self.up_to is None else self.up_to[rows]
 
     def weights(self) -> Array:
@@ -211,7 +211,7 @@ class RankedScores:
         return min((float(values[k]) for values, k in places if k < values.size), default=np.inf)
 
     def lowest_with(self, alarms: float) -> float:
-        """The lowest score above which no more than so many rows lie."""
+        """The lowest score above which no more than a number of rows lie."""
         return self.lowest(lambda score: bool(sum(part.above(score) for part in self.classes) <= alarms))
 
     def middle(self, at: ArrayLike) -> Any:
@@ -244,11 +244,11 @@ class RankedScores:
         return np.union1d(*parts)
 
     def has_more_distinct(self, most: int) -> bool:
-        """Whether a class has more than so many distinct scores."""
+        """Whether a class has more than a number of distinct scores."""
         return any(np.count_nonzero(values[1:] != values[:-1]) >= most for values, _ in self.classes)
 
 
-# -- what may come --------------------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------------------
 
 
 def score_vector(s: Any, name: str | None = None) -> NDArray[Any]:

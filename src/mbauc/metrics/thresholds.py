@@ -139,7 +139,7 @@ def _evenly(n: int) -> NDArray[np.intp]:
 
 
 def slider_limits(negatives: float) -> list[float]:
-    """False-alarm limits that get a threshold of their own: those of the slider, and round ones."""
+    """False-alarm limits that get a threshold of their own: the positions of the slider, and round numbers."""
     powers = range(-SLIDER_STEPS * slider_decades(negatives), 1)
     limits = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in powers}
     limits |= {float(f"{k}e{-decade - 1}") for decade in range(slider_decades(negatives)) for k in _ROUND}
@@ -147,7 +147,7 @@ def slider_limits(negatives: float) -> list[float]:
 
 
 def slider_alarms(rows: float) -> list[float]:
-    """Numbers of alarms that get a threshold of their own: those of the slider, and round ones."""
+    """Numbers of alarms that get a threshold of their own: the positions of the slider, and round numbers."""
     decades = range(slider_decades(rows))
     alarms = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in range(SLIDER_STEPS * len(decades))}
     alarms |= {float(f"{k}e{decade}") for decade in decades for k in _ROUND}
@@ -235,7 +235,7 @@ class InUse(NamedTuple):
 
     @classmethod
     def of(cls, table: ThresholdTable, rows: float | None = None, share: float | None = None) -> InUse:
-        """For so many rows of which so large a share is positive; as in the table where it is not said."""
+        """For a number of rows and a share of positives; by default as in the table."""
         rows = table.rows if rows is None else rows
         if share is None:
             return cls(rows / table.rows, rows / table.rows)
@@ -267,7 +267,7 @@ def choose_threshold(
     alarms : float
         Most alarms that can be looked at in use. The lowest threshold that raises no more is taken.
     in_use : InUse
-        What costs and alarms are told for.
+        Rows in use, to which costs and alarms refer.
 
     Returns
     -------

@@ -70,7 +70,7 @@ def check_same_settings(models: Sequence[RankerModel], names: list[str], given: 
 def join_classes(
     model: RankerModel, classes: Any, name: str, joined: tuple[Any, Any] | None = None
 ) -> tuple[Any, Any]:
-    """The model's classes and those of others; labels that stand against named positives may differ."""
+    """Join the model's classes with others; negative labels may differ where positives are named."""
     ours, theirs = joined or model.classes, tuple(classes)
     sides = [[_labels(side) for side in both] for both in (ours, theirs)]
     (minus, plus), (other_minus, other_plus) = sides

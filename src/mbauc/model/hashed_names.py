@@ -23,7 +23,7 @@ def find_hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, 
     Parameters
     ----------
     source : Source
-        The rows; only those of a table with hashed columns have names.
+        The rows; only a table with hashed columns has names.
     coef : ndarray of shape (d,)
         Weights.
 
@@ -46,12 +46,12 @@ def find_hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, 
 def _entry(column: int, values: list[tuple[str, str, int]]) -> dict[str, Any]:
     shares = np.cumsum([count for _, _, count in values])
     enough = int(np.searchsorted(shares, _SHARE * shares[-1])) + 1
-    told = [f"{name}={value}" for name, value, _ in values[: min(enough, _VALUES)]]
-    return {"column": column, "values": told, "others": len(values) - len(told)}
+    shown = [f"{name}={value}" for name, value, _ in values[: min(enough, _VALUES)]]
+    return {"column": column, "values": shown, "others": len(values) - len(shown)}
 
 
 def with_hashed_names(names: list[str], record: dict[str, Any]) -> list[str]:
-    """Names of columns in which those of hashed ones say what is known of them; odd records are left alone.
+    """Names of columns; hashed ones show the values behind them. Malformed records are left alone.
 
     Examples
     --------

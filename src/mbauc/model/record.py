@@ -20,6 +20,6 @@ def describe_fit(ranker: Any) -> dict[str, Any]:
 
 
 def list_ids(record: dict[str, Any]) -> list[str]:
-    """Columns that name rows, as the training was told; none if it was not."""
+    """Columns that name rows, as given to the training; none if it was not."""
     known = record.get("id")
     return [name for name in known if isinstance(name, str)] if isinstance(known, list) else []

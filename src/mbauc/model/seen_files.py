@@ -99,15 +99,15 @@ def _digests(marks: Any) -> Iterator[tuple[int, str]]:
 
 def _files(source: Any) -> list[str]:
     """Paths of the files of a source; those in archives stand below it, as in a folder."""
-    told: Any = fingerprint_of(source)
-    while isinstance(told, dict) and isinstance(told.get("of"), dict):
-        told = told["of"]
-    files = told.get("files", []) if isinstance(told, dict) else []
+    fingerprint: Any = fingerprint_of(source)
+    while isinstance(fingerprint, dict) and isinstance(fingerprint.get("of"), dict):
+        fingerprint = fingerprint["of"]
+    files = fingerprint.get("files", []) if isinstance(fingerprint, dict) else []
     return [str(file["name"]) for file in files]
 
 
 def _member(path: str) -> zipfile.ZipInfo | None:
-    """What an archive says of a file in it; None for a file of its own."""
+    """What an archive says of a file in it; None for a file outside an archive."""
     if os.path.exists(path):
         return None
     archive = next((parent for parent in Path(path).parents if parent.is_file()), None)
@@ -127,13 +127,13 @@ def _digest(path: str, size: int) -> str:
     member = _member(path)
     if member is not None:
         return f"crc32 {member.CRC:08x}"
-    told = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+    digest = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
     starts = [size * part // _PARTS for part in range(_PARTS)] if size > _PARTS * _PART else [0]
     with open(path, "rb") as stream:
         for start in starts[:-1]:
             stream.seek(start)
-            told.update(stream.read(_PART))
+            digest.update(stream.read(_PART))
         last = starts[-1] if len(starts) == 1 else size - _PART
         stream.seek(last)
-        told.update(stream.read(size - last))
-    return told.hexdigest()
+        digest.update(stream.read(size - last))
+    return digest.hexdigest()

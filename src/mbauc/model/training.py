@@ -24,7 +24,7 @@ from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
 
-#: Share of the memory, one in so many, that rows held out may take; beyond it they are read again.
+#: Held-out rows may take one part in this many of the memory; beyond it they are read again.
 _FOR_HELD_OUT = 8
 
 

@@ -1,4 +1,4 @@
-"""Training that goes on: new rows for a model, and models from several machines made one."""
+"""Incremental training: update a model with new rows, merge models from several machines."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def update_model(
     n_jobs : int, optional
         Threads; by default as many as BLAS may use.
     about : dict, optional
-        For the record: ``files`` (by default those of the source) are added to those that are known, the rest
+        For the record: ``files`` (by default the source's) are added to the known ones, the rest
         is stored with the update.
     verbose : bool
         Show progress on a terminal.
@@ -89,11 +89,11 @@ def update_model(
     total = MomentsAccumulator.resume(old.decayed(decay))
     moments = total.add_moments(new.closed() if old.is_closed else new).finish()
     record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
-    told = dict(about or {})
-    files = [*_entries(record, "files"), *(told.pop("files", None) or file_marks(source))]
+    details = dict(about or {})
+    files = [*_entries(record, "files"), *(details.pop("files", None) or file_marks(source))]
     if files:
         record["files"] = files
-    step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **told}
+    step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **details}
     record["updates"] = [*_entries(record, "updates"), step]
     kept = [note for note in _entries(record, "notes") if not str(note).startswith(_SOLVED_ANEW)]
     number = len(record["updates"])
@@ -113,7 +113,7 @@ def merge_models(
 
     Moments add up, and the weights are solved once. Layouts, classes and settings of the models must be equal;
     of labels that stand against named positive ones, each may have seen others. Thresholds are dropped, because
-    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides those of the
+    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides the moments of the
     models.
 
     Parameters
@@ -187,7 +187,7 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _moments(model: RankerModel, name: str) -> PairMoments:
     if model.moments is None:
         raise ValueError(
-            f"{name} has no moments, which training goes on from: they were left out of its file, or it was "
+            f"{name} has no moments, which training resumes from: they were left out of its file, or it was "
             "fitted matrix-free, which keeps none. "
             + Advice("Train it with {solver} and save it with its moments.", solver="gram")
         )

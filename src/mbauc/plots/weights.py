@@ -79,7 +79,7 @@ class WeightsDisplay(Display):
         estimator : fitted estimator
             With ``coef_`` for two classes.
         feature_names : sequence of str, optional
-            Names of the columns; those of the training data if not given, or their numbers.
+            Names of the columns; by default the training data's, or their numbers.
         top : int
             How many weights to draw, at most.
         name : str, optional

@@ -27,7 +27,7 @@ from mbauc.report.warnings import about_auc, about_model, about_probabilities, a
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
-#: False-alarm rates of the partial AUCs, and shares of the rows that lifts are told for.
+#: False-alarm rates of the partial AUCs, and shares of the rows at which lifts are computed.
 PARTS = (0.1, 0.01)
 SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
 

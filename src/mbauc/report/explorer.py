@@ -71,7 +71,7 @@ def _modes(table: ThresholdTable, own: Threshold | None) -> str:
     )
     return (
         f"<fieldset><legend>Choose the threshold by</legend>{radios}{notes}"
-        "<noscript><p>Moving the threshold needs JavaScript. The numbers below are those of the first choice."
+        "<noscript><p>Moving the threshold needs JavaScript. The numbers below are for the first choice."
         "</p></noscript></fieldset>"
     )
 
@@ -112,11 +112,11 @@ def _in_use(table: ThresholdTable) -> str:
     return (
         '<details class="controls"><summary>Rows in use: another number, or rarer positives</summary>'
         '<p class="soft">Test files often hold more positives than there will be. With the share that is '
-        "expected in use, precision, alarms and costs are told for it.</p>"
+        "expected in use, precision, alarms and costs refer to it.</p>"
         '<label for="share-number">Share of positives in use</label>'
         '<input type="text" inputmode="decimal" id="share-number" autocomplete="off" '
         f'placeholder="{percent(table.prevalence)}">'
-        '<label for="rows-number">Rows in use, such as those of a day</label>'
+        '<label for="rows-number">Rows in use, such as a day’s</label>'
         '<input type="text" inputmode="decimal" id="rows-number" autocomplete="off" '
         f'placeholder="{count(rows)}"></details>'
     )

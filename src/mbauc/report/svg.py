@@ -1,6 +1,6 @@
 """Plots as SVG text: axes, lines, bands and dots, sized to be read on a phone as they are.
 
-Colours and dashes are those of classes in style.css; an attribute ``style`` would be barred by the page's
+Colours and dashes come from classes in style.css; an attribute ``style`` would be barred by the page's
 security policy.
 """
 
@@ -215,7 +215,7 @@ def _path(points: Array) -> str:
 
 
 def _thin(points: Array) -> list[Any]:
-    """At most so many points, none left out that is farther from the one before than can be seen."""
+    """At most ``_POINTS`` points; a point is left out only if it is too near to the one before to be seen."""
     apart, kept = 0.1, list(points)
     while True:
         some = [kept[0]]

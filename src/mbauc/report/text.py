@@ -39,7 +39,7 @@ def count(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share with three digits, and so many that it is neither 0% nor 100% unless it is exactly.
+    """A share with three digits, or more if it would read as 0% or 100% without being exactly that.
 
     Examples
     --------

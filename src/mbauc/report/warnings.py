@@ -60,7 +60,7 @@ def about_rows(ranked: RankedScores, tied: float) -> Iterator[str]:
 
 
 def about_auc(auc: AucInterval, rows: float) -> Iterator[str]:
-    """AUCs that are uncertain, no better than chance, or too good, the smaller class having so many rows."""
+    """AUCs that are uncertain, no better than chance, or too good, given the size of the smaller class."""
     if FEW_ROWS <= rows < enough_rows(auc.auc):
         yield (
             f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "

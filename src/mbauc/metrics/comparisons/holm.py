@@ -18,7 +18,7 @@ def holm(p_values: ArrayLike) -> Array:
     Parameters
     ----------
     p_values : array-like of shape (m,) or (k, k)
-        P-values of m tests, or the symmetric matrix of those of all pairs of k, in which each pair counts once.
+        P-values of m tests, or a symmetric matrix of p-values of all pairs, where each pair counts once.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def holm(p_values: ArrayLike) -> Array:
         return result
     if p.ndim != 1:
         raise ValueError(
-            f"p_values must be a list of p-values or a symmetric matrix of those of pairs, got shape {p.shape}."
+            f"p_values must be a list of p-values or a symmetric matrix of one a pair, got shape {p.shape}."
         )
     return _step_down(p)
 

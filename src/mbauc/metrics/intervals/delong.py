@@ -176,7 +176,7 @@ def check_scale(scale: Any) -> None:
 
 
 def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
-    """Ends of the interval of an AUC with that standard error, the smaller class counting for so many rows."""
+    """Interval of an AUC with that standard error, given the effective size of the smaller class."""
     if stderr == 0.0 and auc in (0.0, 1.0):
         # no spread to measure: the interval of as many successes in a row as the smaller class has rows
         reach = ((1 - confidence) / 2) ** (1 / size)

@@ -38,7 +38,7 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
     where the score is above the threshold (0 if there is none). Labels are int64, double, bool or string like
     the model's own, and 0 and 1 where a side has several of them or the two are of different types.
 
-    Scores agree with those of the model up to rounding: sums are taken in another order.
+    Scores agree with the model's up to rounding: sums are taken in another order.
 
     Parameters
     ----------

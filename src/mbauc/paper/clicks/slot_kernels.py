@@ -116,7 +116,7 @@ def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _mark(found, words, groups):  # type: ignore[no-untyped-def]
-    """Set the bits of columns, and those of the words that have any."""
+    """Set the bits of columns, and of the words that have any."""
     for column in found:
         slot = np.uint64(column)
         words[slot >> _6] |= _1 << (slot & _63)

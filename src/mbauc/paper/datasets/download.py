@@ -152,7 +152,7 @@ def _import_pooch() -> Any:
 
 @contextmanager
 def _make_room(folder: Path) -> Iterator[Path]:
-    """A folder for what is not whole yet; those of killed processes are removed."""
+    """A folder for what is not whole yet; folders of killed processes are removed."""
     remove_leftovers(folder, f"{_ROOM}*", _HELD)
     while True:
         try:
@@ -234,7 +234,7 @@ def _printable(words: object) -> str:
 
 
 class _Bar:
-    """A progress bar as pooch drives it: the total is set once, and told again at the end."""
+    """A progress bar as pooch drives it: the total is set once, and again at the end."""
 
     def __init__(self, advance: Progress) -> None:
         self._advance, self._total, self._done = advance, 0, 0

@@ -170,7 +170,7 @@ def _has_content(path: Path, file: File) -> bool:
         with open_content(path, file):
             return True
     except DamagedError:
-        return True  # it is the file, and whoever reads it is told
+        return True  # it is the file; reading it raises the error
     except NoMemberError:
         return False
 

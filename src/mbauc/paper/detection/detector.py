@@ -99,7 +99,7 @@ class AtomicCurve:
         """η, γ, P_D and P_F for a false-alarm rate of exactly alpha (in [0, 1]). ``O(log m)``."""
         alpha = check_number("alpha", alpha, low=0.0, high=1.0)
         false_alarm, detection = self._rates
-        # levels that are accepted whole; what is left of alpha goes to the next by a coin
+        # levels that are accepted whole; the rest of alpha goes to the next level, by a coin
         whole = int(np.searchsorted(false_alarm[1:], alpha, side="right"))
         rest = alpha - false_alarm[whole]
         if whole == self._levels.size or (whole > 0 and rest <= 0.0):

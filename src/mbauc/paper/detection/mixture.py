@@ -146,7 +146,7 @@ class GaussianMixture:
         return f"GaussianMixture({parts} in {self.dimension} dimensions)"
 
 
-# -- what may come --------------------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------------------
 
 
 def _finite(name: str, array: Array) -> Array:

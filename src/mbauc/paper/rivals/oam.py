@@ -173,7 +173,7 @@ class Buffers:
         self.sizes = np.zeros((2, capacity), dtype=np.int64)
 
     def make_room(self, block: RowBlock, longest: int) -> None:
-        """Take the form of a block whose longest row has so many entries."""
+        """Make room for a block whose longest row has ``longest`` entries."""
         if block.columns is None:
             self._make_dense()
         else:

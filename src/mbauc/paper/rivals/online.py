@@ -270,7 +270,7 @@ def _read_only(state: State) -> bool:
 
 
 def limit_rows(table: Table, cost: float) -> int:
-    """Rows to learn from in one go where a row takes so many operations: an interrupt waits for them."""
+    """Rows to learn from at a time, given the operations a row takes: an interrupt waits for them."""
     return max(1, min(table.rows_a_block, int(_OPERATIONS / max(cost, 1.0))))
 
 

@@ -85,7 +85,7 @@ def read_decimal(text, p):  # type: ignore[no-untyped-def]
     """The decimal at place p: (float, place after it, code).
 
     A sign, digits with a point anywhere among them, and an exponent; words such as ``nan`` are malformed. The
-    text must go on after the decimal with anything that does not belong to it. ``O(m)`` for m characters.
+    text must continue after the decimal, with a character that is not part of it. ``O(m)`` for m characters.
     """
     one = np.uintp(1)
     sign = text[p]

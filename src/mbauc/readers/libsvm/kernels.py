@@ -71,7 +71,7 @@ def _count_some(text):  # type: ignore[no-untyped-def]
 
 @compiled()
 def after_lines(text, most):  # type: ignore[no-untyped-def]
-    """Place after so many lines, or after all."""
+    """Place after a number of lines, or after all."""
     lines = np.int64(0)
     place = 0
     while place < text.size:
@@ -288,7 +288,7 @@ def _line_end(text, p):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _long_index(text, begin, end):  # type: ignore[no-untyped-def]
-    """An index of many digits, as far as it can be told apart from one that is too large."""
+    """An index of many digits, as far as it differs from one that is too large."""
     index = np.uint64(0)
     for p in range(begin, end):
         digit = np.uint64(text[p]) - _ZERO

@@ -16,7 +16,7 @@ _MANY = 1000
 
 
 def plain_label(label: float) -> int | float:
-    """A label as one would write it: 1 rather than 1.0."""
+    """A label as people write it: 1 rather than 1.0."""
     return int(label) if float(label).is_integer() and abs(label) < 2**53 else float(label)
 
 

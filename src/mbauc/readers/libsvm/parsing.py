@@ -47,7 +47,7 @@ class Rules(NamedTuple):
     words: Text | None
     #: Whether lines that do not keep to the rules are passed over.
     skip: bool
-    #: Whether labels mean nothing, as those of rows to score.
+    #: Whether labels are ignored, as when rows are scored.
     any_label: bool = False
 
     @property

@@ -104,7 +104,7 @@ class Reading:
     Attributes
     ----------
     n_rows, queries, lowest, highest : int
-        Rows so far, those of them with a query number, and the range of their columns.
+        Rows so far, how many have a query number, and the range of their columns.
     skipped : Skipped
         Lines passed over so far.
     """

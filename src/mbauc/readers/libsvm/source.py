@@ -174,8 +174,8 @@ class LibsvmSource:
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.libsvm")
         >>> _ = path.write_text("+1 1:1 3:0.5\n-1 2:1\n")
-        >>> told = LibsvmSource(path).fingerprint()
-        >>> told["files"][0]["bytes"], told["n_features"], told["positive"]
+        >>> found = LibsvmSource(path).fingerprint()
+        >>> found["files"][0]["bytes"], found["n_features"], found["positive"]
         (20, 3, [1.0])
         """
         rules = self._rules

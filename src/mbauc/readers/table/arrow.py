@@ -61,8 +61,8 @@ def as_arrow_table(frame: Any, names: list[str]) -> Any:
         columns[name] = _as_arrow_column(values, name)
         lengths[name] = len(columns[name])
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
-        raise ValueError(f"all columns must be equally long, got {told}.")
+        shown = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
+        raise ValueError(f"all columns must be equally long, got {shown}.")
     return arrow.table(columns)
 
 

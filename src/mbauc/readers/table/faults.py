@@ -20,7 +20,7 @@ _SKIP = Advice("{on_error} leaves such rows out.", on_error="skip")
 
 
 class RowFault(NamedTuple):
-    """Something that is wrong with some rows."""
+    """A fault of some rows."""
 
     #: Which rows.
     rows: NDArray[np.bool_]
@@ -58,9 +58,9 @@ class SkippedRows:
     def __str__(self) -> str:
         if not self.count:
             return "no rows skipped"
-        told = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
+        reasons = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
         rows = f"{self.count:,} row{'s' if self.count != 1 else ''}"
-        return f"{rows} skipped: {told}. First: " + self.messages[0]
+        return f"{rows} skipped: {reasons}. First: " + self.messages[0]
 
 
 def stop(place: str, reason: str, message: str) -> None:

@@ -62,7 +62,7 @@ class FirstFeatures:
             self._blocks, self._rows = kept, _ROWS  # there are no more rows
 
     def get(self, rows: int | None) -> list[Features] | None:
-        """Features of at least so many of the first rows, or of all there are; None if they were not kept."""
+        """Features of at least ``rows`` of the first rows, or of all there are; None if they were not kept."""
         if self._blocks is None or rows is None or rows > self._rows:
             return None
         return [

@@ -82,7 +82,7 @@ def render(study: Results[Settings], folder: Path) -> list[Path]:
 def one_run(benchmark: Benchmark, dataset: str, number: int, folder: Path | None) -> Record:
     """AUC of the printed methods for each share of the training rows, the smaller within the larger.
 
-    Settings and the largest values that columns are divided by are those of the whole training set of a run.
+    Settings, and the largest values that columns are divided by, come from the whole training set of a run.
     """
     settings = benchmark.settings
     whole = split_rows(dataset, number, settings, folder)

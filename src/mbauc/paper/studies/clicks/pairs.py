@@ -1,4 +1,4 @@
-"""Pairs of a click log, chunk by chunk, as something that multiplies vectors; in bounded memory."""
+"""Pairs of a click log, chunk by chunk, as a linear operator in bounded memory."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class ClickSet:
 def synthetic(
     shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS
 ) -> ClickSet:
-    """A made-up log of a shape with so many training rows, or as many as the paper has if that is less."""
+    """A synthetic log of a shape with ``rows`` training rows, or the paper's number if that is less."""
     paper = shape.replace("-", " ")
     train = min(rows, CLICK_ROWS[paper])
     test = min(max(train // _TEST_SHARE, _FEWEST_TEST), _MOST_HELD)
@@ -187,7 +187,7 @@ def _in_memory(
     seed: int,
     wide: ClickSet | None = None,
 ) -> ClickSet:
-    """Rows in memory, those of the training part in random order."""
+    """Rows in memory, the training rows in random order."""
     order = np.arange(y.size)
     order[:train] = np.random.default_rng([seed, 5]).permutation(train)
     X, y = X[order], y[order].astype(np.int8)

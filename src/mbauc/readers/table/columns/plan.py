@@ -50,7 +50,7 @@ class Column:
 
     @property
     def text_names(self) -> list[str]:
-        """Names of the texts that it gives: its own, those of its parts if it is a time, none if numeric."""
+        """Names of the texts that it gives: its own, its parts' if it is a time, none if numeric."""
         if self.kind == "time":
             return [f"{self.name}.{part}" for part in parts_of(self.form)]
         return [self.name] if self.kind == "category" else []
@@ -84,8 +84,8 @@ class ColumnPlan:
 
     def with_widths(self, becomes: Mapping[str, str]) -> ColumnPlan:
         """The same plan that also says what features become."""
-        told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
-        return replace(self, columns=tuple(told))
+        columns = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
+        return replace(self, columns=tuple(columns))
 
     @property
     def basis(self) -> str:
@@ -100,13 +100,13 @@ class ColumnPlan:
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
-        told = (
+        texts = (
             "  ".join(
                 [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[4]]
             ).rstrip()
             for line in lines
         )
-        return "\n".join([*told, f"({self.basis})"])
+        return "\n".join([*texts, f"({self.basis})"])
 
 
 def override_advice(column: Column) -> Advice:

@@ -24,7 +24,7 @@ _FEW = 20
 ID_ROWS = 100
 #: Share of distinct values from which a column is an id.
 ID_SHARE = 0.95
-#: Whole numbers beyond this cannot be told apart as floating-point numbers.
+#: Whole numbers beyond this are no longer distinct as floating-point numbers.
 EXACT = 2**53
 
 _ID_WORDS = {"id", "uid", "uuid", "guid"}

@@ -68,7 +68,7 @@ def sparse_rows(
     numbers : ndarray of shape (k, n)
         Numeric features; zeros are no entries.
     number_columns : ndarray of shape (k,)
-        Their columns, ascending and apart from those of the keys.
+        Their columns, ascending and different from the columns of the keys.
     n_features : int
         Number of columns.
     sort : bool

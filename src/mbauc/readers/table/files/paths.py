@@ -57,7 +57,7 @@ class TableFile:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether its first bytes are those of a Parquet file."""
+        """Whether its first bytes mark a Parquet file."""
         if self.member:
             return False
         with open(self.path, "rb") as stream:
