@@ -1,4 +1,4 @@
-"""A fit to a source of blocks: larger than memory if need be, and gone on with after a kill."""
+"""A fit to a source of blocks: larger than memory if need be, and resumed after a kill."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ Array = NDArray[np.float64]
 _SOLVER = "solver"
 
 
-def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
-    if "solver" in settled:
-        Choice("gram", "matrix-free").check(str(settled["solver"][0]), "solver")
+def _check_solver(decided: Mapping[str, NDArray[Any]]) -> None:
+    if "solver" in decided:
+        Choice("gram", "matrix-free").check(str(decided["solver"][0]), "solver")
 
 
-#: What the first run has settled: whole numbers, and the solver with the reason for it.
-_SETTLED = Arrays(
+#: What the first run has decided: whole numbers, and the solver with the reason for it.
+_DECIDED = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={
         "solver": ArrayOf("U", (2,)),
@@ -116,16 +116,16 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
+        self._decided = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECIDED)) or {}
         self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
 
     def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
-        if name not in self._settled:
-            self._settled[name] = np.asarray(make())
+        if name not in self._decided:
+            self._decided[name] = np.asarray(make())
             if self.checkpoint is not None:
-                self.checkpoint.save(DECISIONS, self._settled)
-        return self._settled[name]
+                self.checkpoint.save(DECISIONS, self._decided)
+        return self._decided[name]
 
     def seed(self, random_state: Any) -> Any:
         """What to draw with: where nothing is given, a later run draws what the first one drew."""

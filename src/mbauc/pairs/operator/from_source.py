@@ -202,7 +202,7 @@ class _Reading:
     # -- with one ------------------------------------------------------------------------------------------
 
     def write(self, path: Path) -> list[Chunk]:
-        """Rows in a file that is written now, or gone on with."""
+        """Rows in a file that is written now, or resumed."""
         now = fingerprint_as_json(self._source)
         writer = RowCacheWriter(path, self._header(now), self._n_threads)
         try:
