@@ -19,13 +19,7 @@ _OVERRULE = "(overrule with --types NAME=category, numeric, time, id … or --ig
 
 
 def column_table(plan: Any) -> str:
-    """The plan of the columns; with what overrules each guess, where that fits into the lines of the screen.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        Of a table.
-    """
+    """The plan of the columns as lines, with how to override each guess where that fits on the screen."""
     width = shutil.get_terminal_size().columns
     from mbauc.readers.table.columns.plan import override_advice
 

@@ -42,17 +42,7 @@ _NARROW = 40
 
 
 class Room:
-    """How far a limit of memory goes.
-
-    Parameters
-    ----------
-    limit : int or None
-        Bytes that the process may take; None for no limit.
-    paths : list of str
-        Files that are read.
-    options : Namespace
-        What the files are, and how text is read.
-    """
+    """How far a limit of memory goes (in bytes, None for no limit) for files and their options."""
 
     def __init__(self, limit: int | None, paths: list[str], options: argparse.Namespace) -> None:
         self._limit, self._base, self._columns = limit, 0, 0
@@ -75,17 +65,7 @@ class Room:
         return max(SHORT_BLOCKS * _NARROW // max(self._columns, _NARROW), _FEWEST)
 
     def require_for(self, source: Any, *, gram: bool, test_rows: int) -> None:
-        """Raise if a fit to a source, by products or from Σ, cannot do with it.
-
-        Parameters
-        ----------
-        source : Source
-            The rows, opened.
-        gram : bool
-            Whether Σ was asked for.
-        test_rows : int
-            Rows whose scores are held for the test.
-        """
+        """Raise if the limit is too small for a fit, matrix-free or from Σ, and for its test rows."""
         columns = int(source.n_features)
         base = self._base + _TESTED * max(test_rows - _FEW_TESTED, 0)
         self._require(base + _COLUMN * max(columns - _FEW_COLUMNS, 0), f"with {columns:,} columns")

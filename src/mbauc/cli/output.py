@@ -19,13 +19,7 @@ class Usage(Exception):
 
 
 class Output:
-    """Speaks to people on the terminal, or to scripts in one JSON object at the end.
-
-    Parameters
-    ----------
-    as_json : bool
-        Whether to keep quiet until the end.
-    """
+    """Speaks to people on the terminal, or to scripts in one JSON object at the end."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json

@@ -33,13 +33,7 @@ LAYOUT = Tagged(
 
 
 def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
-    """What ``to_dict`` of a layout gave.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
-    """
+    """A layout from what its ``to_dict`` gave; a ValueError for anything else."""
     LAYOUT.check(description, "layout")
     if description["kind"] == "libsvm":
         return LibsvmLayout(description["n_features"], description["zero_based"])

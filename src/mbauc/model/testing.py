@@ -37,20 +37,7 @@ class Tested:
 
 
 def select_held_out(model: RankerModel, source: Source) -> Source:
-    """Those rows of the files that a model was trained on which the training held out, and never saw.
-
-    Parameters
-    ----------
-    model : RankerModel
-        As it came from :func:`mbauc.model.training.train`, not updated or merged since.
-    source : Source
-        All rows of the same files, in the same order.
-
-    Raises
-    ------
-    ValueError
-        If no rows were held out, or the files are others.
-    """
+    """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
     if not isinstance(drawn, dict):
         raise ValueError("the training of this model held no rows out, or it has learned more since.")

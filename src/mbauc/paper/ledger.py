@@ -75,13 +75,7 @@ class Ledger:
             os.truncate(self._path, journal.end)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a finished task; it is on disk when this returns.
-
-        Raises
-        ------
-        DiskFullError
-            If it cannot be written; the tasks before it are kept.
-        """
+        """Add a finished task; it is on disk when this returns. On a full disk the tasks before it are kept."""
         text = json.dumps(record, separators=(",", ":"))
         with open(self._path, "r+b", buffering=0) as stream:
             advice = "The tasks before are kept: make room, and the same call resumes from there"

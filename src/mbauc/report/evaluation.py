@@ -99,19 +99,7 @@ class Evaluation:
 
 
 def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluation:
-    """Measure a model on rows; ``O(n log n)``, about three copies of the scores.
-
-    Parameters
-    ----------
-    model : RankerModel
-        What the scores are of.
-    y, s, weight
-        As for :func:`mbauc.report.report_html`.
-
-    Returns
-    -------
-    Evaluation
-    """
+    """Measure a model on labels, scores and weights; ``O(n log n)``, about three copies of the scores."""
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
     calibration = reliability(_probabilities(model, ranked))

@@ -35,15 +35,7 @@ _FOR_ALL = (
 
 
 class Section(NamedTuple):
-    """A part of the page.
-
-    Attributes
-    ----------
-    name, heading, content : str
-        Id, heading and what stands below it.
-    inner : tuple of Section
-        Sections within it, after the content.
-    """
+    """A part of the page: id, heading, what stands below it, and sections within it."""
 
     name: str
     heading: str

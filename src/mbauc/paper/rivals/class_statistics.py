@@ -82,13 +82,7 @@ class StatisticsRanker(OnlineRanker):
 
 
 def empty_statistics(n_features: int, rank: int | None) -> dict[str, Array | None]:
-    """Statistics of no rows; the first axis is the class, positive second.
-
-    Raises
-    ------
-    MemoryError
-        If two d×d matrices do not fit.
-    """
+    """Statistics of no rows; the first axis is the class, positive second. A MemoryError if they do not fit."""
     common = {"counts": np.zeros(2), "means": np.zeros((2, n_features)), "spreads": np.zeros(2)}
     if rank is not None:
         sketches = np.zeros((2, n_features, int(rank)))

@@ -33,15 +33,7 @@ _FIRST_BYTES = 1 << 18
 
 @dataclass(frozen=True)
 class Skipped:
-    """Lines that were passed over.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    examples : tuple of str
-        What was wrong with the first five.
-    """
+    """How many lines were skipped, and what was wrong with the first five."""
 
     count: int = 0
     examples: tuple[str, ...] = ()

@@ -32,17 +32,7 @@ class RowFault(NamedTuple):
 
 @dataclass
 class SkippedRows:
-    """Rows that were left out of a pass over the data.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    reasons : dict
-        How many for each kind of fault.
-    messages : list of str
-        The first ten, with their places.
-    """
+    """Rows left out of a pass over the data: how many, how many by reason, and the first ten messages."""
 
     count: int = 0
     reasons: dict[str, int] = field(default_factory=dict)

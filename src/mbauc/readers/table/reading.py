@@ -72,15 +72,7 @@ class TableReader:
                     )
 
     def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
-        """Blocks of rows that can be used; what cannot is reported.
-
-        Parameters
-        ----------
-        report : callable
-            Called with rows that cannot be used.
-        more : sequence of str
-            Columns to read besides those that are used, as they stand in the files.
-        """
+        """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""
         used = [self.labels.name] if self.labels else []
         used += [self.weight] if self.weight else []
         columns = list(dict.fromkeys([*used, *(column.name for column in self.columns), *more]))
@@ -115,15 +107,7 @@ class TableReader:
 
 
 class _RowCount:
-    """Numbers the rows of a file, from ``first`` on, though its reader drops some of them.
-
-    Parameters
-    ----------
-    first : int
-        Rows of earlier files.
-    report : callable
-        Called with rows that the reader drops.
-    """
+    """Numbers the rows of a file, from ``first`` on, and reports the rows that its reader drops."""
 
     def __init__(self, first: int, report: Report) -> None:
         self._next, self._report = first, report

@@ -38,15 +38,7 @@ class Features(NamedTuple):
 
 
 def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Features, list[RowFault]]:
-    """Feature columns of an Arrow table; values that do not fit come back as faults.
-
-    ``O(n)`` time for each column.
-
-    Raises
-    ------
-    ValueError
-        If a column has a type that never fits.
-    """
+    """Feature columns of an Arrow table; values that do not fit come back as faults, wrong types raise."""
     found = Features(table.num_rows, {}, {})
     faults: list[RowFault] = []
     for column in columns:

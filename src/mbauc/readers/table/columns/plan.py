@@ -58,15 +58,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What each column of a table is.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        In the order of the table.
-    rows : int
-        Number of rows that were looked at; 0 if the columns were known.
-    """
+    """What each column of a table is, and how many rows were looked at; 0 if the columns were known."""
 
     columns: tuple[Column, ...]
     rows: int

@@ -88,13 +88,7 @@ def quote_is_open(text: str, delimiter: str) -> bool:
 
 
 def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
-    """The first lines, whole, as text.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or the first one is not UTF-8.
-    """
+    """The first lines, whole, as text; an error if there are none, or the first one is not UTF-8."""
     data = _start(stream)
     if len(data) >= _LONGEST_HEADER:
         raise ValueError(
@@ -150,13 +144,7 @@ def find_separator(head: str, file: TableFile) -> str:
 
 
 def header_names(fields: list[str], file: TableFile) -> list[str]:
-    """Names of columns by the header line; one without a name is called as pandas would, ``Unnamed: 0``.
-
-    Raises
-    ------
-    ValueError
-        If the line looks like a row, or two columns have one name.
-    """
+    """Names of columns by the header line (``Unnamed: 0`` as in pandas); an error if it looks like a row."""
     names = [field.strip() for field in fields]
     if _looks_like_a_row(names):
         shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

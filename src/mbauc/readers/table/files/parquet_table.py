@@ -21,13 +21,7 @@ _VALUES = 1 << 23
 
 
 class ParquetTable:
-    """A table in a Parquet file; only the columns asked for are read.
-
-    Parameters
-    ----------
-    file : TableFile
-        Where it is.
-    """
+    """A table in a Parquet file; only the columns asked for are read."""
 
     def __init__(self, file: TableFile) -> None:
         self.file = file
