@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     )
 
 
-def _make_table(rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
+def _make_table(n_rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
     """Correlated columns of which a dozen are shifted in the 2% of positive rows, with heavy-tailed noise."""
     import numpy as np
 
@@ -122,10 +122,10 @@ def _make_table(rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
     mixing = shape_rng.standard_normal((_COLUMNS, _COLUMNS)) / np.sqrt(_COLUMNS) + np.eye(_COLUMNS)
     shift = np.zeros(_COLUMNS)
     shift[:_INFORMATIVE] = shape_rng.uniform(0.2, 0.6, _INFORMATIVE)
-    X, y = np.empty((rows, _COLUMNS)), np.empty(rows, dtype=np.int64)
-    with progress(rows, "making data", show=verbose, delay=0.0) as advance:
-        for start in range(0, rows, _BLOCK):
-            part = slice(start, min(start + _BLOCK, rows))
+    X, y = np.empty((n_rows, _COLUMNS)), np.empty(n_rows, dtype=np.int64)
+    with progress(n_rows, "making data", show=verbose, delay=0.0) as advance:
+        for start in range(0, n_rows, _BLOCK):
+            part = slice(start, min(start + _BLOCK, n_rows))
             rng = np.random.default_rng([seed, 1, start])
             y[part] = rng.random(part.stop - part.start) < _POSITIVE
             noise = rng.standard_t(8, size=(part.stop - part.start, _COLUMNS))

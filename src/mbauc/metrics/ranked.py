@@ -38,9 +38,9 @@ class ClassScores(NamedTuple):
         """Weight of all rows."""
         return float(self.values.size if self.up_to is None else self.up_to[-1])
 
-    def first(self, rows: Any) -> Any:
-        """Weight of the ``rows`` lowest rows."""
-        return np.asarray(rows, dtype=np.float64) if self.up_to is None else self.up_to[rows]
+    def first(self, n_rows: Any) -> Any:
+        """Weight of the ``n_rows`` lowest rows."""
+        return np.asarray(n_rows, dtype=np.float64) if self.up_to is None else self.up_to[n_rows]
 
     def weights(self) -> Array:
         """Weight of each row."""

@@ -73,14 +73,14 @@ def _coarser(bins: _Bins) -> _Bins:
     return _runs(keys, bins.counts, bins.rows)
 
 
-def _runs(keys: Keys, counts: Array | None, rows: int) -> _Bins:
+def _runs(keys: Keys, counts: Array | None, n_rows: int) -> _Bins:
     """Sorted keys, each once, and what they count together; without counts each counts one."""
     if keys.size == 0:
         return _NONE
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     if counts is None:
-        return _Bins(keys[starts], np.diff(starts, append=keys.size).astype(np.float64), rows)
-    return _Bins(keys[starts], np.add.reduceat(counts, starts), rows)
+        return _Bins(keys[starts], np.diff(starts, append=keys.size).astype(np.float64), n_rows)
+    return _Bins(keys[starts], np.add.reduceat(counts, starts), n_rows)
 
 
 def count_scores(values: Array, positive: NDArray[np.bool_], weight: Array | None, shift: int) -> BinState:

@@ -146,17 +146,17 @@ def slider_limits(negatives: float) -> list[float]:
     return sorted(limit for limit in limits if limit * negatives >= 1)
 
 
-def slider_alarms(rows: float) -> list[float]:
+def slider_alarms(n_rows: float) -> list[float]:
     """Numbers of alarms that get a threshold of their own: the positions of the slider, and round numbers."""
-    decades = range(slider_decades(rows))
+    decades = range(slider_decades(n_rows))
     alarms = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in range(SLIDER_STEPS * len(decades))}
     alarms |= {float(f"{k}e{decade}") for decade in decades for k in _ROUND}
-    return sorted({float(math.floor(number)) for number in alarms if number <= rows})
+    return sorted({float(math.floor(number)) for number in alarms if number <= n_rows})
 
 
-def slider_decades(rows: float) -> int:
+def slider_decades(n_rows: float) -> int:
     """Powers of ten between one row and all of them, which sliders go through."""
-    return math.ceil(math.log10(max(rows, 10.0)))
+    return math.ceil(math.log10(max(n_rows, 10.0)))
 
 
 def _round_limits(hits: Array, trials: Any) -> Limits:

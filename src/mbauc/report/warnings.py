@@ -59,12 +59,12 @@ def about_rows(ranked: RankedScores, tied: float) -> Iterator[str]:
         )
 
 
-def about_auc(auc: AucInterval, rows: float) -> Iterator[str]:
+def about_auc(auc: AucInterval, size: float) -> Iterator[str]:
     """AUCs that are uncertain, no better than chance, or too good, given the size of the smaller class."""
-    if FEW_ROWS <= rows < enough_rows(auc.auc):
+    if FEW_ROWS <= size < enough_rows(auc.auc):
         yield (
             f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "
-            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(rows)}."
+            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(size)}."
         )
     if auc.high - auc.low > _WIDE:
         yield f"The interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. More rows would narrow it."

@@ -25,7 +25,7 @@ _GROUP_ROWS = 1 << 17
 
 def write_libsvm(
     path: Path,
-    rows: Callable[[int, int], RawBlock],
+    read_rows: Callable[[int, int], RawBlock],
     n_rows: int,
     n_features: int,
     n_threads: int,
@@ -40,7 +40,7 @@ def write_libsvm(
     four_digits(digits)
 
     def lines(piece: range) -> tuple[NDArray[np.uint8], int]:
-        X, y, _ = rows(piece.start, piece.stop)
+        X, y, _ = read_rows(piece.start, piece.stop)
         out = np.empty(longest * X.nnz + 3 * len(piece) + 4, dtype=np.uint8)
         return out[: text(X.indptr, X.indices, y, digits, out)], len(piece)
 

@@ -50,12 +50,12 @@ class Table:
         If a value is NaN or infinite.
     """
 
-    def __init__(self, rows: Block) -> None:
-        self.positive = rows.positive
-        self.X: Any = rows.X
+    def __init__(self, block: Block) -> None:
+        self.positive = block.positive
+        self.X: Any = block.X
         self._values: NDArray[Any] | None = None
-        if is_sparse(rows.X):
-            self.X = canonical_csr(rows.X)
+        if is_sparse(block.X):
+            self.X = canonical_csr(block.X)
             if self.X.dtype.kind != "f":
                 self.X = self.X.astype(np.float64)
             indices = self.X.indices

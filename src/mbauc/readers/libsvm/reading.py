@@ -174,27 +174,27 @@ class Reading:
             yield text[:stop]
             text = text[stop:]
 
-    def _check(self, path: str, text: Text, rows: ParsedRows, lines: int, before: int) -> None:
+    def _check(self, path: str, text: Text, parsed: ParsedRows, lines: int, before: int) -> None:
         """Raise, or take note, if lines are at fault; ``lines`` and ``before`` count lines and rows so far."""
         from mbauc.readers.libsvm import kernels
 
-        if rows.faults and not self._rules.skip:
-            raise ValueError(self._message(path, rows.faults[0], lines, before))
-        self._latest = self.n_rows + self.skipped.count, text, rows
-        if rows.n_faults:
+        if parsed.faults and not self._rules.skip:
+            raise ValueError(self._message(path, parsed.faults[0], lines, before))
+        self._latest = self.n_rows + self.skipped.count, text, parsed
+        if parsed.n_faults:
             known = self.skipped.examples
             more = [
-                self._message(path, fault, lines, before) for fault in rows.faults[: REMEMBERED - len(known)]
+                self._message(path, fault, lines, before) for fault in parsed.faults[: REMEMBERED - len(known)]
             ]
-            self.skipped = Skipped(self.skipped.count + rows.n_faults, (*known, *more))
-        self.queries += rows.queries
-        strange = None if self._labels is None else self._labels.see(rows.labels)
+            self.skipped = Skipped(self.skipped.count + parsed.n_faults, (*known, *more))
+        self.queries += parsed.queries
+        strange = None if self._labels is None else self._labels.see(parsed.labels)
         if strange is not None and self._labels is not None:
-            place = int(rows.places[strange])
+            place = int(parsed.places[strange])
             line = lines + kernels.count(text[:place])[0] + 1
             raise ValueError(
                 f"{path}, line {line:,}: "
-                + self._labels.too_many(float(rows.labels[strange]))
+                + self._labels.too_many(float(parsed.labels[strange]))
                 + f" {before + strange:,} rows read before it."
             )
 
@@ -211,11 +211,11 @@ class Reading:
         return said + " As the label of a row to score any number will do, such as 0."
 
 
-def _find_faulty(text: Text, rows: ParsedRows) -> NDArray[np.int64]:
+def _find_faulty(text: Text, parsed: ParsedRows) -> NDArray[np.int64]:
     """Where the lines start that are neither rows nor blank nor comments."""
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    others = np.flatnonzero(~np.isin(starts, rows.places))
+    others = np.flatnonzero(~np.isin(starts, parsed.places))
     return np.array(
         [starts[k] for k in others.tolist() if text[starts[k] : ends[k]].tobytes().partition(b"#")[0].strip()],
         dtype=np.int64,

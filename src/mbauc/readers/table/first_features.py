@@ -61,9 +61,9 @@ class FirstFeatures:
         if kept is not None and self._blocks is None:
             self._blocks, self._rows = kept, _ROWS  # there are no more rows
 
-    def get(self, rows: int | None) -> list[Features] | None:
-        """Features of at least ``rows`` of the first rows, or of all there are; None if they were not kept."""
-        if self._blocks is None or rows is None or rows > self._rows:
+    def get(self, n_rows: int | None) -> list[Features] | None:
+        """Features of at least ``n_rows`` of the first rows, or of all there are; None if they were not kept."""
+        if self._blocks is None or n_rows is None or n_rows > self._rows:
             return None
         return [
             Features(

@@ -166,7 +166,7 @@ def _split(
     n_features: int,
     train: int,
     test: int,
-    rows: Callable[[int, int], RawBlock],
+    read_rows: Callable[[int, int], RawBlock],
     data: str,
     best_auc: Callable[[], float] | None = None,
     wide: ClickSet | None = None,
@@ -174,7 +174,9 @@ def _split(
     validation = min(train // _VALIDATION_SHARE, _MOST_HELD)
     fit = train - validation
     chunks = max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
-    return ClickSet(key, title, paper, n_features, fit, validation, test, chunks, rows, data, best_auc, wide)
+    return ClickSet(
+        key, title, paper, n_features, fit, validation, test, chunks, read_rows, data, best_auc, wide
+    )
 
 
 def _in_memory(
