@@ -31,7 +31,7 @@ def write_libsvm(
     n_threads: int,
     verbose: bool,
 ) -> int:
-    """Write hashed rows, made by ``rows`` from their first and last numbers; returns how many."""
+    """Write hashed rows, made by ``read_rows`` from their first and last numbers; returns how many."""
     from mbauc.paper.clicks.text_kernels import four_digits, text
 
     # a space, digits, a colon and a 1

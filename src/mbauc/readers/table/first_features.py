@@ -62,7 +62,7 @@ class FirstFeatures:
             self._blocks, self._rows = kept, _ROWS  # there are no more rows
 
     def get(self, n_rows: int | None) -> list[Features] | None:
-        """Features of at least ``n_rows`` of the first rows, or of all there are; None if they were not kept."""
+        """Features of at least ``n_rows`` first rows, or of all there are; None if they were not kept."""
         if self._blocks is None or n_rows is None or n_rows > self._rows:
             return None
         return [
