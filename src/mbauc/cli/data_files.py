@@ -55,7 +55,7 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
 def _open_locked(path: Path) -> IO[bytes]:
     """A new file that others leave alone as long as this process lives."""
     stream = open(path, "wb")  # noqa: SIM115
-    while not hold(stream):  # it was taken for one that somebody had left
+    while not hold(stream):  # another process took it for a leftover and removed it
         stream.close()
         path.parent.mkdir(mode=0o700, exist_ok=True)
         stream = open(path, "wb")  # noqa: SIM115

@@ -31,7 +31,7 @@ Exit codes: 0 done; 1 the data, a file or a missing package stopped it; 2 wrong 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if arguments is None:
         for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter is no reason to stop
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except Usage as error:
             return fail(2, str(error), f"mbauc {options.command}: ")
         except BrokenPipeError:
-            # whoever read our output has seen enough; leave nothing for the interpreter to flush
+            # the reader of our output has closed it; leave nothing for the interpreter to flush
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         except (ValueError, OSError, ImportError, MemoryError) as error:

@@ -162,7 +162,7 @@ def _shortest(cut: float, s: Any) -> str:
 
 
 def _set(options: argparse.Namespace) -> int:
-    """Write a model with a cut that somebody chose."""
+    """Write a model with a threshold set by hand."""
     for name in ("false_alarm", "confidence"):
         if getattr(options, name) is not None:
             raise Usage(f"--at makes no promise; leave out --{name.replace('_', '-')}, or leave out --at.")

@@ -129,7 +129,7 @@ def lift_at(ranked: RankedScores, share: float) -> Lift:
     return Lift(share, found, found / share)
 
 
-# -- where scores lie -----------------------------------------------------------------------------------------
+# -- score histograms -----------------------------------------------------------------------------------------
 
 
 class Histogram(NamedTuple):
@@ -183,7 +183,7 @@ def round_step(least: float) -> float:
     return float(next(unit * k for k in (1, 2, 5, 10) if unit * k >= least * (1 - 1e-9)))
 
 
-# -- over a penalty -------------------------------------------------------------------------------------------
+# -- penalty path ---------------------------------------------------------------------------------------------
 
 
 class PenaltyPath(NamedTuple):

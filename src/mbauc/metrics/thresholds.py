@@ -176,7 +176,7 @@ def _plain(values: Any) -> Any:
     return int(value) if value.is_integer() else value
 
 
-# -- one of them ----------------------------------------------------------------------------------------------
+# -- operating point -------------------------------------------------------------------------------------------
 
 
 class Rate(NamedTuple):

@@ -61,7 +61,7 @@ _TRAINED_ON = Record(
     others=Json(),
 )
 _POINT = Record({"l1": Number(0), "l2": Number(0), "score": _MEASURED}, others=_MEASURED)
-#: A cut that somebody chose promises nothing.
+#: A threshold set by hand promises nothing.
 _SHARE = Nullable(Number(0, 1))
 _THRESHOLD = Record({"value": Number(), "false_alarm": _SHARE, "confidence": _SHARE, "negatives": _WHOLE})
 _SIDE = Either(LABEL, ListOf(LABEL, least=1))

@@ -1,4 +1,4 @@
-"""What a model's record says of a fit; records are for people, and odd entries are no reason to stop."""
+"""What a model's record says of a fit. Records are for people: malformed entries are ignored."""
 
 from __future__ import annotations
 

@@ -84,12 +84,12 @@ def find_repeated_files(records: Iterable[Any]) -> list[str]:
 
 
 def list_names(names: list[str], most: int = 3) -> str:
-    """Some names in words."""
+    """Names as a text, the first few."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _digests(marks: Any) -> Iterator[tuple[int, str]]:
-    """Sizes and digests; a record is for people, and an odd entry is no reason to stop."""
+    """Sizes and digests; a record is for people, and malformed entries are ignored."""
     for entry in marks if isinstance(marks, list) else []:
         if isinstance(entry, dict):
             size, digest = entry.get("bytes"), entry.get("digest")

@@ -173,7 +173,7 @@ def _note_threshold(record: dict[str, Any], models: list[RankerModel]) -> None:
 
 
 def _entries(record: dict[str, Any], name: str) -> list[Any]:
-    """A list of a record; records are for people, and an odd one is no reason to stop."""
+    """A list of a record; records are for people, and malformed ones are ignored."""
     found = record.get(name, [])
     return list(found) if isinstance(found, list | tuple) else []
 

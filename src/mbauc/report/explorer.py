@@ -1,4 +1,4 @@
-"""The threshold explorer of a report as HTML: its controls, and what stands there before anybody moves them."""
+"""The threshold explorer of a report as HTML: its controls, and its output before they are moved."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _command(at: OperatingPoint, own: Threshold | None, model_name: str) -> str:
     )
 
 
-# -- what stands there ----------------------------------------------------------------------------------------
+# -- initial output -------------------------------------------------------------------------------------------
 
 
 def _summary(at: OperatingPoint) -> str:

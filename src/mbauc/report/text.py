@@ -73,7 +73,7 @@ def between(low: float, high: float) -> str:
 
 
 def short_percent(value: float) -> str:
-    """A share that somebody set: ``short_percent(0.01)`` is 1%."""
+    """A share that a user set: ``short_percent(0.01)`` is 1%."""
     return f"{100 * value:.6g}%"
 
 

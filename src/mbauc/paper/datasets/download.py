@@ -160,7 +160,7 @@ def _make_room(folder: Path) -> Iterator[Path]:
         except OSError as error:
             raise DownloadError(f"cannot write to {folder}: {error.strerror or error}.") from error
         with room as name, open(Path(name) / _HELD, "wb") as held:
-            if hold(held):  # nobody took it for a leftover before it was locked
+            if hold(held):  # no other process removed it as a leftover before it was locked
                 yield Path(name)
                 return
 
@@ -259,4 +259,4 @@ class _Bar:
         """Nothing to do: :meth:`update` never goes beyond the total."""
 
     def close(self) -> None:
-        """Nothing to do: the bar is closed by whoever made it."""
+        """Nothing to do: the bar is closed where it was made."""

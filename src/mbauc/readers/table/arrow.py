@@ -11,7 +11,7 @@ from typing import Any
 def pyarrow(part: str = "") -> Any:
     """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
 
-    It is loaded when it is first needed: whoever reads LIBSVM text or passes arrays does not wait for it.
+    It is imported when first needed, so that LIBSVM text and arrays do not wait for it.
     """
     name = f"pyarrow.{part}" if part else "pyarrow"
     try:

@@ -1,4 +1,4 @@
-"""Features of the first rows of a table, kept while a pass goes by, so that nobody has to read them again."""
+"""Features of the first rows of a table, kept during a pass, so that they need not be read again."""
 
 from __future__ import annotations
 

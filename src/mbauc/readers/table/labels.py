@@ -70,7 +70,7 @@ def _as_list(positive: Any) -> list[Any]:
 
 
 def _name_missing(labels: Iterable[Any]) -> frozenset[str]:
-    """Spellings of missing values that are labels because somebody names them."""
+    """Spellings of missing values that are labels because the user names them."""
     texts = {label.strip() for label in labels if isinstance(label, str)}
     # who names one of the two signs means both
     signs = {"-"} if "+" in texts else set()
@@ -177,7 +177,7 @@ class TableLabels:
             faults.append(RowFault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
         if self._classes is not None and not self.positive:
             self._check_known(piece, values, codes)
-        if not self.complete:  # while learning, when nobody asks yet
+        if not self.complete:  # still learning: the classes are not known yet
             return np.zeros(codes.size, dtype=np.int8), faults
         wanted = self.positive or [self.classes[1]]
         positive = np.array([label is not None and label in wanted for label in values] + [False])

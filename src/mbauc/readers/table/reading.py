@@ -81,7 +81,7 @@ class TableReader:
         for table in self.tables:
             count = _RowCount(first, report)
             pieces = table.pieces(columns, count.report, coded)
-            # Parquet has nothing to report that somebody could see ahead of its rows
+            # Parquet reports nothing ahead of its rows
             ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
             for piece in cut_blocks(ahead, self.block_rows):
                 rows = self._rows(piece, count.number(piece.places), report)

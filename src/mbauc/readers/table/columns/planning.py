@@ -43,7 +43,7 @@ def plan_tables(
 
 
 def _read_first_rows(tables: Sequence[Table], unread: Collection[str], on_error: str, where: str) -> Any:
-    """The first rows, with all columns of the first file; those that nobody will read are empty."""
+    """The first rows, with all columns of the first file; columns that will not be read are empty."""
     arrow = pyarrow()
     skipped = SkippedRows()
     report: Report = stop if on_error == "stop" else skipped.note

@@ -297,7 +297,7 @@ def _respell(text: str | None, spelling: str) -> str | None:
     if not _NUMBER.fullmatch(bare) or abs(float(bare)) == float("inf"):
         return text
     value = Decimal(bare)
-    # nobody wants a text of a thousand zeros
+    # avoid a text of a thousand zeros
     return _spell_plainly(value) if value.adjusted() > -400 else text
 
 
