@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-faults bench clean
+# the loop of daily work: all but the tests that take long, start Spark or open a browser, with few made-up examples
+FAST := not slow and not spark and not browser and not faults
+
+.PHONY: demo test test-fast test-faults bench clean
 # moments at which each command is hit, and files that are changed at random
 MOMENTS ?= 50
 MUTATIONS ?= 50000
@@ -19,6 +22,13 @@ test: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# types are quick where only a few files have changed
+test-fast: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	EXAMPLES=10 $(BIN)/pytest -m '$(FAST)' tests
 
 # what the daily tests have no time for: signals at any moment, full disks and the like, and made-up files
 test-faults: $(INSTALLED)

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# The same examples on every run, so that a failure is a change; EXPLORE=1 tries new ones.
-settings.register_profile("default", deadline=None, max_examples=60, derandomize="EXPLORE" not in os.environ)
+from shared_data import shared_file, shared_folder  # noqa: F401  fixtures
+
+# The same examples on every run, so that a failure is a change; EXPLORE=1 tries new ones, EXAMPLES=n so many.
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=int(os.environ.get("EXAMPLES", "60")),
+    derandomize="EXPLORE" not in os.environ,
+)
 settings.load_profile("default")
 
 

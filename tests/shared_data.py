@@ -12,14 +12,21 @@ FOLDERS = [
 ]
 
 
-def shared_folder(holding=""):
-    """The first folder that holds a file; skips the test where there is none."""
-    for folder in FOLDERS:
-        if (folder / holding).exists():
-            return folder
-    return pytest.skip(f"{holding or 'real data'} is not here: set MBAUC_DATA to its folder")
+@pytest.fixture
+def shared_folder(request):
+    """Gives the first folder for which ``holds(folder)`` is true; skips the test where there is none."""
+
+    def find(holds, what):
+        assert request.node.get_closest_marker("data"), "mark a test of real data with pytest.mark.data"
+        for folder in FOLDERS:
+            if holds(folder):
+                return folder
+        return pytest.skip(f"{what} is not here: set MBAUC_DATA to its folder")
+
+    return find
 
 
-def shared_file(name):
-    """A file of a real data set; skips the test where it is missing."""
-    return shared_folder(name) / name
+@pytest.fixture
+def shared_file(shared_folder):
+    """Gives a file of a real data set by its name; skips the test where it is missing."""
+    return lambda name: shared_folder(lambda folder: (folder / name).exists(), name) / name

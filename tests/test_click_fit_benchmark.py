@@ -13,6 +13,8 @@ from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
 from mbauc.paper.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 DATA = Rows(rows=3000, columns=60)
 BY_PENALTY = {1.0: 0.80, 0.3: 0.85, 0.1: 0.84, 0.03: 0.70}
 

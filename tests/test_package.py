@@ -1,6 +1,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import mbauc
 
 
@@ -13,6 +15,7 @@ def test_public_names_exist():
     assert mbauc.__version__
 
 
+@pytest.mark.slow
 def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
     loaded = run(
         "import sys, numpy as np, mbauc; "
@@ -24,6 +27,7 @@ def test_neither_importing_nor_a_dense_fit_loads_a_compiler_or_a_plot_library():
     assert loaded.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_importing_the_rivals_loads_no_compiler():
     assert run("import sys, mbauc.paper.rivals; print('numba' in sys.modules)").strip() == "False"
 

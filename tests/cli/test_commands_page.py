@@ -11,6 +11,8 @@ from mbauc.cli.main import main
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

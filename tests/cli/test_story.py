@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from mbauc.cli.main import main
-from shared_data import shared_file
 
 pa = pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
 
-def made_up(folder):
+def made_up(folder, shared_file=None):
     """Two CSV files of an alarm table: numbers, categories, missing values, an id."""
     rng = np.random.default_rng(0)
     paths = []
@@ -33,15 +32,18 @@ def made_up(folder):
     return *paths, ["--label", "click"]
 
 
-def avazu(folder):
+def avazu(folder, shared_file):
     return *cut(shared_file("avazu.first9999.csv.bz2"), folder, "csv", head=True), ["--label", "click"]
 
 
-def criteo(folder):
+def criteo(folder, shared_file):
     """As it comes: without a line of names."""
     names = ["label", *(f"I{k}" for k in range(1, 14)), *(f"C{k}" for k in range(1, 27))]
     train, test = cut(shared_file("criteo.raw8000.tsv.bz2"), folder, "tsv", head=False)
     return train, test, ["--label", "label", "--names", ",".join(names)]
+
+
+ROWS = [made_up, *(pytest.param(rows, marks=pytest.mark.data) for rows in (avazu, criteo))]
 
 
 def cut(path, folder, ending, head):
@@ -63,9 +65,9 @@ def run(capsys, *words):
     return shown.out
 
 
-@pytest.mark.parametrize("rows", [made_up, avazu, criteo])
-def test_the_three_commands_of_the_readme(rows, tmp_path, capsys, monkeypatch):
-    train, test, options = rows(tmp_path)
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_three_commands_of_the_readme(rows, tmp_path, capsys, monkeypatch, shared_file):
+    train, test, options = rows(tmp_path, shared_file)
     model, page, scores = (tmp_path / name for name in ("model.mbauc", "report.html", "scores.parquet"))
 
     told = run(capsys, "fit", train, *options, "-o", model)
@@ -105,10 +107,10 @@ def readme_commands():
     return [line.split("#")[0].split() for line in block.splitlines()]
 
 
-@pytest.mark.parametrize("rows", [made_up, avazu, criteo])
-def test_the_readme_as_written(rows, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("rows", ROWS)
+def test_the_readme_as_written(rows, tmp_path, capsys, monkeypatch, shared_file):
     """Criteo's files have another ending, another label, no names and no id."""
-    train, test, options = rows(tmp_path)
+    train, test, options = rows(tmp_path, shared_file)
     today = test.with_name(f"today{test.suffix}")
     today.write_bytes(test.read_bytes())
     assert train.name == f"train{train.suffix}"

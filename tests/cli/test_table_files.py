@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from mbauc.cli.main import main
-from shared_data import shared_file
 
 pa = pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -53,7 +52,9 @@ def test_scores_with_and_without_the_index_that_pandas_writes(told):
     )
 
 
-def test_census_incomes_as_somebody_kept_them(told):
+@pytest.mark.slow
+@pytest.mark.data
+def test_census_incomes_as_somebody_kept_them(told, shared_file):
     path = shared_file("adult.csv.bz2")
     found = json.loads(
         told("fit", path, "--label", "salary", "--ignore", "salary K$", "-o", "m.mbauc", "--json").out

@@ -79,7 +79,7 @@ def test_usage_is_2_and_data_that_says_no_is_1(rows, tmp_path, capsys):
 
 
 def test_debug_shows_where_an_error_comes_from(rows, tmp_path):
-    with pytest.raises(ValueError, match="z"):
+    with pytest.raises(ValueError, match="there is no column for label 'z'"):
         main(["fit", str(rows), "--label", "z", "-o", str(tmp_path / "m.mbauc"), "--debug"])
 
 
@@ -130,6 +130,7 @@ def started(*words, **options):
     )
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly(rows, tmp_path):
     model = tmp_path / "m.mbauc"
     assert fit(rows, model) == 0
@@ -145,6 +146,7 @@ def test_a_closed_pipe_ends_quietly(rows, tmp_path):
     assert "rror" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_commands_leave_nothing_half_written(rows, tmp_path, number, code):
     model = tmp_path / "m.mbauc"

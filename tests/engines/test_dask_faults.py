@@ -17,6 +17,8 @@ distributed = pytest.importorskip("distributed", reason="needs mbauc[dask]")
 from mbauc.dask import MBAClassifier  # noqa: E402
 from mbauc.pairs.operator import of_parts as products  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 N_PARTS = 6
 
 

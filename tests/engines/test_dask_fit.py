@@ -24,7 +24,7 @@ import mbauc.dask.parts as parts_module  # noqa: E402
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc, roc_auc_interval  # noqa: E402
 from mbauc.dask.parts import DaskParts  # noqa: E402
 
-pytestmark = pytest.mark.usefixtures("client")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
 
 def chunked(X, chunks):

@@ -35,6 +35,7 @@ from mbauc.spark.ml import MBARanker, MBARankerModel  # noqa: E402
 from mbauc.spark.parts import SparkParts  # noqa: E402
 
 pytestmark = [
+    pytest.mark.spark,
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]

@@ -15,6 +15,8 @@ from mbauc.spark.columns import Columns  # noqa: E402
 from mbauc.spark.ml import MBARanker, MBARankerModel  # noqa: E402
 from mbauc.spark.ml_params import SETTINGS  # noqa: E402
 
+pytestmark = pytest.mark.spark
+
 VECTOR = pa.struct(
     [
         ("type", pa.int8()),
@@ -213,7 +215,7 @@ def test_copies_take_extra_params_along():
 def test_strange_params_are_refused(params, said):
     with pytest.raises(TypeError, match=said):
         MBARanker().setParams(**params)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="forces keyword arguments"):
         MBARanker(0.5)
 
 

@@ -4,6 +4,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mbauc import MBAClassifier, MBAClassifierCV, NeymanPearsonClassifier
 
+pytestmark = pytest.mark.slow
+
 
 def _expected_failures(estimator):
     expected = {}

@@ -53,6 +53,7 @@ class TestStopping:
         exact = MBAClassifier().fit(np.delete(X, out, axis=0), np.delete(y, out))
         assert abs(fitted.held_out_auc_.auc - roc_auc(y[out], exact.decision_function(X[out]))) < 0.002
 
+    @pytest.mark.slow
     def test_goes_on_while_the_auc_rises(self):
         X, y = normal_data(70_000, 400, share=0.5, signal=0.06)
         fitted = enough(solver="gram", l2=0.01).fit(X, y)
@@ -85,6 +86,7 @@ class TestStopping:
         assert numbers_of_pairs(100_000, 1) == [1000, 2000, 4000, 8000]
         assert numbers_of_pairs(100_000, 3000) == [4000, 8000]
 
+    @pytest.mark.slow
     def test_without_l2_there_are_at_least_as_many_pairs_as_columns(self):
         X, y = normal_data(20_000, 1200, share=0.5, signal=0.05)
         # fewer would be singular, which is a warning, which is an error here

@@ -45,6 +45,7 @@ class Unfit(Witness):
         raise AssertionError("fitted although it should not have been")
 
 
+@pytest.mark.slow
 def test_the_promise_holds_over_a_thousand_repeats():
     alpha, delta, repeats = 0.1, 0.1, 1000
     broken = 0

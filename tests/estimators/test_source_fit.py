@@ -73,6 +73,7 @@ def test_sampled_pairs_are_the_same_rows_as_from_memory(rows, pairing, weighted)
     assert source.intercept_[0] == pytest.approx(memory.intercept_[0], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_rows_on_disk_give_the_same_bits(rows):
     X, y, _ = rows
     X = sp.vstack([X] * 40, format="csr")
@@ -390,6 +391,7 @@ def _slow_fit(folder, solver, l1, **pipes):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is for POSIX")
 @pytest.mark.parametrize(("solver", "l1", "kills"), [("matrix-free", 0.001, 3), ("gram", 0.0, 2)])
 def test_killed_again_and_again_and_resumed_to_the_same_bits(tmp_path, solver, l1, kills):
@@ -409,6 +411,7 @@ def test_killed_again_and_again_and_resumed_to_the_same_bits(tmp_path, solver, l
     np.testing.assert_array_equal(ranker.fit_source(log, checkpoint=tmp_path).coef_, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
 def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path):
     process = _slow_fit(tmp_path, "matrix-free", 0.0, stderr=subprocess.PIPE)

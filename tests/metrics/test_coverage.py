@@ -23,6 +23,7 @@ def shift(truth):
     return np.sqrt(2.0) * ndtri(truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("positives", "rows", "truths"), [(500, 1000, (0.75, 0.95, 0.98)), (500, 10_000, (0.75, 0.95))]
 )
@@ -112,6 +113,7 @@ def test_the_warning_names_the_line_of_the_caller(rng, metric):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.slow
 def test_where_no_warning_comes_the_interval_holds_the_truth(rng):
     """Around the number of rows from which on an AUC of 0.99 is not warned of."""
     told, hits = 0, 0

@@ -27,7 +27,7 @@ def path(tmp_path):
 
 def test_the_values_of_the_largest_weights_are_named(path, capsys):
     model = path.with_name("m.mbauc")
-    assert main(["fit", str(path), "--label", "click", "--hash-dim", "1000", "-o", str(model)]) == 0
+    assert main(["fit", str(path), "--label", "click", "--hash-dim", "100", "-o", str(model)]) == 0
     capsys.readouterr()
     assert main(["inspect", str(model), "--top", "2", "--json"]) == 0
     first, second = json.loads(capsys.readouterr().out)["weights"]

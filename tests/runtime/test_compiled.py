@@ -9,6 +9,8 @@ import sys
 import pytest
 from numba import config
 
+pytestmark = pytest.mark.slow
+
 LOOPS = """
 import warnings
 import numpy as np

@@ -336,6 +336,7 @@ def run(*arguments, timeout=120):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_kill_9_at_any_moment_changes_no_bit(tmp_path):
     outcomes = run("kills", tmp_path, 10)
@@ -347,6 +348,7 @@ def test_kill_9_at_any_moment_changes_no_bit(tmp_path):
     assert any(outcome["solving"] for outcome in outcomes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_within_its_bound(tmp_path):
     told = run("memory", 24_000_000)

@@ -8,7 +8,6 @@ from mbauc.cli.main import main
 from mbauc.errors import DownloadError
 from mbauc.paper.datasets import names
 from mbauc.paper.datasets.registry import find
-from shared_data import shared_file
 
 
 @pytest.fixture(autouse=True)
@@ -182,7 +181,8 @@ def test_the_variable_names_the_folder(tmp_path, monkeypatch, capsys):
     assert str(tmp_path) in capsys.readouterr().out
 
 
-def test_known_copies_and_table_1_on_real_files(run, tmp_path):
+@pytest.mark.data
+def test_known_copies_and_table_1_on_real_files(run, tmp_path, shared_file):
     shutil.copy(shared_file("bank-additional.zip"), tmp_path)
     code, out, _ = run("check", "bank")
     assert code == 0

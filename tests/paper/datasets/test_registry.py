@@ -17,7 +17,6 @@ from mbauc.paper.datasets.catalogue import ENTRIES
 from mbauc.paper.datasets.files import cache_folder, identify, list_folders
 from mbauc.paper.datasets.registry import Figures, differences, measure
 from mbauc.readers.hashing import fold_columns
-from shared_data import FOLDERS, shared_folder
 
 BENCHMARKS = [
     *("a1a", "a9a", "amazon", "bank", "codrna", "german", "ijcnn", "madelon", "mnist", "mushrooms", "phishing"),
@@ -354,20 +353,18 @@ def test_differences_are_measured_by_the_record():
 # -- the real files ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=[*BENCHMARKS, "svmguide3.author"])
-def real(request):
-    entry = find(request.param)
-    for folder in FOLDERS:
-        try:
-            locate(entry, folder)
-        except NotAvailableError:
-            continue
-        return entry, folder
-    pytest.skip(f"{entry.name} is not on this machine")
+def is_in(entry, folder):
+    try:
+        return bool(locate(entry, folder))
+    except NotAvailableError:
+        return False
 
 
-def test_real_files_are_as_on_record(real):
-    entry, folder = real
+@pytest.mark.data
+@pytest.mark.parametrize("name", [*BENCHMARKS, "svmguide3.author"])
+def test_real_files_are_as_on_record(name, shared_folder):
+    entry = find(name)
+    folder = shared_folder(lambda folder: is_in(entry, folder), name)
     data = load(entry.name, folder)  # a warning would be an error
     assert (data.X.shape, data.X_test.shape) == tuple((n, entry.columns) for n in entry.rows)
     assert isinstance(data.X, np.ndarray) == (entry.columns <= 1000)
@@ -379,15 +376,16 @@ def test_real_files_are_as_on_record(real):
         assert path is None or identify(path, file) in ("original", "copy", "not on record")
 
 
-def test_one_hot_columns_are_those_of_pandas():
+@pytest.mark.data
+def test_one_hot_columns_are_those_of_pandas(shared_file):
     pandas = pytest.importorskip("pandas")
-    folder = shared_folder("bank-additional.zip")
-    with zipfile.ZipFile(folder / "bank-additional.zip") as packed:
+    path = shared_file("bank-additional.zip")
+    with zipfile.ZipFile(path) as packed:
         name = next(n for n in packed.namelist() if PurePosixPath(n).name == "bank-additional-full.csv")
         table = pandas.read_csv(packed.open(name), sep=";")
     y = (table.pop("y") == "yes").to_numpy()
     X = pandas.get_dummies(table, dtype=float).to_numpy()
-    data = load("bank", folder)
+    data = load("bank", path.parent)
     assert data.X.shape[1] == X.shape[1] == 63
     for positive in (0, 1):
         ours = np.vstack([data.X[data.y == positive], data.X_test[data.y_test == positive]])

@@ -11,6 +11,8 @@ from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
 from mbauc.paper.rivals import OAM, OPAUC, AdaOAM, FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def overlapping(rng):

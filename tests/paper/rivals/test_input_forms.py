@@ -5,6 +5,8 @@ import pytest
 from contenders import EVERY, assert_agree, fresh
 from scipy import sparse as sp
 
+pytestmark = pytest.mark.slow
+
 
 def assert_same(name, one, two):
     assert np.abs(one.coef_).max() > 1e-3

@@ -13,7 +13,8 @@ from mbauc.paper.studies.benchmark import figure3, runs, table3
 from mbauc.paper.studies.benchmark.methods import CONVERGED, METHODS, PRINTED, SETTINGS
 from mbauc.paper.studies.benchmark.runs import Benchmark, Settings, is_halved, one_run, run, split_rows
 from mbauc.paper.studies.printed import table3 as printed_table3
-from shared_data import shared_folder
+
+pytestmark = pytest.mark.slow
 
 TINY = Settings(provided_runs=3, halves_runs=4, few=2, thorough=False)
 
@@ -36,11 +37,6 @@ def made_up(monkeypatch):
     yield
     for cached in (runs.load_rows, runs.fingerprint):
         cached.cache_clear()
-
-
-@pytest.fixture
-def data_folder():
-    return shared_folder()
 
 
 # -- the protocol ---------------------------------------------------------------------------------------------
@@ -212,8 +208,9 @@ def test_figure3_is_an_image(made_up, tmp_path):
 # -- the real files -------------------------------------------------------------------------------------------
 
 
-def test_the_author_s_split_gives_the_author_s_figures(data_folder):
-    data = load("svmguide3.author", data_folder)
+@pytest.mark.data
+def test_the_author_s_split_gives_the_author_s_figures(shared_file):
+    data = load("svmguide3.author", shared_file("svmguide3.author.train.bz2").parent)
     aucs = []
     for number in range(200):
         moments = sample_pairs(data.X, data.y, data.y.size, random_state=number)
@@ -246,8 +243,9 @@ def test_the_committed_halves_are_within_two_standard_deviations(committed, data
     assert float(row["auc_mean"]) >= printed - 2 * float(row["auc_std"])
 
 
-def test_the_best_penalty_on_w1a_is_close_to_the_printed_mean(data_folder):
-    part = split_rows("w1a", 0, Settings(), data_folder)
+@pytest.mark.data
+def test_the_best_penalty_on_w1a_is_close_to_the_printed_mean(shared_file):
+    part = split_rows("w1a", 0, Settings(), shared_file("w1a.bz2").parent)
     aucs = []
     for l2 in np.geomspace(10, 1e-3, 17):
         ranker = MBAClassifier(l2=float(l2)).fit(part.X, part.y)

@@ -30,9 +30,10 @@ from mbauc.paper.studies.clicks.runs import one_set, run
 from mbauc.paper.studies.clicks.sets import SETS, ClickSet, criteo_sample, select_sets, synthetic
 from mbauc.rows.source import RawBlock
 from mbauc.solvers import Penalty, solve_elastic_net
-from shared_data import shared_folder
 
 pytest.importorskip("matplotlib")
+
+pytestmark = pytest.mark.slow
 
 TINY = Settings(rows=2000, grid=(1e-3, 1e-2, 1e-1), n_steps=2)
 MADE_UP = ("avazu-app", "avazu-site", "criteo")
@@ -358,13 +359,9 @@ def test_the_command_makes_both_figures(tmp_path, capsys, no_data, monkeypatch):
 # -- real samples ---------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def data_folder():
-    return shared_folder("criteo60k.part1.bz2")
-
-
-def test_the_criteo_sample_is_tested_on_its_last_part(data_folder):
-    sample = criteo_sample(data_folder, seed=0)
+@pytest.mark.data
+def test_the_criteo_sample_is_tested_on_its_last_part(shared_file):
+    sample = criteo_sample(shared_file("criteo60k.part1.bz2").parent, seed=0)
     assert (sample.n_fit, sample.n_validation, sample.n_test) == (36_000, 4_000, 20_000)
     assert sample.n_features == 10_000
     assert sample.wide.n_features == 2**20

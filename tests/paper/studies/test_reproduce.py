@@ -14,6 +14,8 @@ from mbauc.paper.studies.simulation.runs import Settings
 
 pytest.importorskip("matplotlib")
 
+pytestmark = pytest.mark.slow
+
 TINY = Settings(sets=2, train=2000, test=2000)
 
 

@@ -18,6 +18,8 @@ from mbauc.paper.studies.simulation import runs
 from mbauc.paper.studies.simulation.runs import FALSE_ALARMS, Settings, best_possible, run, train_and_test
 from mbauc.runtime.threads import single_threaded_blas
 
+pytestmark = pytest.mark.slow
+
 SMALL = Settings(sets=2, train=2000, test=2000)
 
 

@@ -16,7 +16,6 @@ from mbauc.errors import NonFiniteError
 from mbauc.paper.theory import guaranteed_distance, plan_pairs, weight_bound
 from mbauc.paper.theory.measured import sizes_to_try
 from mbauc.rows.block import Block
-from shared_data import shared_file
 from strategies import tables
 
 
@@ -307,13 +306,10 @@ class TestBadInput:
         assert plan_pairs(twice, y, l1=0.01, l2=0.0, epsilon=0.1).pairs == "all"
 
 
-def a9a():
+@pytest.mark.data
+def test_a9a(shared_file):
     with bz2.open(shared_file("a9a.bz2")) as file:
-        return load_svmlight_file(file, n_features=123)
-
-
-def test_a9a():
-    X, y = a9a()
+        X, y = load_svmlight_file(file, n_features=123)
     plan = plan_pairs(X, y, l2=0.1, delta=0.1, measure=False)
     assert plan.n_pairs == 193_829_520
     assert plan.quantities.smallest == 0.0

@@ -41,6 +41,7 @@ def decimals(draw):
     return draw(SIGNS) + digits + ("" if exponent is None else "".join(map(str, exponent)))
 
 
+@pytest.mark.slow
 @given(decimals())
 @example("0")
 @example("-0")

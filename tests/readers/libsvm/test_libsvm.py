@@ -13,7 +13,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from benchmarks.datasets import folder
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
@@ -24,7 +23,6 @@ from mbauc.readers import LibsvmSource, RawBlock, read_libsvm
 from mbauc.readers.compressed import archive_kind
 from mbauc.readers.libsvm import lines, parsing, reading
 
-DATA = folder()
 LARGEST = 2**31 - 1
 
 
@@ -173,6 +171,7 @@ def texts(draw, first=1, ordered=True, with_queries=False, largest=40):
 # -- valid input -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from([0, 1]), st.sampled_from(["auto", True, False]))
 def test_equals_scikit_learn(place, data, first, zero_based):
     if zero_based is False:
@@ -715,12 +714,9 @@ def test_leaving_a_compressed_file_early(tmp_path):
 
 # -- real files ----------------------------------------------------------------------------------------------
 
-real = pytest.mark.skipif(
-    DATA is None, reason="the public data sets are not here; set MBAUC_DATA to their folder"
-)
 
-
-@real
+@pytest.mark.slow
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "options", "shape", "classes", "zero_based", "ratio"),
     [
@@ -735,8 +731,8 @@ real = pytest.mark.skipif(
         ("german.numer", {}, (1000, 24), (-1, 1), False, 2.33),
     ],
 )
-def test_real_files(name, options, shape, classes, zero_based, ratio):
-    path = DATA / f"{name}.bz2"
+def test_real_files(shared_file, name, options, shape, classes, zero_based, ratio):
+    path = shared_file(f"{name}.bz2")
     source = LibsvmSource(path, block_rows=1000, **options)
     assert (source.n_rows, source.n_features, source.zero_based) == (*shape, zero_based)
     assert classes is None or source.classes == classes

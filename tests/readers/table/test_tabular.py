@@ -17,7 +17,6 @@ from mbauc.errors import DataWarning
 from mbauc.metrics import roc_auc
 from mbauc.readers import TableSource
 from reference import slow_hash
-from shared_data import shared_file
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
@@ -228,6 +227,7 @@ TYPES = dict.fromkeys(["word", "flag", "code", "day"], "category") | dict.fromke
 MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 
 
+@pytest.mark.slow
 @MANY
 @given(frames(), SETTINGS, st.integers(1, 13))
 def test_any_block_size_gives_the_same_matrix(tmp_path, table, how, block_rows):
@@ -487,7 +487,8 @@ def test_blocks_are_bounded_however_long_the_file(tmp_path, rng):
 # -- real data ---------------------------------------------------------------------------------------------
 
 
-def test_avazu():
+@pytest.mark.data
+def test_avazu(shared_file):
     path = shared_file("avazu.first9999.csv.bz2")
     source = TableSource(path, label="click", hash_dim=200)
     kinds = {column.name: column.kind for column in source.plan.columns}
@@ -505,7 +506,8 @@ def test_avazu():
     assert roc_auc(y[test], ranker.decision_function(X[test])) > 0.6
 
 
-def test_criteo():
+@pytest.mark.data
+def test_criteo(shared_file):
     path = shared_file("criteo.raw8000.tsv.bz2")
     names = ["label", *(f"I{k}" for k in range(1, 14)), *(f"C{k}" for k in range(1, 27))]
     source = TableSource(path, label="label", names=names)
@@ -519,7 +521,8 @@ def test_criteo():
     assert (y == 0).sum() / (y == 1).sum() == pytest.approx(3.63, abs=0.005)
 
 
-def test_bank_marketing():
+@pytest.mark.data
+def test_bank_marketing(shared_file):
     path = shared_file("bank-additional.zip")
     source = TableSource(
         path / "bank-additional" / "bank-additional-full.csv", label="y", encode="onehot", scale=None
