@@ -14,27 +14,27 @@ from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitting import (
     PairSettings,
-    moments_of_rows,
+    build_moments,
+    build_operator,
+    build_sample_pairs,
     open_all_pairs,
-    operator_of_rows,
-    pairs_of_sample,
 )
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
     SourceRun,
     check_source,
+    expected_rows,
     first_block,
     is_source,
-    rows_of,
     show_auc,
     source_run,
 )
 from mbauc.estimators.validation import (
     check_factors,
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
@@ -237,7 +237,7 @@ class MBAClassifier(MomentRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> MBAClassifier:
         """Fit to all rows at once, forgetting any earlier fit.
 
@@ -263,8 +263,8 @@ class MBAClassifier(MomentRanker):
             return self.fit_source(X)
         self._check_settings()
         forget_path(self)
-        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
-        with columns_named(X):
+        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
+        with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
                 fit_enough(self, block, lambda pairs: self._solve(pairs, factors))
@@ -275,7 +275,7 @@ class MBAClassifier(MomentRanker):
         self.classes_ = classes
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_source(
         self,
         source: Source,
@@ -333,7 +333,7 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(rows.schema)
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifier:
         """Fit to rows in parts, on a cluster for instance; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
@@ -366,11 +366,11 @@ class MBAClassifier(MomentRanker):
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         memory = parse_memory(None) if memory is None else memory
-        settings = PairSettings.of(self, run.n_threads)
+        settings = PairSettings.from_estimator(self, run.n_threads)
         if not settings.are_all and isinstance(rows.parts, MemoryParts):
             [block] = rows.parts.items
             self.solver_ = self._choose_solver(rows, memory, limited, block.X)
-            draw = moments_of_rows if self.solver_.name == "gram" else operator_of_rows
+            draw = build_moments if self.solver_.name == "gram" else build_operator
             drawn: Any = draw(block, settings, self.random_state)
             self._solve(drawn.closed() if self.within_block else drawn, factors, run)
             return np.asarray(rows.classes)
@@ -378,10 +378,10 @@ class MBAClassifier(MomentRanker):
             with rows.in_order() as ordered:
                 sample, counts = draw_sample(ordered, int(self.pairs), run.seed(self.random_state))
             self.solver_ = self._choose_solver(rows, memory, limited, sample.block.X)
-            self._solve(pairs_of_sample(sample, counts, self.solver_.name, settings), factors, run)
+            self._solve(build_sample_pairs(sample, counts, self.solver_.name, settings), factors, run)
             return counts.classes
         # what is free may have changed since an earlier run, and rows may be in its states by now
-        name, reason = run.once(
+        name, reason = run.make_once(
             "solver", lambda: self._choose_solver(rows, memory, limited, keep=keep_moments)
         ).tolist()
         self.solver_ = SolverChoice(name, reason)
@@ -404,11 +404,13 @@ class MBAClassifier(MomentRanker):
                 require_gram_room(n_features, memory)
             if self.solver != "auto":
                 return SolverChoice(self.solver, "as asked for")
-            workload = Workload.of(first_block(parts.source).X, rows_of(parts.source), in_blocks=True)
+            workload = Workload.from_matrix(
+                first_block(parts.source).X, expected_rows(parts.source), in_blocks=True
+            )
         elif drawn is not None:
-            workload = Workload.of(drawn, 2 * int(self.pairs))
+            workload = Workload.from_matrix(drawn, 2 * int(self.pairs))
         elif isinstance(parts, MemoryParts):
-            workload = Workload.of(parts.items[0].X, None)
+            workload = Workload.from_matrix(parts.items[0].X, None)
         if workload is None:
             return choose_cluster_solver(self.solver, n_features, parts.largest_result)
         return choose_solver(
@@ -421,7 +423,7 @@ class MBAClassifier(MomentRanker):
             keep_moments=keep,
         )
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
         """Fit to moments that were accumulated elsewhere: on other machines, on other days, block by block.
 
@@ -450,7 +452,7 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(Schema(moments.n_features))
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def partial_fit(
         self,
         X: Any,
@@ -485,14 +487,14 @@ class MBAClassifier(MomentRanker):
                 "fit with solver='gram', or make a new one for the stream."
             )
         self.solver_ = SolverChoice("gram", "the blocks of a stream add up to moments")
-        known = self._known_classes(y, classes, first)
-        block, known = validated_training_data(self, X, y, sample_weight, reset=first, classes=known)
+        known = self._resolve_classes(y, classes, first)
+        block, known = validate_training_data(self, X, y, sample_weight, reset=first, classes=known)
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
-        with columns_named(X):
-            moments = moments_of_rows(block, PairSettings.of(self), seed)
+        with name_columns(X):
+            moments = build_moments(block, PairSettings.from_estimator(self), seed)
         if self.within_block:
             moments = moments.closed()
         if not first:

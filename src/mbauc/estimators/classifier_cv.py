@@ -26,15 +26,15 @@ from mbauc.estimators.cross_validation.search import (
     Part,
     SplitProblems,
 )
-from mbauc.estimators.cross_validation.splits import Split, given_splits, stratified_splits
-from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows
+from mbauc.estimators.cross_validation.splits import Split, collect_splits, draw_stratified_splits
+from mbauc.estimators.fitting import PairSettings, build_moments, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.source_fit import check_source, rows_of
+from mbauc.estimators.source_fit import check_source, expected_rows
 from mbauc.estimators.validation import (
     check_factors,
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
@@ -180,7 +180,7 @@ class MBAClassifierCV(MomentRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> MBAClassifierCV:
@@ -198,13 +198,13 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         self._check_settings()
-        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
+        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
         factors = check_factors(self.penalty_factors, block.n_features)
         rng = generator(self.random_state)
         rounds = self._rounds(block, groups, rng)
-        settings = PairSettings.of(self)
-        self.solver_ = self._chosen_solver(block, rounds)
-        with columns_named(X):
+        settings = PairSettings.from_estimator(self)
+        self.solver_ = self._choose_solver(block, rounds)
+        with name_columns(X):
             flat = [split for splits in rounds for split in splits]
             if self.solver_.name == "gram":
                 total, parts = self._accumulate(block, settings, rounds, rng)
@@ -213,7 +213,7 @@ class MBAClassifierCV(MomentRanker):
                 found = OperatorSplits(
                     block,
                     flat,
-                    lambda subset: operator_of_rows(block, settings, rng, subset),
+                    lambda subset: build_operator(block, settings, rng, subset),
                     factors,
                     self._scaling(),
                 )
@@ -221,7 +221,7 @@ class MBAClassifierCV(MomentRanker):
         self.classes_ = classes
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_source(self, source: Source) -> MBAClassifierCV:
         """Choose the penalties and fit to all rows of a source of blocks, such as files.
 
@@ -240,10 +240,10 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         check_source(source)
-        show, many = bool(self.verbose), rows_of(source) > _MANY
+        show, many = bool(self.verbose), expected_rows(source) > _MANY
         return self.fit_parts(rows_in_source(source, with_ids=many, title="cross-validation", show=show))
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifierCV:
         """Choose the penalties and fit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
@@ -277,12 +277,12 @@ class MBAClassifierCV(MomentRanker):
         self.solver_ = choose_cluster_solver(
             self.solver, schema.n_features, rows.parts.largest_result, n_folds, len(rules)
         )
-        settings = PairSettings.of(self)
+        settings = PairSettings.from_estimator(self)
         if self.solver_.name == "gram":
             threads = 1 if rows.parts.kind == "cluster" else settings.n_threads
             found = [sum_moments(rows, threads, rule, frequencies=settings.frequencies) for rule in rules]
             self.classes_ = found[0][1]
-            splits = MomentSplits.of_folds([folds for folds, _ in found], factors, self._scaling())
+            splits = MomentSplits.from_folds([folds for folds, _ in found], factors, self._scaling())
             smaller = min(sum(fold.counts[side] for fold in found[0][0]) for side in (0, 1))
             self._decide(
                 splits, HeldOutParts(smaller, [ScoreRows(rows, self.classes_, rule) for rule in rules])
@@ -311,7 +311,9 @@ class MBAClassifierCV(MomentRanker):
         scores = results["mean_test_score"][i * len(l2) : (i + 1) * len(l2)]
         if not self.one_standard_error:
             warn_at_the_edge(l2, j, scores)
-        self._settle(problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
+        self._store_solution(
+            problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter))
+        )
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
@@ -341,12 +343,12 @@ class MBAClassifierCV(MomentRanker):
 
     def _rounds(self, block: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            return stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
+            return draw_stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
-        return given_splits(self.cv, block.X, block.positive, groups)
+        return collect_splits(self.cv, block.X, block.positive, groups)
 
-    def _chosen_solver(self, block: Block, rounds: list[list[Split]]) -> SolverChoice:
+    def _choose_solver(self, block: Block, rounds: list[list[Split]]) -> SolverChoice:
         n_l1 = (
             self.l1_grid
             if isinstance(self.l1_grid, int | np.integer)
@@ -354,7 +356,7 @@ class MBAClassifierCV(MomentRanker):
         )
         return choose_solver(
             self.solver,
-            Workload.of(block.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
+            Workload.from_matrix(block.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
             # moments of each fold are kept, and of the total
             parse_memory(None) / (1 + max(len(splits) for splits in rounds) / 3),
             n_l1=int(n_l1),
@@ -372,7 +374,7 @@ class MBAClassifierCV(MomentRanker):
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:
-                moments = moments_of_rows(block, settings, rng, subset, advance)
+                moments = build_moments(block, settings, rng, subset, advance)
                 if not moments.has_pairs:
                     raise ValueError(
                         "a split is left with one class once rows of zero weight are dropped; "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows, sampled_operator
+from mbauc.estimators.fitting import PairSettings, build_moments, build_operator, weigh_sample_operator
 from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.accumulator import MomentsAccumulator
@@ -111,14 +111,14 @@ def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) ->
     block = with_canonical_rows(block)
     rng = generator(ranker.random_state)
     held_out, train = hold_out(block, rng)
-    numbers = numbers_of_pairs(train.size, block.n_features if _is_unregularised(ranker) else 1)
+    numbers = plan_pair_counts(train.size, block.n_features if _is_unregularised(ranker) else 1)
     sample = _Sample(ranker, block, solve, train, numbers, rng)
     test = _HeldOut(block, held_out, sample.n_threads)
     path: list[PairsStep] = []
     with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
         for pairs in numbers:
             sample.fit(pairs)
-            path.append(test.step(pairs, sample.rows_of(pairs), ranker.coef_[0]))
+            path.append(test.step(pairs, sample.count_rows(pairs), ranker.coef_[0]))
             advance.note(str(test.auc))
             advance(pairs - (path[-2].pairs if len(path) > 1 else 0))  # type: ignore[operator]
             if all(step.is_still for step in path[-2:]):
@@ -160,7 +160,7 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
     return np.flatnonzero(out), np.flatnonzero(~out if block.weight is None else ~out & (block.weight > 0))
 
 
-def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
+def plan_pair_counts(n_rows: int, fewest: int) -> list[int]:
     """Numbers of pairs to try before all: doubling, as long as a pair for every eight rows is not exceeded.
 
     A pair that is drawn costs about as much as eight rows that are read in their order.
@@ -218,7 +218,7 @@ class _Sample:
         rng: np.random.Generator,
     ) -> None:
         self._ranker, self._block, self._solve, self._train = ranker, block, solve, train
-        self._settings = replace(PairSettings.of(ranker), pairs="all")
+        self._settings = replace(PairSettings.from_estimator(ranker), pairs="all")
         self.n_threads = self._settings.n_threads
         if not numbers:
             return
@@ -228,33 +228,33 @@ class _Sample:
         self._moments = MomentsAccumulator(block.n_features, self.n_threads)
         self._class_weights = [block.class_weight(positive, train) for positive in (True, False)]
 
-    def rows_of(self, pairs: int) -> int:
+    def count_rows(self, pairs: int) -> int:
         """Different rows that the first pairs are made of."""
         return sum(np.unique(part[:pairs]).size for part in self._drawn)
 
     def fit(self, pairs: int) -> None:
         """Fit to the first pairs."""
         if self._ranker.solver_.name == "gram":
-            self._solve(self._moments_of(pairs))
+            self._solve(self._build_moments(pairs))
         else:
             sample = Sample(self._block, (self._drawn[0][:pairs], self._drawn[1][:pairs]))
-            self._solve(sampled_operator(sample, self._block, self._settings, self._train))
+            self._solve(weigh_sample_operator(sample, self._block, self._settings, self._train))
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
         ranker, block, train = self._ranker, self._block, self._train
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
-            moments = moments_of_rows(block, self._settings, None, train)
+            moments = build_moments(block, self._settings, None, train)
             self._solve(moments.closed() if ranker.within_block else moments)
         else:
-            self._solve(operator_of_rows(block, self._settings, None, train))
+            self._solve(build_operator(block, self._settings, None, train))
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
         ranker = self._ranker
         ranker.solver_ = choose_solver(
             ranker.solver,
-            Workload.of(self._block.X, n_rows),
+            Workload.from_matrix(self._block.X, n_rows),
             parse_memory(None),
             n_l1=int(ranker.l1 > 0),
             n_fits=n_fits,
@@ -262,7 +262,7 @@ class _Sample:
             needs_moments="within_block=True" if ranker.within_block else "",
         )
 
-    def _moments_of(self, pairs: int) -> PairMoments:
+    def _build_moments(self, pairs: int) -> PairMoments:
         """Moments of the first pairs; those of the pairs of earlier calls are kept."""
         total = self._moments
         size = max(int(self._ranker.batch_size), _round_size(self._block.X))

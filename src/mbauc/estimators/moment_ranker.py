@@ -224,15 +224,15 @@ class MomentRanker(ProbabilisticRanker):
         l2: Any = self.l2 if isinstance(self.l2, str) else float(self.l2)
         if isinstance(pairs, PairOperator):
             run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-            with run.watched(pairs, tol) as watch:
-                resume = run.resumed(pairs, l1, l2)
+            with run.watch(pairs, tol) as watch:
+                resume = run.load_state(pairs, l1, l2)
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
         else:
             with waiting(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        self._settle(problem, solution)
+        self._store_solution(problem, solution)
 
-    def _settle(self, problem: Problem, solution: Solution) -> None:
+    def _store_solution(self, problem: Problem, solution: Solution) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
         pairs = problem.pairs
         if isinstance(pairs, PairMoments):

@@ -22,7 +22,7 @@ from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source, about_rows
 from mbauc.runtime.progress import Progress, progress, silent
-from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
+from mbauc.runtime.threads import MOST_THREADS, limit_blas, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
 from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
@@ -90,7 +90,7 @@ def first_block(source: Source) -> Block:
     raise ValueError("the source has no rows; at least one block of rows is needed.")
 
 
-def rows_of(source: Source) -> int:
+def expected_rows(source: Source) -> int:
     """How many rows a source has, or what is assumed if it does not tell."""
     return about_rows(source) or _UNKNOWN_ROWS
 
@@ -117,9 +117,9 @@ class SourceRun:
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
         self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
-        self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
+        self.n_threads = int(self.make_once("threads", lambda: thread_count(n_jobs)))
 
-    def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
+    def make_once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
         if name not in self._settled:
             self._settled[name] = np.asarray(make())
@@ -131,9 +131,9 @@ class SourceRun:
         """What to draw with: where nothing is given, a later run draws what the first one drew."""
         if random_state is not None or self.checkpoint is None:
             return random_state
-        return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
+        return int(self.make_once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def resumed(self, rows: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
+    def load_state(self, rows: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
         if self.checkpoint is None:
             return None
@@ -150,7 +150,7 @@ class SourceRun:
         return state
 
     @contextmanager
-    def watched(self, rows: PairOperator, tol: float) -> Iterator[Watch]:
+    def watch(self, rows: PairOperator, tol: float) -> Iterator[Watch]:
         """Show and save how the solver goes on; what this yields is told its states."""
         mark = np.int64(0 if self.checkpoint is None else _mark(rows))
         with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
@@ -195,11 +195,11 @@ def source_run(
     if checkpoint is None:
         yield SourceRun(None, n_jobs, show)
         return
-    with Checkpoint(checkpoint, identity_of(settings, source)) as opened, interruptible(opened):
+    with Checkpoint(checkpoint, describe_identity(settings, source)) as opened, interruptible(opened):
         earlier = opened.holds_progress()
         try:
             run = SourceRun(opened, n_jobs, show)
-            with blas_on(int(run.once("blas_threads", lambda: thread_count(None)))):
+            with limit_blas(int(run.make_once("blas_threads", lambda: thread_count(None)))):
                 yield run
         except ArithmeticError as error:
             if not earlier:
@@ -210,7 +210,7 @@ def source_run(
             ) from error
 
 
-def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
+def describe_identity(settings: dict[str, Any], source: Source) -> dict[str, Any]:
     """What the result of a fit depends on, in plain values, apart from the rows themselves."""
 
     def plain(value: Any) -> Any:

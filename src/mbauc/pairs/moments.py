@@ -115,7 +115,9 @@ class PairMoments(ScorerStatistics):
         """
         block = Block.checked(X, y, sample_weight, Labels(classes))
         with progress(block.n_rows, "pair moments", show=verbose) as advance:
-            return cls.from_sums(MomentSums(ClassMoments.of_block(block, thread_count(n_jobs), None, advance)))
+            return cls.from_sums(
+                MomentSums(ClassMoments.from_block(block, thread_count(n_jobs), None, advance))
+            )
 
     @classmethod
     def from_blocks(
@@ -145,7 +147,7 @@ class PairMoments(ScorerStatistics):
             for number, raw in enumerate(blocks, start=1):
                 X, y, weight = unpack_block(raw, f"block {number}")
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
-                part = MomentSums(ClassMoments.of_block(block, n_threads))
+                part = MomentSums(ClassMoments.from_block(block, n_threads))
                 total = part if total is None else total.merge(part)
                 advance(sum(part.counts))
         if total is None:
@@ -356,8 +358,8 @@ class PairMoments(ScorerStatistics):
         whole.check_other(part.sums, "subtract")
         pairs = whole.pairs
         if pairs is not None and part.sums.pairs is not None:
-            pairs = pairs.without(part.sums.pairs)
-        return self.from_sums(MomentSums(whole.classes.without(part.sums.classes), pairs, whole.sampled))
+            pairs = pairs.subtract(part.sums.pairs)
+        return self.from_sums(MomentSums(whole.classes.subtract(part.sums.classes), pairs, whole.sampled))
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
@@ -368,8 +370,8 @@ class PairMoments(ScorerStatistics):
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
         pairs = self.sums.pairs
-        pairs = pairs and pairs.decayed(pairs.differences.decay_share(factor))
-        return self.from_sums(MomentSums(self.sums.classes.decayed(factor), pairs, self.sums.sampled))
+        pairs = pairs and pairs.decay(pairs.differences.decay_share(factor))
+        return self.from_sums(MomentSums(self.sums.classes.decay(factor), pairs, self.sums.sampled))
 
     def closed(self) -> PairMoments:
         """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.

@@ -17,7 +17,7 @@ _SMALLEST, _LARGEST = 1e-200, 1e200
 _BLOCK = 1 << 20
 
 
-def checked_squares(X: Any) -> float:
+def sum_squares(X: Any) -> float:
     """The sum of the squared values of X, dense or CSR; raises if it is not a number to go on with.
 
     One pass, since the sum shows what is wrong with any value; only then is that looked for. Memory for a

@@ -161,7 +161,7 @@ class Labels:
     def mask(self, y: NDArray[Any]) -> NDArray[np.bool_] | None:
         """Which rows are positive; None if this block or those before it do not tell."""
         labels = distinct_labels(y)
-        if self.known is None and labels.size == 1 and not _tells(labels):
+        if self.known is None and labels.size == 1 and not _is_conventional(labels):
             self.meaning.setdefault(_plain(labels[0]), False)
             self.is_clear = False
             return None
@@ -244,7 +244,7 @@ def classes_among(labels: Iterable[Any]) -> NDArray[Any]:
     return find_classes(known)
 
 
-def _tells(labels: NDArray[Any]) -> bool:
+def _is_conventional(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind in "biuf" and labels[0] in (-1, 0, 1)
 
 

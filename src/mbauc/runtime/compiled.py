@@ -57,7 +57,7 @@ def _enable_caching_elsewhere(loop: Any) -> None:
 @cache
 def _private_folder() -> Path | None:
     """A folder for compiled code that nobody else can write to, since it is run; None if there is none."""
-    folder = _made(Path(tempfile.gettempdir(), "mbauc-numba"))
+    folder = _make_private(Path(tempfile.gettempdir(), "mbauc-numba"))
     kept = "each process compiles it again" if folder is None else f"it is kept in {folder}"
     warnings.warn(
         "compiled code can be kept neither beside the installation nor in the user's cache folder, since none "
@@ -68,7 +68,7 @@ def _private_folder() -> Path | None:
     return folder
 
 
-def _made(start: Path) -> Path | None:
+def _make_private(start: Path) -> Path | None:
     """A folder with the user's number behind its name, theirs alone; None if it cannot be had."""
     if not hasattr(os, "getuid"):
         return None

@@ -121,13 +121,13 @@ def _control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc
         for folder in (inner, *inner.parents):
             if folder == base.parent:
                 break
-            found = _left(folder, limit, used)
+            found = _read_headroom(folder, limit, used)
             if found is not None:
                 left.append(found)
     return left
 
 
-def _left(folder: Path, limit: str, used: str) -> int | None:
+def _read_headroom(folder: Path, limit: str, used: str) -> int | None:
     """Limit less use of one control group; cached files that can be dropped do not count as used."""
     try:
         most = (folder / limit).read_text(encoding="ascii").strip()

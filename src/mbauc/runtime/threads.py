@@ -69,7 +69,7 @@ class _QuietBlas:
             return max(limits, default=os.cpu_count() or 1)
 
     @contextmanager
-    def limited(self) -> Iterator[None]:
+    def limit(self) -> Iterator[None]:
         before = self.blas_threads()
         with self._lock:
             if self._users == 0:
@@ -86,11 +86,11 @@ class _QuietBlas:
 
 
 _quiet = _QuietBlas()
-single_threaded_blas = _quiet.limited
+single_threaded_blas = _quiet.limit
 
 
 @contextmanager
-def blas_on(n_threads: int) -> Iterator[None]:
+def limit_blas(n_threads: int) -> Iterator[None]:
     """Within this block BLAS uses so many threads, in all threads of the process."""
     if n_threads == thread_count(None):
         yield

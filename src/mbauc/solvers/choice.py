@@ -95,7 +95,7 @@ class Workload:
     blocks: float = 1.0
 
     @classmethod
-    def of(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
+    def from_matrix(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
         """Of the rows of a matrix, or of so many like them, in blocks of its size if that is said."""
         n, d = X.shape
         wanted = n if n_rows is None else n_rows

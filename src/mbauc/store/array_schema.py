@@ -107,7 +107,7 @@ class Arrays:
                 _bound(size, n, known, allowed) for size, n in zip(kind.shape, shape, strict=True)
             )
             if not fits:
-                told = ", ".join(str(_told(size, known, allowed)) for size in kind.shape)
+                told = ", ".join(str(_describe_size(size, known, allowed)) for size in kind.shape)
                 raise ValueError(
                     f"the array {abbreviate(name)} must have the shape ({told}), got {abbreviate(tuple(shape))}"
                 )
@@ -136,7 +136,7 @@ def _bound(size: int | str, n: int, known: dict[str, int], allowed: Mapping[str,
     return own == known[name]
 
 
-def _told(size: int | str, known: dict[str, int], allowed: Mapping[str, Size]) -> int | str:
+def _describe_size(size: int | str, known: dict[str, int], allowed: Mapping[str, Size]) -> int | str:
     name, _, more = str(size).partition("+")
     number = size if isinstance(size, int) else known.get(name, allowed.get(name))
     return number + int(more or 0) if isinstance(number, int) else size

@@ -242,7 +242,7 @@ def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
     if checkpoint is None:
         yield
         return
-    with checkpoint.interruption.deferred(checkpoint.explain_interruption):
+    with checkpoint.interruption.defer(checkpoint.explain_interruption):
         yield
 
 

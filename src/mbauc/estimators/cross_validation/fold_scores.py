@@ -47,12 +47,12 @@ class FoldScores:
         )
 
     @classmethod
-    def of_more_weights(cls, pieces: list[FoldScores]) -> FoldScores:
+    def stack(cls, pieces: list[FoldScores]) -> FoldScores:
         """Of the same rows under all weights."""
         sums = np.concatenate([piece.sums for piece in pieces], axis=2)
         return cls(sums, [counted for piece in pieces for counted in piece.counts])
 
-    def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
+    def add(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
         """Count rows with their scores, shape (k, n)."""
         own = np.ones(positive.size) if weight is None else weight
         for side, mask in enumerate((positive, ~positive)):
@@ -108,7 +108,7 @@ class _Scorer:
 
     def add(self, block: Block, subset: NDArray[np.intp]) -> None:
         weight = None if block.weight is None else block.weight[subset]
-        self.found.see(scores(block.X, self.W, subset), block.positive[subset], weight)
+        self.found.add(scores(block.X, self.W, subset), block.positive[subset], weight)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class ScorePacked:
         found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
         for fold, rows in kept:
             positive = np.full(rows.n_rows, rows.group == 0)
-            found[fold].see((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
+            found[fold].add((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
         return found
 
 

@@ -197,7 +197,7 @@ class ScorePackedRows:
             self._packed.packed.reduce(ScorePacked([w[k : k + step] for w in W], with_auc), merge_fold_scores)
             for k in range(0, len(W[0]), step)
         ]
-        return [FoldScores.of_more_weights([piece[fold] for piece in pieces]) for fold in range(len(W))]
+        return [FoldScores.stack([piece[fold] for piece in pieces]) for fold in range(len(W))]
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:

@@ -28,7 +28,9 @@ class Split:
     train: Rows | None = None
 
 
-def stratified_splits(block: Block, n_splits: int, repeats: int, rng: np.random.Generator) -> list[list[Split]]:
+def draw_stratified_splits(
+    block: Block, n_splits: int, repeats: int, rng: np.random.Generator
+) -> list[list[Split]]:
     """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
     sizes = block.group(True).size, block.group(False).size
     smaller = min(sizes)
@@ -46,12 +48,12 @@ def stratified_splits(block: Block, n_splits: int, repeats: int, rng: np.random.
         n_splits = smaller
     rounds = []
     for _ in range(repeats):
-        fold = FoldsByRank.draw(sizes, n_splits, rng).of_part(0).of(block)
+        fold = FoldsByRank.draw(sizes, n_splits, rng).for_part(0).assign(block)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
 
 
-def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:
+def collect_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:
     """Splits of a scikit-learn splitter or of an iterable of (train, test), grouped into partitions.
 
     Consecutive splits whose test sets are disjoint and whose training sets are the complements form one

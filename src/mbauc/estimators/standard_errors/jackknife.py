@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.standard_errors.from_moments import drawing_covariance, inverse
-from mbauc.pairs.accumulator import moments_of_block
+from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
@@ -95,7 +95,7 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Block]], fit: Fit, n
 
     total, number = PairMoments(support.size), 0
     for rows in chosen():
-        part = moments_of_block(rows, n_threads)
+        part = accumulate_block(rows, n_threads)
         total = total.decayed(fit.decay) + (part.closed() if fit.within_block else part)
         number += 1
     sizes = total.effective_sizes
@@ -105,7 +105,7 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Block]], fit: Fit, n
     own = Fit(fit.w[support], fit.ridge[support], scaled, fit.within_block)
     leave_out = _LeaveOut(total, own)
     for age, rows in enumerate(chosen()):
-        leave_out.see(rows, fit.decay ** (number - 1 - age))
+        leave_out.add(rows, fit.decay ** (number - 1 - age))
     covariance = np.zeros_like(leave_out.system)
     for side, size in zip(leave_out.classes, sizes, strict=True):
         # rows that were drawn vary once more, by the draw
@@ -152,7 +152,7 @@ class _LeaveOut:
             weight = total.weights[0 if positive else 1]
             self.classes.append(_Class(positive, weight, inverse(own), mean, other @ fit.w, np.zeros_like(own)))
 
-    def see(self, rows: Block, factor: float) -> None:
+    def add(self, rows: Block, factor: float) -> None:
         """Leave out each row of a block, whose weights have been multiplied by ``factor``."""
         w = self._fit.w
         if not self._fit.within_block:

@@ -111,7 +111,7 @@ def open_cache(path: Path, n_threads: int) -> RowCache:
             where = f"record {number} (bytes {extent.start:,} to {extent.end:,})"
             raise ROW_CACHE.reject(str(path), f"is damaged: {where} does not fit its checksum")
     checked = [part for part in parts if part is not None]
-    cache = _finished_cache(journal, [part.record for part in checked])
+    cache = _build_cache(journal, [part.record for part in checked])
     _check_sums(cache, checked)
     return cache
 
@@ -167,7 +167,7 @@ def _check_arrays(record: Body, arrays: Mapping[str, NDArray[Any]]) -> _Part:
     return _Part(record, starts.size - 1, int(columns.max()) if columns.size else -1)
 
 
-def _finished_cache(journal: Journal, records: Sequence[Body]) -> RowCache:
+def _build_cache(journal: Journal, records: Sequence[Body]) -> RowCache:
     last = records[-1] if records else None
     if journal.about is None or last is None or last.kind != _END or journal.end != journal.size:
         raise ROW_CACHE.reject(
@@ -292,7 +292,7 @@ class RowCacheWriter:
             os.replace(self.name, self._path)
             with open(self._path, "rb") as stream:
                 journal = Journal(stream, str(self._path), ROW_CACHE)
-        return _finished_cache(journal, self._records)
+        return _build_cache(journal, self._records)
 
     def close(self) -> None:
         """Close the file; one without a name is gone then."""

@@ -128,7 +128,7 @@ class Collector:
             for part in _parts(X.indptr, kind)
         ]
         return run_threads(
-            lambda part: self._compacted(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
+            lambda part: self._compact(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
         )
 
     def _kinds(self, X: Any, rows: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
@@ -155,7 +155,7 @@ class Collector:
         )
         return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
 
-    def _compacted(
+    def _compact(
         self, X: Any, weight: Array | None, group: int, rows: NDArray[np.intp], ones: bool
     ) -> CompactRows:
         from mbauc.pairs.operator import kernels

@@ -47,7 +47,7 @@ class ColumnSums:
     squares: Any
 
     @classmethod
-    def of(cls, collector: Collector, entries: int) -> ColumnSums:
+    def from_collector(cls, collector: Collector, entries: int) -> ColumnSums:
         """What a collector has counted."""
         state = collector.state()
         used = state["columns"].astype(np.int64)
@@ -117,11 +117,11 @@ class SumColumns(AccumulateTask):
 
     def prepare(self, block: Block) -> SparseBlock:
         """As canonical sparse rows of finite values."""
-        return SparseBlock.of(block)
+        return SparseBlock.from_block(block)
 
     def finish(self, accumulator: ColumnCounter) -> ColumnSums:
         """The sums alone."""
-        return ColumnSums.of(accumulator.collector, accumulator.entries)
+        return ColumnSums.from_collector(accumulator.collector, accumulator.entries)
 
 
 class ColumnCounter:
@@ -132,6 +132,6 @@ class ColumnCounter:
 
     def add(self, block: SparseBlock, subset: NDArray[np.intp] | None = None) -> None:
         """Count the rows of a block, all or some of them."""
-        own = block if subset is None else block.within(subset)
+        own = block if subset is None else block.restrict(subset)
         self.collector.count(own)
         self.entries += own.n_entries

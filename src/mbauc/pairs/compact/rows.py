@@ -34,7 +34,7 @@ class CompactRows:
     values: NDArray[Any] | None
     weight: NDArray[np.float64] | None
 
-    def loaded(self) -> CompactRows:
+    def load(self) -> CompactRows:
         """The rows in memory, where they are already."""
         return self
 
@@ -73,7 +73,7 @@ class StoredRows:
     nbytes: int
     read: Callable[[], CompactRows]
 
-    def loaded(self) -> CompactRows:
+    def load(self) -> CompactRows:
         """The rows in memory, until this thread loads others."""
         return self.read()
 

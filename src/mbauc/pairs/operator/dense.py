@@ -69,7 +69,9 @@ class DensePairOperator(PairOperator):
         for number, rows in enumerate(groups):
             own = self._weight[self._group == number]
             found.append(
-                Group.of(int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number])
+                Group.from_sums(
+                    int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number]
+                )
             )
         super().__init__(found, shift)
         self.order = ColumnOrder(X.shape[1])

@@ -19,7 +19,7 @@ from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
-from mbauc.rows.reading import read_blocks, rows_of_source
+from mbauc.rows.reading import locate_in_source, read_blocks
 from mbauc.rows.source import Observe, Source, about_rows, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.memory import own_memory
@@ -53,7 +53,7 @@ def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
         )
 
 
-def operator_of_source(
+def build_source_operator(
     source: Source,
     *,
     n_threads: int,
@@ -137,12 +137,12 @@ class _Marked(NamedTuple):
     mark: BlockMark
 
 
-def _marked_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, None]:
+def _mark_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, None]:
     for block in read_blocks(source):
         if not block.n_rows:
             continue
-        with rows_of_source(block):
-            rows = SparseBlock.of(block)
+        with locate_in_source(block):
+            rows = SparseBlock.from_block(block)
         crc = content_crc(rows.X, block.positive, block.weight, rows.ones) if checksums else 0
         yield _Marked(rows, block.positive & block.used, BlockMark(block.n_rows, crc))
 
@@ -182,7 +182,7 @@ class _Reading:
         writer: RowCacheWriter | None = None
         try:
             for _, block in self._blocks(checksums=False):
-                chunks = self._compacted(block)
+                chunks = self._compact(block)
                 size += sum(chunk.nbytes for chunk in chunks)
                 held.append((chunks, block.mark))
                 self._look(size)
@@ -215,7 +215,7 @@ class _Reading:
                     before.compare(number, block.mark)
                     self.collector.count(block.rows)
                 else:
-                    writer.add_block(self._compacted(block), block.mark)
+                    writer.add_block(self._compact(block), block.mark)
             before.compare_length(self._n_blocks)
             self._require_pairs()
             self._require_unchanged(now, writer.name)
@@ -245,14 +245,14 @@ class _Reading:
     def _blocks(self, checksums: bool) -> Iterator[tuple[int, _Marked]]:
         """Blocks and their numbers, from 0; the next one is read and checked while the caller works on one."""
         self._n_blocks, look = 0, self._observe(self._advance)
-        for block in one_ahead(_marked_blocks(self._source, checksums)):
+        for block in one_ahead(_mark_blocks(self._source, checksums)):
             look(block.rows.X, block.positive)
             self._largest = max(self._largest, block.rows.nbytes)
             yield self._n_blocks, block
             self._n_blocks += 1
             self._advance(block.mark.rows)
 
-    def _compacted(self, block: _Marked) -> list[CompactRows]:
+    def _compact(self, block: _Marked) -> list[CompactRows]:
         self.collector.count(block.rows)
         return self.collector.compact(block.rows)
 

@@ -74,7 +74,7 @@ class LeadingBlock:
             np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
         )
         for stored in chunks:
-            chunk = stored.loaded()
+            chunk = stored.load()
             group = chunk.group
             result.totals[group] += kernels.leading_gram(
                 chunk.starts,

@@ -86,7 +86,7 @@ def find_extremes(chunks: Iterable[Chunk], columns: NDArray[np.intp]) -> Extreme
     size = columns.size
     found = Extremes(np.zeros(size, dtype=np.int64), np.full(size, np.inf), np.full(size, -np.inf))
     for stored in chunks:
-        chunk = stored.loaded()
+        chunk = stored.load()
         place = np.minimum(np.searchsorted(columns, chunk.columns), size - 1)
         entries = np.flatnonzero(columns[place] == chunk.columns)
         place = place[entries]

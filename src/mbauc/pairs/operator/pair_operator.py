@@ -41,7 +41,7 @@ class Group:
     variance: Array
 
     @classmethod
-    def of(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
+    def from_sums(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
         """From weighted sums of the rows and of their squares."""
         if weight <= 0:
             return cls(count, weight, squared_weight, np.zeros_like(sums), np.zeros_like(sums))

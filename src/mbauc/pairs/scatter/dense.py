@@ -56,7 +56,7 @@ def dense_class_scatter(
             sums = np.zeros(d)
             for block in blocks.walk(0, 1):
                 sums += blocks.weighted_sum(block)
-                packed.add_gram(side, blocks.rows_of(block))
+                packed.add_gram(side, blocks.row_major(block))
                 advance(blocks.size)
         else:
             sums, scatter = _scatter_by_threads(blocks, advance)
@@ -172,7 +172,7 @@ class _Blocks:
         else:
             np.matmul(block.T, block, out=out)
 
-    def rows_of(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def row_major(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The block with one row of X a row."""
         return numbered[1].T if self.by_column else numbered[1]
 

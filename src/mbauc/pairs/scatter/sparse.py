@@ -63,7 +63,7 @@ def sparse_class_scatter(
     squared = total if weight is None else float(weight @ weight)
     root = None if unit else np.sqrt(weight) if weight is not None else np.ones(rows.size)
 
-    shift = np.zeros(d) if unit else shift_of_full_columns(X, rows)
+    shift = np.zeros(d) if unit else find_shift(X, rows)
     sums = np.zeros(d)
     square = packed.square(side)
     itemsize = 2 if d <= 1 << 16 else 4
@@ -162,7 +162,7 @@ def _add_chunk(
     return totals.astype(np.float64) if root is None else np.asarray(sums.sum(axis=0))
 
 
-def shift_of_full_columns(X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def find_shift(X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """For columns with an entry in every one of the rows the first of these values, otherwise 0."""
     from mbauc.pairs.scatter import kernels
 

@@ -99,7 +99,7 @@ class PartRun:
     def __init__(self, task: AccumulateTask, number: int) -> None:
         self._task, self._labels = task, Labels(task.classes)
         self._reader = PartReader(number, task.schema)
-        self._places = None if task.folds is None else task.folds.of_part(number)
+        self._places = None if task.folds is None else task.folds.for_part(number)
         self.folds = [task.start(fold) for fold in range(1 if task.folds is None else task.folds.n_folds)]
 
     def add(self, item: Item) -> None:
@@ -111,7 +111,7 @@ class PartRun:
         if self._places is None:
             self.folds[0].add(prepared)
             return
-        fold = self._places.of(block)
+        fold = self._places.assign(block)
         for k, accumulator in enumerate(self.folds):
             own = np.flatnonzero(fold == k)
             if own.size:

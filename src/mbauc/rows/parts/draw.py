@@ -56,7 +56,7 @@ class Drawer:
         return np.asarray(self._rows[np.minimum(place, self._rows.size - 1)])
 
 
-def drawers(block: Block, random_state: Any, subset: Index | None = None) -> tuple[Drawer, Drawer]:
+def make_drawers(block: Block, random_state: Any, subset: Index | None = None) -> tuple[Drawer, Drawer]:
     """What draws the positives and the negatives of a block, or of some of its rows."""
     groups = block.group(True, subset), block.group(False, subset)
     _require_rows((groups[0].size, groups[1].size))
@@ -68,7 +68,7 @@ def drawers(block: Block, random_state: Any, subset: Index | None = None) -> tup
 
 def draw_rows(block: Block, pairs: int, random_state: Any, subset: Index | None = None) -> tuple[Index, Index]:
     """Row numbers of the positives and negatives of so many pairs."""
-    plus, minus = drawers(block, random_state, subset)
+    plus, minus = make_drawers(block, random_state, subset)
     return plus.draw(pairs), minus.draw(pairs)
 
 
@@ -200,7 +200,7 @@ def _draw_from_list(
     """Counts of the rows of each part, and ranks that are drawn from the labels and weights of all rows."""
     listed = parts.labels_only().collect(ListWeights(schema, classes))
     blocks = [Block(None, positive, weight) for positive, weight in listed]
-    table = [[_counts_of(block, side) for side in (True, False)] for block in blocks]
+    table = [[_count_class(block, side) for side in (True, False)] for block in blocks]
     positive = np.concatenate([block.positive for block in blocks])
     weight = _join_weights([block.weight for block in blocks], [block.n_rows for block in blocks])
     plus, minus = draw_rows(Block(None, positive, weight), pairs, random_state)
@@ -208,7 +208,7 @@ def _draw_from_list(
     return LabelCounts(classes, np.array(table)), (ranks[plus], ranks[minus])
 
 
-def _counts_of(block: Block, positive: bool) -> tuple[float, float, float]:
+def _count_class(block: Block, positive: bool) -> tuple[float, float, float]:
     own = block.group(positive)
     if block.weight is None:
         return own.size, own.size, own.size

@@ -89,7 +89,7 @@ class SourceParts:
         n_rows = 0
         with progress(about_rows(self.source), self._title, show=self.show) as advance:
             look = self.observe(advance)
-            for block in one_ahead(_numbered(self.source)):
+            for block in one_ahead(_number_rows(self.source)):
                 look(block.X, block.positive)
                 yield block
                 n_rows += block.n_rows
@@ -98,7 +98,7 @@ class SourceParts:
             raise ValueError("the source has no rows; at least one block of rows is needed.")
 
 
-def _numbered(source: Source) -> Generator[Block, None, None]:
+def _number_rows(source: Source) -> Generator[Block, None, None]:
     for block in read_blocks(source):
         yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))
 

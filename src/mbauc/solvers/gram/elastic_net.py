@@ -80,7 +80,7 @@ def elastic_net_path(
     positive = [value for value in l1 if value > 0]
     solutions: dict[float, Solution] = {}
     if positive:
-        problem = _Lasso.of(Reduced(_ridged(sigma, l2, factors), mu, factors))
+        problem = _Lasso.from_reduced(Reduced(_add_ridge(sigma, l2, factors), mu, factors))
         start = np.zeros(problem.mu.size)
         for value in sorted(set(positive), reverse=True):
             start, sweeps = problem.solve(value, start, tol, max_iter)
@@ -94,7 +94,7 @@ def elastic_net_path(
     return [solutions[value] for value in l1]
 
 
-def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
+def _add_ridge(sigma: Array, l2: float, factors: Array) -> Array:
     matrix = sigma.copy()
     matrix[np.diag_indices_from(matrix)] += l2 * factors
     return matrix
@@ -122,7 +122,7 @@ class _Lasso:
     target: Array
 
     @classmethod
-    def of(cls, reduced: Reduced) -> _Lasso:
+    def from_reduced(cls, reduced: Reduced) -> _Lasso:
         matrix = reduced.sigma / reduced.factors[:, None]
         matrix /= reduced.factors
         mu = reduced.mu / reduced.factors

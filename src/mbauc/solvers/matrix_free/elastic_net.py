@@ -75,9 +75,9 @@ def solve_elastic_net_matrix_free(
     """
     _check(tol, max_iter)
     if resume is not None:
-        descent = FaceDescent.resumed(products, penalty, resume)
+        descent = FaceDescent.resume(products, penalty, resume)
     else:
-        descent = _descent(products, penalty, None if start is None else _checked_start(products, start))
+        descent = _descent(products, penalty, None if start is None else _check_start(products, start))
     return _finish(products, penalty, descent, tol, max_iter, watch)[0]
 
 
@@ -127,7 +127,7 @@ def _check(tol: float, max_iter: int) -> None:
     check_whole("max_iter", max_iter)
 
 
-def _checked_start(products: SymmetricOperator, start: Array) -> Array:
+def _check_start(products: SymmetricOperator, start: Array) -> Array:
     coef = np.array(start, dtype=np.float64)
     if coef.shape != products.mu.shape or not np.isfinite(coef).all():
         raise ValueError(

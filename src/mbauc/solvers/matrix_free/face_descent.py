@@ -156,7 +156,7 @@ class FaceDescent:
         return {name: getattr(self, name) for name in _ARRAYS} | {"numbers": numbers}
 
     @classmethod
-    def resumed(cls, products: SymmetricOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
+    def resume(cls, products: SymmetricOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
         """The descent that :meth:`state` described, to go on to the same bits."""
         missing = [name for name in (*_ARRAYS, "numbers") if name not in state]
         if missing or np.shape(state["coef"]) != products.mu.shape or len(state["numbers"]) != len(_NUMBERS):

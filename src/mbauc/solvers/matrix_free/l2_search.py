@@ -14,10 +14,10 @@ from mbauc.solvers.leave_one_out import (
     Solved,
     Spectrum,
     best_place,
+    effective_rows,
     expected_loss,
     expected_separation,
     l2_grid,
-    rows_of_pairs,
 )
 from mbauc.solvers.matrix_free.lanczos import Lanczos
 from mbauc.solvers.matrix_free.subspace import RidgeSubspace
@@ -66,7 +66,7 @@ class Criterion:
         ratios = products.diagonal[penalised] / factors[penalised]
         mean = float(ratios.sum()) / max(n_features - int(np.count_nonzero(~penalised)), 1)
         self.grid = l2_grid(mean, float(ratios[ratios > 0].min())) if mean > 0 else L2_MULTIPLES
-        self._sizes, self._rows = sizes, rows_of_pairs(sizes)
+        self._sizes, self._rows = sizes, effective_rows(sizes)
         self._free = int(np.count_nonzero(occurring & ~penalised))
         self._ratios, self._penalised = ratios, penalised
         self._bound = self.degrees = self._free + _trace(ratios, self.grid)
@@ -82,7 +82,7 @@ class Criterion:
         if not subspace.size:
             # nothing is known of the risk yet: where degrees of freedom begin to cost
             return self.least
-        found = expected_separation(subspace.solved(self.grid), self.degrees, self.grid, self._sizes)
+        found = expected_separation(subspace.evaluate(self.grid), self.degrees, self.grid, self._sizes)
         return float(self.grid[best_place(expected_loss(found))])
 
     def refine(self, subspace: RidgeSubspace) -> None:
@@ -91,7 +91,7 @@ class Criterion:
         For positive semidefinite A and B and concave f with f(0) = 0, tr f(A + B) ≤ tr f(A) + tr f(B), and
         tr f(B) is at most the sum of f over the diagonal of B.
         """
-        roots, share = subspace.captured()
+        roots, share = subspace.project_sigma()
         roots = roots[:, self._penalised] / self._root[self._penalised]
         held = np.maximum(np.linalg.eigvalsh(roots @ roots.T), 0.0)
         rest = self._ratios * (1.0 - share[self._penalised])
@@ -106,7 +106,7 @@ class Criterion:
 
     def is_certain(self, subspace: RidgeSubspace, l2: float) -> bool:
         """Whether the subspace is certain to hold the risk of all l2 down to a quarter of this one, to 1%."""
-        risk = float(subspace.solved(np.array([l2])).risk[0])
+        risk = float(subspace.evaluate(np.array([l2])).risk[0])
         return subspace.bound(l2 / _NEAR) <= (1 - _WORTH) * max(risk, 0.0)
 
     # -- by quadrature ---------------------------------------------------------------------------------
@@ -171,10 +171,10 @@ class L2Search:
         spectrum = Spectrum(nodes, weights / len(rules), np.zeros_like(nodes))
         return spectrum.degrees_of_freedom(self._grid)
 
-    def _solved(self, rule: Literal["gauss", "radau"]) -> Solved:
+    def _evaluate(self, rule: Literal["gauss", "radau"]) -> Solved:
         """Of the solutions for each l2: the worst ("gauss") or the best that they can be."""
         nodes, energy = getattr(self._mean, rule)()
-        return Spectrum(nodes, np.zeros_like(nodes), energy).solved(self._grid)
+        return Spectrum(nodes, np.zeros_like(nodes), energy).evaluate(self._grid)
 
     def _losses(self, solved: Solved, degrees: Array) -> Array:
         return expected_loss(expected_separation(solved, degrees, self._grid, self._sizes))
@@ -185,11 +185,11 @@ class L2Search:
 
     def step(self) -> bool:
         """Spend products on what the choice depends on most; False if it is certain, or all is known."""
-        solved, degrees = self._solved("gauss"), self.degrees()
+        solved, degrees = self._evaluate("gauss"), self.degrees()
         worst = self._losses(solved, degrees)
         best = best_place(worst)
         self.l2 = float(self._grid[best])
-        better = self._solved("radau"), self.degrees("radau")
+        better = self._evaluate("radau"), self.degrees("radau")
         could = self._losses(*better) / worst[best]
         rivals = np.flatnonzero((self._grid >= self.l2 / _NEAR) & (could < _WORTH))
         if not rivals.size and self._mean.steps < _FAR_STEPS:
