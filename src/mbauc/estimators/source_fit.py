@@ -41,7 +41,7 @@ def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
 
 
 #: What the first run has settled: whole numbers, and the solver with the reason for it.
-_SETTLED = Arrays(
+_DECISIONS_SCHEMA = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={
         "solver": ArrayOf("U", (2,)),
@@ -116,16 +116,16 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._settled = (None if checkpoint is None else checkpoint.load(DECISIONS, _SETTLED)) or {}
+        self._decisions = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECISIONS_SCHEMA)) or {}
         self.n_threads = int(self.make_once("threads", lambda: thread_count(n_jobs)))
 
     def make_once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
         """A value that the first run makes and all later ones of the same checkpoint take over."""
-        if name not in self._settled:
-            self._settled[name] = np.asarray(make())
+        if name not in self._decisions:
+            self._decisions[name] = np.asarray(make())
             if self.checkpoint is not None:
-                self.checkpoint.save(DECISIONS, self._settled)
-        return self._settled[name]
+                self.checkpoint.save(DECISIONS, self._decisions)
+        return self._decisions[name]
 
     def seed(self, random_state: Any) -> Any:
         """What to draw with: where nothing is given, a later run draws what the first one drew."""
@@ -133,16 +133,16 @@ class SourceRun:
             return random_state
         return int(self.make_once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def load_state(self, rows: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
+    def load_state(self, pairs: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
         """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
         if self.checkpoint is None:
             return None
         more = {"rows": ArrayOf("<i8")} | ({"auto_l2": ArrayOf("<f8", low=0)} if l1 and l2 == "auto" else {})
         solver = DESCENT_STATE if l1 else RIDGE_STATE
         expected = replace(solver, required={**solver.required, **more})
-        d = rows.mu.size
+        d = pairs.mu.size
         state = self.checkpoint.load(_SOLVER, expected, d=d, directions=(0, d), signs=(0, d))
-        if state is not None and int(state["rows"]) != _mark(rows):
+        if state is not None and int(state["rows"]) != _mark(pairs):
             raise CheckpointError(
                 f"{_SOLVER}.state in {self.checkpoint.folder} was reached on other rows than these. "
                 "Delete that file, or choose another folder."
@@ -150,28 +150,28 @@ class SourceRun:
         return state
 
     @contextmanager
-    def watch(self, rows: PairOperator, tol: float) -> Iterator[Watch]:
+    def watch(self, pairs: PairOperator, tol: float) -> Iterator[Watch]:
         """Show and save how the solver goes on; what this yields is told its states."""
-        mark = np.int64(0 if self.checkpoint is None else _mark(rows))
-        with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
+        mark = np.int64(0 if self.checkpoint is None else _mark(pairs))
+        with progress(_PRODUCTS * pairs.n_rows, "solving", show=self.show) as advance:
 
             def watch(state: dict[str, Any], done: int, excess: float, auc: float) -> None:
                 left = _PER_DECADE * math.log10(max(excess, tol) / tol) if math.isfinite(excess) else 0.0
-                advance.expect(rows.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
+                advance.expect(pairs.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
                 advance.note(f"AUC ≈ {auc:.4f}")
                 if self.checkpoint is not None:
                     self.checkpoint.offer(_SOLVER, state | {"rows": mark})
 
-            rows.advance = advance
+            pairs.advance = advance
             try:
                 yield watch
             finally:
-                rows.advance = silent
+                pairs.advance = silent
 
 
-def _mark(rows: PairOperator) -> int:
+def _mark(pairs: PairOperator) -> int:
     """A checksum of what a solver is told of the rows."""
-    return zlib.crc32(rows.diagonal.tobytes(), zlib.crc32(rows.mu.tobytes()))
+    return zlib.crc32(pairs.diagonal.tobytes(), zlib.crc32(pairs.mu.tobytes()))
 
 
 @contextmanager

@@ -127,10 +127,10 @@ class ScorePacked:
         return found
 
 
-def _matrix(rows: CompactRows, n_columns: int) -> Any:
-    values = np.ones(rows.columns.size) if rows.values is None else rows.values.astype(np.float64)
-    indices = rows.columns.astype(np.int32)
-    return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
+def _matrix(chunk: CompactRows, n_columns: int) -> Any:
+    values = np.ones(chunk.columns.size) if chunk.values is None else chunk.values.astype(np.float64)
+    indices = chunk.columns.astype(np.int32)
+    return sp.csr_array((values, indices, chunk.starts.astype(np.int64)), shape=(chunk.n_rows, n_columns))
 
 
 def merge_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:

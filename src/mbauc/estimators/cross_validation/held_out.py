@@ -84,21 +84,21 @@ class HeldOutBlock:
             found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
         return found
 
-    def _statistics(self, rows: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
+    def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
         means, variances = [], []
         for positive in (True, False):
-            own = self._block.group(positive, rows)
+            own = self._block.group(positive, subset)
             weight = None if self._block.weight is None else self._block.weight[own]
             found = scores(self._X, W, own)
             means.append(np.average(found, axis=1, weights=weight))
             variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
         return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
 
-    def auc(self, rows: NDArray[np.intp], W: Array) -> Array:
+    def auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         """AUC on the rows for each weight vector."""
         positive = self._block.positive
-        plus, minus = rows[positive[rows]], rows[~positive[rows]]
-        n_threads = self._n_threads if rows.size > 10_000 else 1
+        plus, minus = subset[positive[subset]], subset[~positive[subset]]
+        n_threads = self._n_threads if subset.size > 10_000 else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
 
         def one(k: int) -> float:

@@ -113,10 +113,10 @@ def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
         yield train % n, test % n
 
 
-def _check_both_classes(positive: NDArray[np.bool_], rows: Rows, what: str) -> None:
-    count = int(positive[rows].sum())
-    if not 0 < count < rows.size:
+def _check_both_classes(positive: NDArray[np.bool_], subset: Rows, what: str) -> None:
+    count = int(positive[subset].sum())
+    if not 0 < count < subset.size:
         raise ValueError(
-            f"{what} hold {count:,} positives and {rows.size - count:,} negatives; AUC needs both classes. "
+            f"{what} hold {count:,} positives and {subset.size - count:,} negatives; AUC needs both classes. "
             "Use fewer or stratified splits."
         )

@@ -23,13 +23,13 @@ class SampledOperator(NamedTuple):
 
     Attributes
     ----------
-    rows : SparsePairOperator or DensePairOperator
+    pairs : SparsePairOperator or DensePairOperator
         The drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn.
     middle : ndarray of shape (d,)
         Mean of the two class means.
     """
 
-    rows: SparsePairOperator | DensePairOperator
+    pairs: SparsePairOperator | DensePairOperator
     middle: Array
 
 

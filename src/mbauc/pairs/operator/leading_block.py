@@ -54,16 +54,16 @@ class LeadingBlock:
     steps: tuple[int, ...]
 
     @classmethod
-    def plan(cls, rows: PairOperator, entries: int) -> LeadingBlock:
+    def plan(cls, pairs: PairOperator, entries: int) -> LeadingBlock:
         """For rows with so many entries.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
         many rows as have their outer products in that time, at most 5,000 of a group.
         """
-        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, rows.mu.size)
-        length = max(entries / max(rows.n_rows, 1), 1.0)
+        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, pairs.mu.size)
+        length = max(entries / max(pairs.n_rows, 1), 1.0)
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
-        return cls(size, tuple(max(1, group.count // most) for group in rows.groups))
+        return cls(size, tuple(max(1, group.count // most) for group in pairs.groups))
 
     def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
         """Over some of the rows."""

@@ -52,13 +52,13 @@ class PackRows:
         packed: list[KeptRows] = []
 
         def pack(block: Block) -> None:
-            rows = SparseBlock.from_block(block)
+            sparse = SparseBlock.from_block(block)
             if places is None:
-                packed.extend(KeptRows(0, chunk) for chunk in collector.compact(rows))
+                packed.extend(KeptRows(0, chunk) for chunk in collector.compact(sparse))
                 return
             fold = places.assign(block)
             for k in range(places.n_folds):
-                own = rows.restrict(np.flatnonzero(fold == k))
+                own = sparse.restrict(np.flatnonzero(fold == k))
                 packed.extend(KeptRows(k, chunk) for chunk in collector.compact(own))
 
         visit_blocks(number, blocks, self.schema, Labels(self.classes), pack)

@@ -28,14 +28,14 @@ _CENTRED = 4.0
 
 def dense_class_scatter(
     X: NDArray[Any],
-    rows: NDArray[np.intp],
+    index: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     packed: PackedScatters,
     side: Side,
     n_threads: int,
     advance: Advance,
 ) -> WeightedMean:
-    """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
+    """Add the scatter of ``X[index]`` around its mean to one side of ``packed``.
 
     Columns far from zero are shifted by a provisional mean (of rows spread over the class), so a common
     shift of any size costs no digits. Sums are float64 whatever the dtype of X.
@@ -44,14 +44,14 @@ def dense_class_scatter(
     one block above.
     """
     d = X.shape[1]
-    if rows.size == 0:
+    if index.size == 0:
         return WeightedMean.empty(d)
-    total = float(rows.size) if weight is None else float(weight.sum())
+    total = float(index.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = slice(None, None, max(1, rows.size // 1000))
-        shift = _provisional_mean(X[rows[spread]], None if weight is None else weight[spread])
-        blocks = _Blocks(X, rows, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
+        spread = slice(None, None, max(1, index.size // 1000))
+        shift = _provisional_mean(X[index[spread]], None if weight is None else weight[spread])
+        blocks = _Blocks(X, index, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)
             for block in blocks.walk(0, 1):
@@ -65,9 +65,9 @@ def dense_class_scatter(
         packed.add_outer(side, -total, mean)
         diagonal = packed.diagonal(side)
     if not (np.isfinite(diagonal).all() and np.isfinite(sums).all()):
-        _raise_nonfinite(X, rows)
+        _raise_nonfinite(X, index)
     np.maximum(diagonal, 0.0, out=diagonal)
-    return WeightedMean(int(rows.size), total, squared, mean if shift is None else shift + mean)
+    return WeightedMean(int(index.size), total, squared, mean if shift is None else shift + mean)
 
 
 def _provisional_mean(probe: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -94,20 +94,20 @@ class _Blocks:
     def __init__(
         self,
         X: NDArray[Any],
-        rows: NDArray[np.intp],
+        index: NDArray[np.intp],
         weight: NDArray[np.float64] | None,
         shift: NDArray[np.float64] | None,
         n_threads: int,
     ) -> None:
-        self.X, self.rows, self.shift = X, rows, shift
+        self.X, self.rows, self.shift = X, index, shift
         self.root = None if weight is None else np.sqrt(weight)
         self.by_column = X.flags.f_contiguous and not X.flags.c_contiguous
-        if rows.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
+        if index.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
             n_threads = 1
         # equal blocks, the same number for each thread
-        per_thread = -(-rows.size // (BLOCK_ROWS * n_threads))
-        self.size = -(-rows.size // (per_thread * n_threads))
-        self.count = -(-rows.size // self.size)
+        per_thread = -(-index.size // (BLOCK_ROWS * n_threads))
+        self.size = -(-index.size // (per_thread * n_threads))
+        self.count = -(-index.size // self.size)
         self.n_threads = min(n_threads, self.count)
         self.stopped = False
 

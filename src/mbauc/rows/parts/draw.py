@@ -44,9 +44,9 @@ class Sample(NamedTuple):
 class Drawer:
     """Draws rows of one class with replacement, in proportion to their weight."""
 
-    def __init__(self, rows: Index, weight: Array | None, stream: np.random.Generator) -> None:
-        self._rows, self._stream = rows, stream
-        self._upper = None if weight is None else np.cumsum(weight[rows])
+    def __init__(self, index: Index, weight: Array | None, stream: np.random.Generator) -> None:
+        self._rows, self._stream = index, stream
+        self._upper = None if weight is None else np.cumsum(weight[index])
 
     def draw(self, size: int) -> Index:
         """Numbers of the rows of so many draws."""
