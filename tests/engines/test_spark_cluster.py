@@ -122,8 +122,8 @@ def merges(monkeypatch):
         found.append(merge)
         return original(merge)
 
-    original = parts_module.merging
-    monkeypatch.setattr(parts_module, "merging", counted)
+    original = parts_module.make_merger
+    monkeypatch.setattr(parts_module, "make_merger", counted)
     return found
 
 

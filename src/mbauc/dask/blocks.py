@@ -105,7 +105,7 @@ def list_partitions(value: Any) -> list[Delayed]:
 
 
 def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -> list[Delayed]:
-    """Partitions of a column, cut as those of X are."""
+    """Partitions of a column, cut like X."""
     if not is_dask(value):
         if chunks is None or any(chunk != chunk for chunk in chunks):
             raise ValueError(

@@ -191,7 +191,7 @@ class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for rows on a Dask cluster: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without ids, rows are counted first (labels alone), and
-    the folds are those of a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
+    the folds are as in a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
     held-out rows are scored in one more pass, counted in bins: exact up to several thousand distinct scores a
     fold, and the middle of a narrow bracket beyond. ``scoring="binormal_auc"`` needs no second pass.
 

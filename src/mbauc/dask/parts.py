@@ -18,7 +18,7 @@ from mbauc.rows.block import Columns
 from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task, merge_in_order
 from mbauc.runtime.threads import single_threaded_blas
 
-#: Quantiles that each part tells of its scores, for cutting them into ranges.
+#: Quantiles that each part returns of its scores, for cutting them into ranges.
 _QUANTILES = 64
 #: Scores of a range, about: every part is cut into as many pieces as there are ranges, at most one a part.
 _RANGE_ROWS = 1 << 22

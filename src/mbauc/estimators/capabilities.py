@@ -27,7 +27,7 @@ WAYS: dict[Way, str] = {
 
 
 class Capability(NamedTuple):
-    """Something that a fit may be asked for.
+    """An option of a fit.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ CAPABILITIES = (
 
 
 def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
-    """Raise if settings ask for something that a way of fitting does not have; the error says what to do."""
+    """Raise if settings ask for an option that a way of fitting lacks; the error says what to do."""
     for capability in CAPABILITIES:
         name = capability.parameter
         if way in capability.refusals and name in settings and capability.asks(settings[name], settings):

@@ -182,7 +182,7 @@ class MBAClassifier(MomentRanker):
     >>> round(roc_auc_score(y[4000:], ranker.decision_function(X[4000:])), 3)
     0.955
 
-    A stream, block by block; the weights are those of a fit to all rows at once:
+    A stream, block by block; the weights are as in a fit to all rows at once:
 
     >>> stream = MBAClassifier()
     >>> for start in range(0, 4000, 500):
@@ -297,10 +297,10 @@ class MBAClassifier(MomentRanker):
             once, and must start anew each time.
         memory : str or int, optional
             What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
-            half of what is left there. Refused where vectors over the columns, or Σ if ``solver="gram"``
+            half of what remains there. Refused where vectors over the columns, or Σ if ``solver="gram"``
             asks for it, take more.
         checkpoint : path, optional
-            Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
+            Folder for the state of a long fit. The same call with the same folder resumes after a kill, a crash
             or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
             data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
             that are drawn need a whole number as ``random_state``, or None.
@@ -427,7 +427,7 @@ class MBAClassifier(MomentRanker):
     def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
         """Fit to moments that were accumulated elsewhere: on other machines, on other days, block by block.
 
-        ``partial_fit`` goes on from there.
+        ``partial_fit`` continues from there.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ class MBAClassifierCV(MomentRanker):
     n_splits_ : int
         Number of splits over all repeats.
 
-    The others are those of :class:`MBAClassifier`.
+    The others are as in :class:`MBAClassifier`.
 
     Notes
     -----
@@ -474,7 +474,7 @@ def default_l2_grid(variances: Array) -> Array:
 def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
     """Warn if the best l2 is the first or the last one tried, and better than its neighbour by 0.005 or more.
 
-    ``scores`` are those of all values of l2, for the l1 that was chosen.
+    ``scores`` belong to all values of l2, for the l1 that was chosen.
     """
     order = np.argsort(l2)
     place = int(np.flatnonzero(order == j)[0])

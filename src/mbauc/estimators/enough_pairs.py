@@ -25,6 +25,7 @@ from mbauc.rows.scores import scores
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.warn import warn
 from mbauc.solvers.choice import Workload, choose_solver
 
 Array = NDArray[np.float64]
@@ -35,8 +36,12 @@ Interval = tuple[float, float]
 FIRST_PAIRS = 1000
 #: Pairs are enough after two doublings in a row that moved the AUC by less than this, with 95% confidence.
 AUC_TOLERANCE = 0.001
-#: Held-out rows of a class: one in five, at most 10,000, at least 100 if that is not more than half of them.
-_ONE_IN, _MOST, _FEWEST = 5, 10_000, FEW_ROWS
+#: One row of a class in this many is held out …
+_ONE_IN = 5
+#: … at most this many …
+_MOST = 10_000
+#: … and at least this many, if they are not more than half of the class.
+_FEWEST = FEW_ROWS
 #: Rows read in order that cost as much as a pair that is drawn (measured: 6 to 9).
 _ROWS_FOR_A_PAIR = 8
 #: Numbers in the positive rows of a round of pairs.
@@ -46,7 +51,7 @@ _ATTRIBUTES = ("pairs_", "pairs_path_", "held_out_", "held_out_auc_")
 
 
 class PairsStep(NamedTuple):
-    """What so many pairs led to.
+    """What one number of pairs led to.
 
     Attributes
     ----------
@@ -97,7 +102,7 @@ def forget_path(ranker: Any) -> None:
 def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) -> None:
     """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
 
-    Reads the held-out rows and those of the pairs; no others, unless all pairs are needed.
+    Reads the held-out rows and the rows of the pairs; no others, unless all pairs are needed.
 
     Parameters
     ----------
@@ -151,11 +156,10 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
         if size < _FEWEST:
             few.append(f"{size} {name}")
     if few:
-        warnings.warn(
+        warn(
             f"pairs='enough' holds out {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of "
             "the AUC tend to be too narrow. For data this small use pairs='all'.",
             FewRowsWarning,
-            stacklevel=5,
         )
     return np.flatnonzero(out), np.flatnonzero(~out if block.weight is None else ~out & (block.weight > 0))
 
@@ -189,7 +193,7 @@ class _HeldOut:
         self.auc: AucInterval
 
     def step(self, pairs: int | Literal["all"], n_rows: int, w: Array) -> PairsStep:
-        """AUC of the rows under the weights w, and the gain over those of the call before."""
+        """AUC of the rows under the weights w, and the gain over the weights of the call before."""
         values = scores(self._X, w[None, :], self._numbers, self._n_threads)[0]
         # a weight makes a row likelier to be drawn; it does not make two observations of one
         weights: Literal["sampling"] | None = None if self._weight is None else "sampling"
@@ -263,7 +267,7 @@ class _Sample:
         )
 
     def _build_moments(self, pairs: int) -> PairMoments:
-        """Moments of the first pairs; those of the pairs of earlier calls are kept."""
+        """Moments of the first pairs; the moments of earlier calls are reused."""
         total = self._moments
         size = max(int(self._ranker.batch_size), _round_size(self._block.X))
         for start in range(total.counts[0], pairs, size):

@@ -41,7 +41,7 @@ class ClassWeights(Protocol):
 class PairSettings:
     """Which pairs to use, of an estimator's settings.
 
-    ``task_threads`` are those of a task on a worker, where others may be at work.
+    ``task_threads`` are the threads of a task on a worker, where others may be at work.
     """
 
     pairs: Any
@@ -54,7 +54,7 @@ class PairSettings:
 
     @classmethod
     def from_estimator(cls, ranker: Any, n_threads: int | None = None) -> PairSettings:
-        """Those of an estimator, with its number of threads or another one."""
+        """Settings of an estimator, with its number of threads or another one."""
         return cls(
             ranker.pairs,
             ranker.pairing,

@@ -1,4 +1,4 @@
-"""Columns of which one row tells nearly all: what is chosen by variances goes by that row."""
+"""Columns whose variance comes from one row, which then decides whatever is chosen by variances."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from mbauc.errors import Advice, HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
 from mbauc.runtime.warn import warn
 
-#: Rows that are looked at, at most, and at least.
-_MOST_ROWS, _LEAST_ROWS = 10_000, 200
-#: One row may make up this share of the variance of a column; a column needs so many values that are not its
-#: most common one, since rare levels are no tails.
-_SHARE, _LEAST_VALUES = 0.3, 50
+#: Rows that are sampled, at most.
+_MOST_ROWS = 10_000
+#: Rows without which nothing is checked.
+_LEAST_ROWS = 200
+#: Share of the variance of a column that one row may make up.
+_SHARE = 0.3
+#: Values besides the most common one that a column needs, since rare levels are no tails.
+_LEAST_VALUES = 50
 
 
 def warn_of_heavy_tails(X: Any, names: Any = None) -> None:

@@ -57,7 +57,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     threshold_ : float
         Scores above it are positive.
     rank_, n_calibration_ : int
-        The threshold is the rank-th smallest of so many negative scores.
+        The threshold is the rank-th smallest of this many negative scores.
     violation_probability_ : float
         Bound on the probability that the false-alarm rate exceeds ``alpha``; at most ``delta``.
     positive_ : label
@@ -296,7 +296,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 
 
 def _read_classes(estimator: Any, labels: NDArray[Any]) -> NDArray[Any]:
-    """The two labels of a scorer that is already fitted; those of its calibration rows may be one alone."""
+    """The two labels of a scorer that is already fitted; its calibration rows may have one alone."""
     known = getattr(estimator, "classes_", None)
     if known is not None:
         return check_classes(known)

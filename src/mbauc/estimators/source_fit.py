@@ -1,4 +1,4 @@
-"""A fit to a source of blocks: larger than memory if need be, and gone on with after a kill."""
+"""A fit to a source of blocks: larger than memory if need be, and resumed after a kill."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
 
 
 #: What the first run has settled: whole numbers, and the solver with the reason for it.
-_DECISIONS_SCHEMA = Arrays(
+_DECISION_ARRAYS = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={
         "solver": ArrayOf("U", (2,)),
@@ -54,10 +54,12 @@ _DECISIONS_SCHEMA = Arrays(
 _NO_MATTER = ("verbose", "n_jobs")
 #: Settings of sampled pairs, which mean nothing where all pairs are used.
 _SAMPLING = ("pairing", "batch_size", "random_state")
-#: Rows of a source that does not tell how many it has.
+#: Rows assumed of a source that does not know its number of rows.
 _UNKNOWN_ROWS = 1_000_000
-#: Products that a solver is expected to take, and those for each factor of ten that it has still to go.
-_PRODUCTS, _PER_DECADE = 12, 3.5
+#: Products that a solver is expected to take.
+_PRODUCTS = 12
+#: Products for each remaining factor of ten of the excess risk.
+_PER_DECADE = 3.5
 
 
 def is_source(X: Any) -> bool:
@@ -91,12 +93,12 @@ def first_block(source: Source) -> Block:
 
 
 def expected_rows(source: Source) -> int:
-    """How many rows a source has, or what is assumed if it does not tell."""
+    """Number of rows of a source, or the assumed number if it is unknown."""
     return about_rows(source) or _UNKNOWN_ROWS
 
 
 def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
-    """Shows a first word on the AUC while blocks are read."""
+    """Show an estimate of the AUC while blocks are read."""
     return RunningAuc(bar).see
 
 
@@ -116,11 +118,11 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._decisions = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECISIONS_SCHEMA)) or {}
+        self._decisions = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECISION_ARRAYS)) or {}
         self.n_threads = int(self.make_once("threads", lambda: thread_count(n_jobs)))
 
     def make_once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
-        """A value that the first run makes and all later ones of the same checkpoint take over."""
+        """A value that the first run makes and later runs of the same checkpoint reuse."""
         if name not in self._decisions:
             self._decisions[name] = np.asarray(make())
             if self.checkpoint is not None:
@@ -134,7 +136,7 @@ class SourceRun:
         return int(self.make_once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
     def load_state(self, pairs: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
-        """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
+        """The solver's state from an earlier run, if any."""
         if self.checkpoint is None:
             return None
         more = {"rows": ArrayOf("<i8")} | ({"auto_l2": ArrayOf("<f8", low=0)} if l1 and l2 == "auto" else {})
@@ -151,7 +153,7 @@ class SourceRun:
 
     @contextmanager
     def watch(self, pairs: PairOperator, tol: float) -> Iterator[Watch]:
-        """Show and save how the solver goes on; what this yields is told its states."""
+        """Show and save the progress of the solver, which calls what this yields with its states."""
         mark = np.int64(0 if self.checkpoint is None else _mark(pairs))
         with progress(_PRODUCTS * pairs.n_rows, "solving", show=self.show) as advance:
 
@@ -170,7 +172,7 @@ class SourceRun:
 
 
 def _mark(pairs: PairOperator) -> int:
-    """A checksum of what a solver is told of the rows."""
+    """A checksum of what a solver knows of the pairs."""
     return zlib.crc32(pairs.diagonal.tobytes(), zlib.crc32(pairs.mu.tobytes()))
 
 
@@ -180,7 +182,7 @@ def source_run(
     settings: dict[str, Any],
     source: Source,
 ) -> Iterator[SourceRun]:
-    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to go on.
+    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to resume.
 
     Parameters
     ----------

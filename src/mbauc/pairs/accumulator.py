@@ -19,7 +19,7 @@ from mbauc.runtime.threads import thread_count
 
 
 class MomentsAccumulator:
-    """Adds rows up to moments of all their pairs.
+    """Accumulates rows to the moments of all their pairs.
 
     Memory: one d×d matrix, and one more while rows are added.
 
@@ -30,7 +30,7 @@ class MomentsAccumulator:
     n_threads : int
         Threads to use.
     advance : callable
-        Called with the number of rows just done.
+        Called with the number of rows completed.
     """
 
     def __init__(self, n_features: int, n_threads: int = 1, advance: Advance = silent) -> None:
@@ -39,7 +39,7 @@ class MomentsAccumulator:
 
     @classmethod
     def resume(cls, moments: PairMoments, n_threads: int = 1) -> MomentsAccumulator:
-        """Go on from moments, which stay as they are."""
+        """Start from moments, which stay as they are."""
         result = cls(moments.n_features, n_threads)
         return result.add_moments(moments)
 

@@ -37,7 +37,7 @@ class ClosedPairs:
         return ClosedPairs(differences, self.scatter + other.scatter + factor * np.outer(delta, delta))
 
     def subtract(self, part: ClosedPairs) -> ClosedPairs:
-        """The pairs that are left."""
+        """The remaining pairs."""
         differences, factor, delta = self.differences.subtract(part.differences)
         if differences.weight == 0:
             return ClosedPairs(differences, np.zeros_like(self.scatter))

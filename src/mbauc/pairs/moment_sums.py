@@ -1,4 +1,4 @@
-"""What moments are made of: sums of both classes, and of the pairs where class sums do not tell them."""
+"""What moments are made of: sums of both classes, and of the pairs where class sums do not determine them."""
 
 from __future__ import annotations
 

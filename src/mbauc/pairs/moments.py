@@ -39,7 +39,7 @@ class PairMoments(ScorerStatistics):
     (``a + b``), subtract (``a - b``) and forget (``a.decayed(0.9)``). A pair has weight wᵢ wⱼ.
 
     Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
-    also hold the scatter of the differences themselves, because class sums no longer tell it.
+    also hold the scatter of the differences themselves, because class sums no longer determine it.
 
     Objects are never changed. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
     their own.
@@ -347,7 +347,7 @@ class PairMoments(ScorerStatistics):
         return self if other == 0 else NotImplemented
 
     def __sub__(self, part: PairMoments) -> PairMoments:
-        """Moments of the rows that are left when those of ``part`` are taken out.
+        """Moments of the remaining rows when the rows of ``part`` are taken out.
 
         Warns (:class:`~mbauc.errors.CancellationWarning`) where so little is left that rounding errors
         take more than ten of its sixteen digits.
@@ -399,9 +399,9 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(self.sums.as_frequencies())
 
     def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
-        """The same means and covariances as those of the data that the rows were drawn from.
+        """The same means and covariances with the class weights of the data the rows were drawn from.
 
-        Class weights become those of the data; each of its pairs within a closed set counts alike.
+        Class weights become the data's; each of its pairs within a closed set counts alike.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ def sample_pairs(
     Returns
     -------
     PairMoments
-        Its class weights are those of the data, so that priors come from the data and not the sample.
+        Its class weights are the data's, so that priors come from the data and not the sample.
 
     Examples
     --------

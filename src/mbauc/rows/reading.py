@@ -38,7 +38,7 @@ class PartReader:
         self._first += columns[1].size
 
     def visit_block(self, item: Item, labels: Labels, visit: Callable[[Block], None]) -> None:
-        """Call ``visit`` with a block if its labels tell which rows are positive."""
+        """Call ``visit`` with a block if its labels show which rows are positive."""
         if isinstance(item, Block):
             with _locate(self._number, item.first, self._schema):
                 visit(item)
@@ -65,7 +65,7 @@ def visit_columns(
 def visit_blocks(
     number: int, items: Iterable[Item], schema: Schema, labels: Labels, visit: Callable[[Block], None]
 ) -> None:
-    """Call ``visit`` with each block of a part whose labels tell which rows are positive."""
+    """Call ``visit`` with each block of a part whose labels show which rows are positive."""
     reader = PartReader(number, schema)
     for item in items:
         reader.visit_block(item, labels, visit)

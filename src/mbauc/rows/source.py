@@ -79,7 +79,7 @@ class NumberedScores(NamedTuple):
 class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
-    A source may also have a method ``fingerprint()``, which tells what its blocks depend on (see
+    A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
     :func:`fingerprint_of`), and a method ``scored(coef)``, if it has a faster way to scores than its blocks
     (see :func:`score_blocks`).
 
@@ -107,7 +107,7 @@ def unpack_block(block: Any, name: str) -> tuple[Any, Any, Any]:
 
 
 def about_rows(source: Source) -> int | None:
-    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if it does not tell."""
+    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if unknown."""
     for name in ("n_rows", "about_rows"):
         known = getattr(source, name, None)
         if known is not None:
@@ -116,20 +116,20 @@ def about_rows(source: Source) -> int | None:
 
 
 def fingerprint_of(source: Any) -> dict[str, object] | None:
-    """What the blocks of a source depend on, ready for JSON; None if it does not tell.
+    """What the blocks of a source depend on, ready for JSON; None if unknown.
 
-    Sources with a method ``fingerprint()`` tell: files by name, size and time of their last change, and all
+    Sources with a method ``fingerprint()`` describe: files by name, size and time of their last change, and all
     settings that decide the blocks. Two equal fingerprints mean the same blocks in the same order, unless
     somebody forges times. ``O(files)`` time: nothing is read.
 
     Examples
     --------
     >>> from mbauc.rows.source import fingerprint_of
-    >>> fingerprint_of([]) is None                                  # a list of blocks does not tell
+    >>> fingerprint_of([]) is None                                  # a list of blocks has none
     True
     """
-    tell = getattr(source, "fingerprint", None)
-    return tell() if callable(tell) else None
+    describe = getattr(source, "fingerprint", None)
+    return describe() if callable(describe) else None
 
 
 def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:

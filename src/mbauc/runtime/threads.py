@@ -91,7 +91,7 @@ single_threaded_blas = _quiet.limit
 
 @contextmanager
 def limit_blas(n_threads: int) -> Iterator[None]:
-    """Within this block BLAS uses so many threads, in all threads of the process."""
+    """Within this block BLAS uses ``n_threads`` threads, in all threads of the process."""
     if n_threads == thread_count(None):
         yield
         return
@@ -108,7 +108,7 @@ def run_threads(
     """Results of ``task`` over ``items``, in order, on ``n_threads`` threads.
 
     The first error, an interruption included, stops what has not started and is raised here; ``stop`` is
-    called before, so that long tasks can be told to end.
+    called before, so that long tasks can be stopped.
     """
     if n_threads == 1:
         return [task(item) for item in items]

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 L2_MULTIPLES = np.logspace(-6, 4, 81)
 #: Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-13
-#: What rows tell of rows that are left out is not to be relied on where weights use up more of them than this.
+#: Leave-one-out is not to be relied on where degrees of freedom are more than this share of the rows.
 _MOST_USED = 0.4
 #: How many of them are above the mean eigenvalue itself.
 _ABOVE_MEAN = 32

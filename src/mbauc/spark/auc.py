@@ -50,7 +50,7 @@ def roc_auc_interval(
     frame, score, label
         As for :func:`roc_auc`.
     weight : str, optional
-        Column that tells how many equal rows each row stands for.
+        Column with the number of equal rows that each row stands for.
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """

@@ -13,8 +13,10 @@ from scipy import sparse as sp
 
 from mbauc.rows.block import Columns as BlockColumns
 
-#: Batches are put together up to so many rows, or bytes.
-_BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 26
+#: Batches are joined up to this many rows …
+_BLOCK_ROWS = 1 << 17
+#: … or this many bytes.
+_BLOCK_BYTES = 1 << 26
 #: What a vector's first field says of it.
 _DENSE = 1
 

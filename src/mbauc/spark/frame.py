@@ -72,7 +72,7 @@ def resolve_columns(
     frame, features, label, weight, id
         As for :meth:`mbauc.spark.MBAClassifier.fit`.
     n_features : int, optional
-        How many features there must be; saves a look at a row where the schema does not tell.
+        How many features there must be; saves a look at a row where the schema does not say.
     """
     for argument, name in (("label", label), ("weight", weight), ("id", id)):
         if name is not None:

@@ -31,7 +31,7 @@ def read_json(text: bytes) -> Any:
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a name that is told twice")
+        raise ValueError("a name that occurs twice")
     return value
 
 

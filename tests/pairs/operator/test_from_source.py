@@ -119,7 +119,7 @@ def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp
     wide[1] = wide[1]._replace(weight=np.zeros(1))
     X, y, weight = stacked(wide)
     rows = read(Rows(wide, 70_000), tmp_path, LITTLE)
-    assert rows.chunks[0].loaded().columns.dtype == np.uint32
+    assert rows.chunks[0].load().columns.dtype == np.uint32
     kept = weight > 0
     assert rows.n_rows == np.count_nonzero(kept)
     dense = X[kept][:, rows.order.columns].toarray()

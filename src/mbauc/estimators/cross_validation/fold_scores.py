@@ -1,4 +1,4 @@
-"""Scores of held-out rows in parts: their AUC, and what moments would tell."""
+"""Scores of held-out rows in parts: their AUC, and their moments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BINS = 1 << 17
 
 @dataclass
 class FoldScores:
-    """Scores of the rows of one fold under several weight vectors; those of several parts add up.
+    """Scores of the rows of one fold under several weight vectors; several parts add up.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Scores of held-out rows: their AUC, and whether their moments tell the same."""
+"""Scores of held-out rows: their AUC, and whether their moments agree."""
 
 from __future__ import annotations
 
@@ -146,11 +146,12 @@ class HeldOutParts:
         found: list[FoldScores] = []
         for job in self._jobs:
             found += job(grids[len(found) : len(found) + job.n_folds], with_auc)
-        told = [
+        statistics = [
             one or binormal_and_risk(*fold.class_statistics()) for one, fold in zip(known, found, strict=True)
         ]
         return [
-            SplitScores(*one, fold.auc if with_auc else None) for one, fold in zip(told, found, strict=True)
+            SplitScores(*one, fold.auc if with_auc else None)
+            for one, fold in zip(statistics, found, strict=True)
         ]
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
@@ -189,7 +190,7 @@ class ScorePackedRows:
         self._packed, self.n_folds = packed, len(packed.sums)
 
     def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
-        """Of each fold under its weights, so many weights at a time as go to the workers at once."""
+        """Scores of each fold under its weights, in batches of weights that workers take at once."""
         columns = self._packed.order.columns
         W = [grid[:, columns] for grid in W]
         step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
@@ -201,7 +202,7 @@ class ScorePackedRows:
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
-    """Warn if moments and rows, so many in the smaller class, disagree about the AUC by more than chance."""
+    """Warn if moments and rows, given the smaller class, disagree about the AUC by more than chance."""
     if not np.isfinite(actual):
         return
     smaller = min(smaller, _CHECKED_ROWS)

@@ -131,11 +131,11 @@ class OperatorSplits:
         return np.setdiff1d(np.arange(self._n_rows), split.test)
 
     def statistics(self, number: int, W: Array) -> None:
-        """None: only the scores of the rows tell."""
+        """None: these need the scores of the rows."""
 
 
 class PackedSplits:
-    """Splits of packed rows in parts; the training rows of a split are those of the other folds."""
+    """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
     def __init__(self, repeats: list[PackedRows], factors: Array, scale: Scaling, frequencies: bool) -> None:
         self._factors = factors
@@ -155,7 +155,7 @@ class PackedSplits:
         return Problem(packed.operator(fold), self._factors, scale=self._scale)
 
     def statistics(self, number: int, W: Array) -> None:
-        """None: only the scores of the rows tell."""
+        """None: these need the scores of the rows."""
 
 
 def for_splits(scale: Scaling, scales: Array) -> Scaling:

@@ -30,7 +30,10 @@ from mbauc.store.file_schema import Number, Record
 from mbauc.store.journal import Entry, Extent, Journal, JournalWriter
 
 ROW_CACHE = FileKind("row cache", CheckpointError, "Delete it; the same call then reads the data again")
-_ROWS, _BLOCK, _END = "rows", "block", "end"
+#: Kinds of records: a chunk of rows, the end of a block, the end of the file.
+_ROWS = "rows"
+_BLOCK = "block"
+_END = "end"
 _WHOLE = Number(0, 2**63, whole=True)
 _HEADER = Record({"n_features": Number(1, 2**48, whole=True), "fingerprint": FINGERPRINT})
 #: The arrays of a chunk, which are the attributes of compact rows.
@@ -65,7 +68,7 @@ class RowCache:
     journal: Journal
     records: Sequence[Body]
     n_features: int
-    #: what the source told of itself when the last block was read
+    #: fingerprint of the source when the last block was read
     fingerprint: dict[str, Any] | None
     #: the blocks that the rows came in
     marks: list[BlockMark]
@@ -102,7 +105,7 @@ def _compact_rows(record: Body, arrays: Mapping[str, NDArray[Any]]) -> CompactRo
 
 
 def open_cache(path: Path, n_threads: int) -> RowCache:
-    """Open a finished file; all of it is checked, on so many threads. Damage is a CheckpointError."""
+    """Open a finished file and validate all of it; damage is a CheckpointError."""
     with open(path, "rb") as stream:
         journal = _open_journal(stream, str(path))
     parts = _check_records(journal, n_threads)

@@ -223,7 +223,7 @@ class Collector:
 
 
 def _parts(indptr: NDArray[Any], index: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Rows in pieces of at most so many rows and entries."""
+    """Rows in pieces of bounded numbers of rows and entries."""
     if not index.size:
         return []
     parts = -(-index.size // _CHUNK_ROWS)

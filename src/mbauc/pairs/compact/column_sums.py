@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class ColumnSums:
-    """Counts, weights and column sums of the positives and of the negatives; those of several parts add up.
+    """Counts, weights and column sums of the positives and of the negatives; sums of several parts add up.
 
     Attributes
     ----------

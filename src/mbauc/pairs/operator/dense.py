@@ -78,7 +78,7 @@ class DensePairOperator(PairOperator):
         self.order.admit(np.ones(X.shape[1], dtype=np.int64))
 
     def _blocks(self, shard: int, shards: int) -> Iterator[tuple[slice, Array]]:
-        """Every so many-th block of rows, shifted."""
+        """Every ``shards``-th block of rows, shifted."""
         for start in range(shard * self._step, self._rows.size, shards * self._step):
             part = slice(start, start + self._step)
             yield part, np.subtract(self._X[self._rows[part]], self.shift, dtype=np.float64)

@@ -34,7 +34,7 @@ class SampledOperator(NamedTuple):
 
 
 def build_sample_operator(sample: Sample, matched: bool, n_threads: int) -> SampledOperator:
-    """Pairs of rows i[k], j[k], or all pairs among them, as something that multiplies vectors.
+    """Pairs of rows i[k], j[k], or all pairs among them, as a linear operator.
 
     Reads and copies the drawn rows, nothing else.
 

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 def build_matrix_operator(
     X: Any, groups: list[NDArray[np.intp]], weight: Array | None, n_threads: int
 ) -> SparsePairOperator | DensePairOperator:
-    """Groups of the rows of a matrix as something that multiplies vectors.
+    """Pairs of the rows of a matrix as a linear operator.
 
     Dense rows are read where they are. Sparse rows are copied into a compact form of 2 or 4 bytes an entry, 4
     or 8 more where values are not all one, and 4 a row.
@@ -30,7 +30,7 @@ def build_matrix_operator(
     X : ndarray or CSR/CSC of shape (n, d)
         Checked rows.
     groups : list of index arrays
-        Row numbers of each group: positives and negatives, or those of differences alone.
+        Row numbers of each group: positives and negatives, or differences alone.
     weight : ndarray of shape (n,), optional
         Weight of each row.
     n_threads : int

@@ -29,8 +29,10 @@ from mbauc.store.lock import FolderLock
 
 #: Name of the cache in its folder.
 CACHE_NAME = "rows.cache"
-#: Vectors over the columns in use that a solver holds, and numbers for each column of the data.
-_VECTORS, _COLUMN_BYTES = 40, 80
+#: Vectors over the columns in use that a solver holds.
+_VECTORS = 40
+#: Bytes for each column of the data.
+_COLUMN_BYTES = 80
 #: Blocks in memory while reading: one being read, one in work, its compact rows, and what making them takes.
 _BLOCKS = 4
 #: Growth of a process that is not worth going to disk for.
@@ -62,7 +64,7 @@ def build_source_operator(
     show: bool = False,
     observe: Observe = ignore,
 ) -> SparsePairOperator:
-    """Rows of a source as something that multiplies vectors, in one pass over its blocks.
+    """All pairs of a source as a linear operator, in one pass over its blocks.
 
     Compact rows (:class:`~mbauc.pairs.compact.rows.CompactRows`, 2 or 4 bytes an entry) stay in
     memory as long as they fit. Otherwise all of them go to a file that products read, a chunk for each thread
@@ -73,11 +75,11 @@ def build_source_operator(
     * reads nothing, if the file is complete and the source's ``fingerprint()`` is the one it was made from;
     * reads the blocks, compares each with the checksum in the file and takes the rows from there, if the
       fingerprint differs or there is none;
-    * goes on after the last whole block, if the file is not complete. Blocks before it are read and compared.
+    * resumes after the last whole block, if the file is not complete. Blocks before it are read and compared.
 
     Time: one pass, ``O(entries)``. Memory: the process grows by ``memory``, give or take 32 MB, or by what the
     source holds, four blocks and 320 bytes for each column in use if these alone are more. What the source
-    holds is measured where the system tells (Linux).
+    holds is measured where the system reports it (Linux).
 
     Parameters
     ----------
@@ -124,9 +126,9 @@ def build_source_operator(
     collector = reading.collector
     for group in range(len(collector.counts)):
         check_overflow(collector.order.columns, collector.sums(group)[1])
-    rows = SparsePairOperator(chunks, collector, n_threads)
-    warn_of_lost_digits(rows)
-    return rows
+    pairs = SparsePairOperator(chunks, collector, n_threads)
+    warn_of_lost_digits(pairs)
+    return pairs
 
 
 class _Marked(NamedTuple):
@@ -161,7 +163,7 @@ class _Reading:
 
     @property
     def _room(self) -> int:
-        """Bytes that are left for the rows."""
+        """Bytes that remain for the rows."""
         vectors = 8 * _VECTORS * self.collector.order.used
         reading = _COLUMN_BYTES * self._source.n_features + _BLOCKS * self._largest
         return self._memory - vectors - max(reading, self._beside)
@@ -202,7 +204,7 @@ class _Reading:
     # -- with one ------------------------------------------------------------------------------------------
 
     def write(self, path: Path) -> list[Chunk]:
-        """Rows in a file that is written now, or gone on with."""
+        """Rows in a file that is written from the start, or resumed."""
         now = fingerprint_as_json(self._source)
         writer = RowCacheWriter(path, self._header(now), self._n_threads)
         try:

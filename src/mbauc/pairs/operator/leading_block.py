@@ -13,13 +13,17 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 
 Array = NDArray[np.float64]
 
-#: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
-_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 5_000
+#: Cube of the columns of a leading block for each entry of the rows.
+_CHOLESKY_COLUMNS = 72
+#: Columns of a leading block, at most.
+_LARGEST_BLOCK = 1024
+#: Rows of a group, at most.
+_BLOCK_ROWS = 5_000
 
 
 @dataclass
 class LeadingSums:
-    """Sums over the looked-at rows of each group; those of several parts of the rows add up.
+    """Sums over the sampled rows of each group; sums of several parts add up.
 
     Attributes
     ----------
@@ -40,22 +44,14 @@ class LeadingSums:
 
 @dataclass(frozen=True)
 class LeadingBlock:
-    """Which columns and rows to look at.
-
-    Attributes
-    ----------
-    size : int
-        The first so many columns.
-    steps : tuple of int
-        Every so many-th row of each group.
-    """
+    """The first ``size`` columns, and every ``steps[g]``-th row of group g."""
 
     size: int
     steps: tuple[int, ...]
 
     @classmethod
     def plan(cls, pairs: PairOperator, entries: int) -> LeadingBlock:
-        """For rows with so many entries.
+        """Plan for rows with ``entries`` stored values.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
         many rows as have their outer products in that time, at most 5,000 of a group.
@@ -89,7 +85,7 @@ class LeadingBlock:
         return result
 
     def block(self, mu: Array, sums: LeadingSums) -> Array:
-        """Σ among the first columns as far as the rows tell, plus μ μ'."""
+        """Σ among the first columns, estimated from the sampled rows, plus μ μ'."""
         first = mu[: self.size]
         result = np.outer(first, first)
         for gram, own, total in zip(sums.grams, sums.sums, sums.totals, strict=True):

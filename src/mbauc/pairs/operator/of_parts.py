@@ -122,7 +122,7 @@ class PartedPairOperator(PairOperator):
     """The pairs of packed rows in parts as a linear operator; a product is one job.
 
     A vector goes to every worker and one comes back from each part, merged in a tree. Memory of a task: two
-    vectors over the columns in use; of the driver, those of the solver.
+    vectors over the columns in use; of the driver, the solver's vectors.
 
     Parameters
     ----------

@@ -89,10 +89,10 @@ class PairOperator(ABC):
         weights, sizes = zip(*((group.weight, group.effective_size) for group in groups), strict=True)
         self.weights = weights if len(groups) == 2 else (weights[0], weights[0])
         self.effective_sizes = sizes if len(groups) == 2 else (sizes[0], sizes[0])
-        #: mean over the classes of the mean row, where the rows are differences and do not tell
+        #: mean over the classes of the mean row, where the rows are differences and do not show it
         self._centre: Array | None = None
         self._latest: tuple[Array, Array, list[float]] | None = None
-        #: told the rows that a sweep has just gone over
+        #: called with the number of rows that a sweep has completed
         self.advance: Advance = silent
 
     def as_frequencies(self) -> Self:
@@ -123,7 +123,7 @@ class PairOperator(ABC):
         return self.product_and_variances(v)[0]
 
     def product_and_variances(self, v: Array) -> tuple[Array, list[float]]:
-        """Σ v, and the variance of the scores x'v within each group; those of the latest v are remembered."""
+        """Σ v, and the variance of the scores x'v within each group; the latest variances are kept."""
         if self._latest is not None and np.array_equal(self._latest[0], v):
             return self._latest[1].copy(), list(self._latest[2])
         swept = self._sweep(v, [float(group.mean @ v) for group in self.groups])
@@ -139,7 +139,7 @@ class PairOperator(ABC):
         return result, variances
 
     def leading_block(self) -> Array:
-        """About Σ among the first so many columns, from some of the rows; none if there is nothing to gain."""
+        """An estimate of Σ among the first columns, from some of the rows; empty if not worth it."""
         return np.empty((0, 0))
 
     def score_means(self, w: Array) -> list[float]:

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class SparsePairOperator(PairOperator):
-    """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
+    """The pairs of a sparse data set as a linear operator over the columns that occur.
 
     A product computes the score of a row and adds its share to the result while the row is in cache: one sweep,
     4 flops and (for ones) 2 or 4 bytes an entry.
@@ -42,7 +42,7 @@ class SparsePairOperator(PairOperator):
     order : ColumnOrder
         Which columns the vectors are over.
 
-    The others are those of :class:`~mbauc.pairs.operator.pair_operator.PairOperator`.
+    Others are inherited from :class:`~mbauc.pairs.operator.pair_operator.PairOperator`.
     """
 
     def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:
@@ -112,7 +112,7 @@ def sweep(
     centres, scales : sequences of float
         What is taken off the scores of each group, and what its weights are multiplied by.
     advance : callable
-        Told the rows of each chunk that is done.
+        Called with the number of rows completed.
     """
     from mbauc.pairs.operator import kernels
 

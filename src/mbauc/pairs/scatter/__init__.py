@@ -44,7 +44,7 @@ def class_scatters(
     n_threads : int
         Threads to use.
     advance : callable
-        Told how many rows were just done.
+        Called with the number of rows completed.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def class_scatters(
     if is_sparse(X):
         X = canonical_csr(X)
         fill = partial(sparse_class_scatter, ones=all_ones(X, n_threads))
-    # threads of BLAS would go on spinning for a while after each call and take the cores from ours
+    # threads of BLAS would keep spinning for a while after each call and take the cores from ours
     quiet = single_threaded_blas() if X.shape[1] <= OWN_SCATTER_COLUMNS else nullcontext()
     with quiet:
         sums = [

@@ -18,7 +18,7 @@ BLOCK_ROWS = 2048
 #: Below this many columns each thread works on blocks of its own with a single-threaded BLAS; above it one
 #: block at a time goes to a multi-threaded BLAS, because a d×d matrix per thread would cost too much memory.
 OWN_SCATTER_COLUMNS = 1024
-#: Rows of other dtypes are converted so many at a time.
+#: Rows of other dtypes that are converted at a time.
 _CONVERTED_ROWS = 128
 #: Below this many multiplications starting threads costs more than it saves.
 _MIN_PARALLEL_WORK = 2_000_000
@@ -152,7 +152,7 @@ class _Blocks:
             np.subtract(taken, self.shift[:, None] if self.by_column else self.shift, out=out)
 
     def stop(self) -> None:
-        """Tell the threads that walk the blocks to end."""
+        """Stop the threads that walk the blocks."""
         self.stopped = True
 
     def weighted_sum(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -20,7 +20,8 @@ from mbauc.runtime.threads import run_threads
 #: A chunk of rows takes at most this share of the memory of the scatter itself …
 _CHUNK_SHARE = 0.07
 #: … within these numbers of entries: fewer waste time on bookkeeping, more fall out of cache.
-_MIN_CHUNK, _MAX_CHUNK = 1_000_000, 6_000_000
+_MIN_CHUNK = 1_000_000
+_MAX_CHUNK = 6_000_000
 #: Pieces of work per thread, so that a thread with light columns takes over from one with heavy ones.
 _PIECES = 16
 

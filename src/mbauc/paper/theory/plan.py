@@ -25,7 +25,7 @@ from mbauc.paper.theory.pairs_needed import (
 from mbauc.paper.theory.radius import squared_radius
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels, find_classes
-from mbauc.runtime.progress import progress, waiting
+from mbauc.runtime.progress import progress, show_wait
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Penalty, Solution
 from mbauc.solvers.problem import Problem
@@ -126,7 +126,7 @@ def plan_pairs(
     rows = Block.checked(X, y, sample_weight, Labels())
     with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
         moments = accumulate_block(rows, n_threads, advance=advance)
-    with waiting(f"solving for {moments.n_features:,} columns", show=verbose):
+    with show_wait(f"solving for {moments.n_features:,} columns", show=verbose):
         exact = _Exact.of(moments, float(l1), l2)
     kept = None if rows.weight is None else np.flatnonzero(rows.weight > 0)
     quantities = exact.quantities(squared_radius(rows.X, _mean_row(moments), kept, n_threads))

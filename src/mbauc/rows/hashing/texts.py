@@ -71,7 +71,7 @@ def hash_columns(columns: NDArray[Any]) -> Hashes:
 
 
 def name_state(column: str) -> np.uint64:
-    """FNV-1a of a column's name and the equals sign, from which the hashes of its values go on."""
+    """FNV-1a of a column's name and the equals sign, the state in which the hashes of its values start."""
     name = np.frombuffer(f"{column}=".encode(), dtype=np.uint8)
     with np.errstate(over="ignore"):
         return np.uint64(fnv1a(name, 0, name.size, _OFFSET))

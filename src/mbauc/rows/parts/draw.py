@@ -49,7 +49,7 @@ class Drawer:
         self._upper = None if weight is None else np.cumsum(weight[index])
 
     def draw(self, size: int) -> Index:
-        """Numbers of the rows of so many draws."""
+        """Numbers of ``size`` drawn rows."""
         if self._upper is None:
             return np.asarray(self._rows[self._stream.integers(self._rows.size, size=size)])
         place = np.searchsorted(self._upper, self._stream.random(size) * self._upper[-1], side="right")
@@ -67,7 +67,7 @@ def make_drawers(block: Block, random_state: Any, subset: Index | None = None) -
 
 
 def draw_rows(block: Block, pairs: int, random_state: Any, subset: Index | None = None) -> tuple[Index, Index]:
-    """Row numbers of the positives and negatives of so many pairs."""
+    """Row numbers of the positives and negatives of ``pairs`` drawn pairs."""
     plus, minus = make_drawers(block, random_state, subset)
     return plus.draw(pairs), minus.draw(pairs)
 
@@ -95,10 +95,10 @@ def _require_rows(sizes: tuple[int, int]) -> None:
 
 
 def draw_sample(rows: PartedRows, pairs: int, random_state: Any) -> tuple[Sample, LabelCounts]:
-    """Rows for so many pairs, brought here, and counts of all rows; memory must hold the rows drawn.
+    """Rows of ``pairs`` drawn pairs, collected here, and counts of all rows; memory must hold the rows drawn.
 
     Two jobs: one for the labels, one for the rows. Weights of rows without ids are brought here, 9 bytes a row,
-    in one job more, but for those of a source: its labels and weights are listed at once.
+    in one job more, except for a source: its labels and weights are listed at once.
     """
     parts, schema = rows.parts, rows.schema
     if rows.with_ids:

@@ -33,7 +33,7 @@ class PartFolds(Protocol):
 
 
 class FoldRule(Protocol):
-    """Tells the fold of any row."""
+    """Assigns each row of a data set to a fold."""
 
     @property
     def n_folds(self) -> int:
@@ -45,7 +45,7 @@ class FoldRule(Protocol):
 
 @dataclass(frozen=True)
 class FoldsByRank:
-    """Folds drawn for the rows of each class in their order: those of a fit on one machine.
+    """Folds drawn for the rows of each class in their order, as in a fit on one machine.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class SourceParts:
         Looks on while blocks are read.
     checkpoint : Checkpoint, optional
         Where a pass that adds rows up is saved from time to time. The next one resumes it, to the same bits.
-        Its identity must tell all that bits depend on; its ``interval`` says how often to save.
+        Its identity must include all that bits depend on; its ``interval`` says how often to save.
     """
 
     kind: Kind = "source"

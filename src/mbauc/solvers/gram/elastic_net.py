@@ -21,8 +21,10 @@ Array = NDArray[np.float64]
 
 #: Tolerances that coordinate descent is run to, one after the other, until the certificate is met.
 _DESCENT_TOLERANCES = (1e-4, 1e-7, 1e-10)
-#: Changes of the active set that may follow, and the violation (relative to max|μ|) that counts as none.
-_POLISH_STEPS, _EXACT = 100, 1e-12
+#: Changes of the active set that may follow.
+_POLISH_STEPS = 100
+#: Violation, relative to max|μ|, that counts as none.
+_EXACT = 1e-12
 
 
 def solve_elastic_net(
@@ -156,7 +158,7 @@ class _Lasso:
 
         m = self.rows.shape[0]
         with warnings.catch_warnings():
-            # whether it converged is told by our own certificate
+            # our own certificate says whether it converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, path, _, sweeps = enet_path(
                 self.rows,

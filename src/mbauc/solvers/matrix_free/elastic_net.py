@@ -1,4 +1,4 @@
-"""Lasso and elastic net where Σ is too wide to form: few products with it, and a bound on what is left."""
+"""Lasso and elastic net where Σ is too wide to form: few products with it, and a bound on the excess risk."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def solve_elastic_net_matrix_free(
     max_iter : int
         Largest number of products, that of the check at the end included.
     start : ndarray of shape (d,), optional
-        Weights to start from, such as those of a similar penalty; zero if not given.
+        Weights to start from, such as the solution of a similar penalty; zero if not given.
     resume : mapping, optional
-        A state that ``watch`` was given on the same problem: the run goes on to the same bits as if it had
+        A state that ``watch`` was given on the same problem: the run resumes, to the same bits as if it had
         never stopped. Takes the place of ``start``.
     watch : callable, optional
         ``watch(state, iteration, excess_risk, auc)`` after each step, of one product each. ``state`` holds

@@ -25,14 +25,24 @@ from mbauc.solvers.operator import SymmetricOperator
 
 Array = NDArray[np.float64]
 
-#: One vector of random signs for so many rows, and so many vectors at most.
-_ROWS_A_PROBE, MOST_PROBES = 5000, 8
-#: Steps from each random vector before the risk is looked at, steps at least and steps at most.
-_FIRST_STEPS, _LEAST_STEPS, MOST_STEPS = 8, 5, 200
-#: The choice is certain if no l2 down to a quarter of it can be better by more than 1%; on what could be better
-#: by 10% far below, so many steps are spent.
-_NEAR, _WORTH = 4.0, 0.99
-_FAR_STEPS, _FAR_WORTH = 64, 0.9
+#: Rows for each vector of random signs.
+_ROWS_A_PROBE = 5000
+#: Vectors of random signs, at most.
+MOST_PROBES = 8
+#: Steps from each random vector before the risk is estimated.
+_FIRST_STEPS = 8
+#: Steps, at least.
+_LEAST_STEPS = 5
+#: Steps, at most.
+MOST_STEPS = 200
+#: The choice is certain if no l2 down to this fraction of it …
+_NEAR = 4.0
+#: … can have less than this share of its risk.
+_WORTH = 0.99
+#: Steps spent on l2 farther below …
+_FAR_STEPS = 64
+#: … that could have less than this share of its risk.
+_FAR_WORTH = 0.9
 #: Unpenalised columns are penalised so much less than any other.
 _UNPENALISED = 1e-6
 
@@ -220,7 +230,7 @@ class L2Search:
         return {"vectors": vectors, "tridiagonals": tridiagonals, "steps": steps}
 
     def resume(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         if len(state["steps"]) != 1 + len(self._traces):
             raise CheckpointError(
                 f"the state of the solver has {len(state['steps'])} vectors under way and must have "

@@ -20,17 +20,25 @@ from mbauc.solvers.solution import Solution, certify
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
-#: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.
+#: Called with a state to resume from, the number of products so far, the estimated excess risk and AUC.
 Watch = Callable[[dict[str, Any], int, float, float], object]
 
-#: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
-_WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
-#: The estimate is trusted if a guarantee is at most so many times tol; if not, it must be so much below tol.
-_TRUSTED, _BEYOND_DOUBT = 100.0, 1e-3
-#: A guarantee so many times worse than tol is worth a warning.
+#: The excess risk is extrapolated from the gains of this many directions …
+_WINDOW = 3
+#: … which are taken to shrink by this factor at the fastest …
+_FASTEST = 1 / 3
+#: … and by this one at the slowest.
+_SLOWEST = 0.9
+#: The estimate is trusted if the bound is at most this multiple of tol …
+_TRUSTED = 100.0
+#: … and must otherwise be below this multiple of tol.
+_BEYOND_DOUBT = 1e-3
+#: A bound above this multiple of tol is worth a warning.
 _DOUBTFUL = 1000.0
-#: Columns as a share of the rows: degrees of freedom hardly matter, or are all that matters.
-_FEW_COLUMNS, _MANY_COLUMNS = 0.05, 0.2
+#: Columns as a share of the rows below which degrees of freedom hardly matter.
+_FEW_COLUMNS = 0.05
+#: Columns as a share of the rows above which degrees of freedom are all that matters.
+_MANY_COLUMNS = 0.2
 #: To choose l2 the risk need not be known better than this.
 _CHOICE_TOL = 1e-3
 
@@ -94,7 +102,7 @@ def solve_ridge_matrix_free(
     """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
 
     Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum and certain to be within 100 times that. The estimate goes on with the slower of the latest two
+    its minimum and certain to be within 100 times that. The estimate extrapolates the slower of the latest two
     rates at which directions have brought less and less. An excess costs about half as much AUC
     (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most, and
     ``Solution.excess_risk`` is never less than a hundredth of that.
@@ -110,9 +118,9 @@ def solve_ridge_matrix_free(
     max_iter : int
         Most products to spend.
     resume : dict, optional
-        A state that ``watch`` was told, to go on from there to the same bits.
+        A state that ``watch`` was called with, to resume from to the same bits.
     watch : callable
-        Told ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
+        Called with ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
 
     Examples
     --------
@@ -202,7 +210,7 @@ def solve_ridge_auto(
 
 
 def estimate_excess(gains: Sequence[float]) -> float:
-    """What a growing sum still lacks, if its steps go on shrinking at the slower of the latest two rates.
+    """What a growing sum still lacks, if its steps keep shrinking at the slower of the latest two rates.
 
     Infinite for fewer than four values; steps are taken to shrink by a tenth at least, and to a third at most.
 
@@ -246,7 +254,7 @@ class _Run:
             self._report()
 
     def choose(self, criterion: Criterion) -> None:
-        """Grow until l2 is settled and its risk known, or until there is no room; then say how to go on."""
+        """Grow until l2 is chosen and its risk known, or until there is no room; then choose by quadrature."""
         tol = max(self.tol, _CHOICE_TOL)
         while True:
             if self.subspace.size and criterion.share <= _FEW_COLUMNS:
@@ -333,7 +341,7 @@ class _Run:
         self.watch(state, self.iterations + self.searched, estimate_excess(self.gains), auc)
 
     def start(self, state: dict[str, Any] | None) -> None:
-        """Go on from a state, if there is one."""
+        """Resume from a state, if there is one."""
         if state is None:
             return
         self.subspace.resume(state)

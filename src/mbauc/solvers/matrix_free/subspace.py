@@ -25,8 +25,8 @@ class RidgeSubspace:
     A direction costs one product with Σ, whatever l2 is going to be: within the span every l2 is a system of a
     dozen equations. The direction to add next is the residual for the l2 of interest under a preconditioner:
     a Cholesky factor of Σ + l2 F among the leading columns, if the products offer a block, and the diagonal of
-    the others. As long as l2 stays the same the solutions are those of preconditioned conjugate gradients;
-    when it changes, all directions go on being of use. When there is no room left, the span
+    the others. While l2 stays the same this is preconditioned conjugate gradients;
+    when it changes, all directions stay useful. When there is no room left, the span
     collapses to the solution and the latest step towards it, from which conjugate gradients lose nothing.
 
     Columns are divided by the root of their second moment inside, so that units do not matter.
@@ -223,7 +223,7 @@ class RidgeSubspace:
     # -- to disk and back -----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on from here to the same bits."""
+        """All that is needed to resume to the same bits."""
         k = self.size
         return {
             "basis": self._basis[:k],
@@ -234,7 +234,7 @@ class RidgeSubspace:
         }
 
     def resume(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         k = self.size = len(state["basis"])
         self._found = None
         self._basis[:k], self._images[:k] = state["basis"], state["images"]
