@@ -35,12 +35,12 @@ Array = NDArray[np.float64]
 _SOLVER = "solver"
 
 
-def _check_solver(settled: Mapping[str, NDArray[Any]]) -> None:
-    if "solver" in settled:
-        Choice("gram", "matrix-free").check(str(settled["solver"][0]), "solver")
+def _check_solver(decided: Mapping[str, NDArray[Any]]) -> None:
+    if "solver" in decided:
+        Choice("gram", "matrix-free").check(str(decided["solver"][0]), "solver")
 
 
-#: What the first run has settled: whole numbers, and the solver with the reason for it.
+#: What the first run has decided: whole numbers, and the solver with the reason for it.
 _DECISION_ARRAYS = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={

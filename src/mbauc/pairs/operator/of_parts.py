@@ -29,7 +29,7 @@ from mbauc.rows.schema import Schema
 Array = NDArray[np.float64]
 
 
-class KeptRows(NamedTuple):
+class PackedChunk(NamedTuple):
     """Compact rows of one fold."""
 
     fold: int
@@ -45,21 +45,21 @@ class PackRows:
     order: ColumnOrder
     folds: FoldRule | None = None
 
-    def __call__(self, number: int, blocks: Iterable[Item]) -> list[KeptRows]:
+    def __call__(self, number: int, blocks: Iterable[Item]) -> list[PackedChunk]:
         """The rows, in chunks."""
         places = None if self.folds is None else self.folds.for_part(number)
         collector = Collector(self.schema.n_features, order=self.order)
-        packed: list[KeptRows] = []
+        packed: list[PackedChunk] = []
 
         def pack(block: Block) -> None:
             sparse = SparseBlock.from_block(block)
             if places is None:
-                packed.extend(KeptRows(0, chunk) for chunk in collector.compact(sparse))
+                packed.extend(PackedChunk(0, chunk) for chunk in collector.compact(sparse))
                 return
             fold = places.assign(block)
             for k in range(places.n_folds):
                 own = sparse.restrict(np.flatnonzero(fold == k))
-                packed.extend(KeptRows(k, chunk) for chunk in collector.compact(own))
+                packed.extend(PackedChunk(k, chunk) for chunk in collector.compact(own))
 
         visit_blocks(number, blocks, self.schema, Labels(self.classes), pack)
         return packed
@@ -74,9 +74,9 @@ class Sweep:
     scales: Sequence[float]
     left_out: int | None = None
 
-    def __call__(self, number: int, kept: Iterable[KeptRows]) -> tuple[Array, Array]:
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> tuple[Array, Array]:
         """X'D(Xv - centre), and sums by group."""
-        return sweep(leave_out_fold(kept, self.left_out), self.v, self.centres, self.scales)
+        return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class SumLeading:
     plan: LeadingBlock
     left_out: int | None = None
 
-    def __call__(self, number: int, kept: Iterable[KeptRows]) -> LeadingSums:
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> LeadingSums:
         """Sums over its rows."""
-        return self.plan.sums(leave_out_fold(kept, self.left_out))
+        return self.plan.sums(leave_out_fold(packed, self.left_out))
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,14 @@ class FindExtremes:
     columns: NDArray[np.intp]
     left_out: int | None = None
 
-    def __call__(self, number: int, kept: Iterable[KeptRows]) -> Extremes:
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Extremes:
         """Of the compact rows of a part."""
-        return find_extremes(leave_out_fold(kept, self.left_out), self.columns)
+        return find_extremes(leave_out_fold(packed, self.left_out), self.columns)
 
 
-def leave_out_fold(kept: Iterable[KeptRows], left_out: int | None) -> Iterable[CompactRows]:
+def leave_out_fold(packed: Iterable[PackedChunk], left_out: int | None) -> Iterable[CompactRows]:
     """Rows of all folds but one."""
-    return (chunk for fold, chunk in kept if fold != left_out)
+    return (chunk for fold, chunk in packed if fold != left_out)
 
 
 def add_pairs(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -126,7 +126,7 @@ class PartedPairOperator(PairOperator):
 
     Parameters
     ----------
-    kept : Parts of KeptRows
+    packed : Parts of PackedChunk
         The rows.
     sums : ColumnSums
         Of the rows that count.
@@ -136,28 +136,30 @@ class PartedPairOperator(PairOperator):
         A fold that does not count.
     """
 
-    def __init__(self, kept: Parts, sums: ColumnSums, order: ColumnOrder, left_out: int | None = None) -> None:
+    def __init__(
+        self, packed: Parts, sums: ColumnSums, order: ColumnOrder, left_out: int | None = None
+    ) -> None:
         collector = sums.collector(order)
         super().__init__(build_groups(collector), np.zeros(order.used))
         self.order = order
-        self._kept, self._left_out, self._entries = kept, left_out, sums.entries
+        self._packed, self._left_out, self._entries = packed, left_out, sums.entries
         self._block: Array | None = None
 
     def leading_block(self) -> Array:
         """About Σ among the most frequent columns; one job, once."""
         if self._block is None:
             plan = LeadingBlock.plan(self, self._entries)
-            self._block = plan.block(self.mu, self._kept.reduce(SumLeading(plan, self._left_out), add))
+            self._block = plan.block(self.mu, self._packed.reduce(SumLeading(plan, self._left_out), add))
         return self._block
 
     def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
         """Rows with a value in each of some columns, and the extremes of these values; one job."""
-        found: Extremes = self._kept.reduce(FindExtremes(columns, self._left_out), Extremes.merge)
+        found: Extremes = self._packed.reduce(FindExtremes(columns, self._left_out), Extremes.merge)
         return found
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         scales = [1.0 / group.weight for group in self.groups]
-        found = self._kept.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
+        found = self._packed.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]
 
@@ -179,7 +181,7 @@ class PackedRows:
         Of each fold.
     order : ColumnOrder
         That of the columns of all rows.
-    packed : Parts of KeptRows
+    packed : Parts of PackedChunk
     """
 
     def __init__(self, rows: PartedRows, folds: FoldRule | None = None) -> None:
