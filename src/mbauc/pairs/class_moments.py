@@ -19,18 +19,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """The sums of the positive and the negative rows.
+    """The sums of the positive and the negative rows."""
 
-    Attributes
-    ----------
-    positive, negative : WeightedMean
-        Number, weight and mean of the rows of each class.
-    packed : PackedScatters
-        Their scatters around those means.
-    """
-
+    #: number, weight and mean of the rows of each class
     positive: WeightedMean
     negative: WeightedMean
+    #: their scatters around those means
     packed: PackedScatters
 
     @classmethod

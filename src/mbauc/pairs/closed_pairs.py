@@ -14,17 +14,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClosedPairs:
-    """Weight, mean and scatter of the differences x⁺ - x⁻ of a set of pairs.
+    """Weight, mean and scatter of the differences x⁺ - x⁻ of a set of pairs."""
 
-    Attributes
-    ----------
-    differences : WeightedMean
-        Number, weight and mean of the differences.
-    scatter : ndarray of shape (d, d)
-        Sum of their weighted outer products around the mean.
-    """
-
+    #: number, weight and mean of the differences
     differences: WeightedMean
+    #: sum of their weighted outer products around the mean, shape (d, d)
     scatter: Array
 
     def copy(self) -> ClosedPairs:

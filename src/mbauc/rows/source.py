@@ -41,38 +41,24 @@ class RawBlock(NamedTuple):
 
 
 class ScoredBlock(NamedTuple):
-    """Labels, scores and, if any, weights of some rows of a data set.
+    """Labels, scores and, if any, weights of some rows of a data set."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n,)
-        1 for positive rows, 0 for negative ones.
-    scores : ndarray of shape (n,)
-        x'w of each row.
-    weight : ndarray of shape (n,) or None
-        Row weights.
-    """
-
+    #: 1 for positive rows, 0 for negative ones, shape (n,)
     y: NDArray[np.int8]
+    #: x'w of each row, shape (n,)
     scores: NDArray[np.float64]
+    #: row weights, shape (n,)
     weight: NDArray[np.float64] | None = None
 
 
 class NumberedScores(NamedTuple):
-    """Scores of some rows of files without labels.
+    """Scores of some rows of files without labels."""
 
-    Attributes
-    ----------
-    numbers : ndarray of int64
-        Which rows they are, counted from 0 over all files: those that were left out count.
-    scores : ndarray of shape (n,)
-        x'w of each row.
-    columns : Arrow table or None
-        Columns of the files that are passed on.
-    """
-
+    #: which rows they are, counted from 0 over all files: those that were left out count, int64
     numbers: NDArray[np.int64]
+    #: x'w of each row, shape (n,)
     scores: NDArray[np.float64]
+    #: columns of the files that are passed on
     columns: Any = None
 
 

@@ -83,25 +83,17 @@ class SolverChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Workload:
-    """What a fit is going to cost depends on this.
+    """What a fit is going to cost depends on this."""
 
-    Attributes
-    ----------
-    rows, columns : int
-        Shape of the data.
-    entries, squares : float
-        Stored values, and the sum over the rows of their squared numbers.
-    sparse : bool
-        Whether only values other than zero are stored.
-    blocks : float
-        Blocks that the rows come in; their moments are added up.
-    """
-
+    #: shape of the data
     rows: int
     columns: int
+    #: stored values, and the sum over the rows of their squared numbers
     entries: float
     squares: float
+    #: whether only values other than zero are stored
     sparse: bool
+    #: blocks that the rows come in; their moments are added up
     blocks: float = 1.0
 
     @classmethod

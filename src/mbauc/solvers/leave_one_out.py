@@ -28,20 +28,13 @@ _NO_VARIANCE = 1e-15
 
 
 class Solved(NamedTuple):
-    """What is known of the ridge solutions w for some values of l2; ndarrays of one shape.
+    """What is known of the ridge solutions w for some values of l2; ndarrays of one shape."""
 
-    Attributes
-    ----------
-    gain : ndarray
-        w'μ.
-    size : ndarray
-        Σ fⱼ wⱼ².
-    risk : ndarray
-        Pairwise squared risk 1 - 2w'μ + w'Σw on the pairs that w was fitted to.
-    """
-
+    #: w'μ
     gain: Array
+    #: Σ fⱼ wⱼ²
     size: Array
+    #: pairwise squared risk 1 - 2w'μ + w'Σw on the pairs that w was fitted to
     risk: Array
 
 

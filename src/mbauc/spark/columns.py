@@ -23,17 +23,9 @@ _DENSE = 1
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of Arrow batches hold what; they come in the order of ``names``.
+    """Which columns of Arrow batches hold what; they come in the order of ``names``."""
 
-    Attributes
-    ----------
-    features : tuple of str
-        Columns of numbers, or one column of vectors or arrays.
-    n_features : int
-    label : str or None
-    weight, id : str or None
-    """
-
+    #: columns of numbers, or one column of vectors or arrays
     features: tuple[str, ...]
     n_features: int
     label: str | None = None

@@ -26,17 +26,12 @@ _BINS = 1 << 17
 
 @dataclass
 class FoldScores:
-    """Scores of the rows of one fold under several weight vectors; several parts add up.
+    """Scores of the rows of one fold under several weight vectors; several parts add up."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape (2, 3, k)
-        Weight and mean of the scores of each class, positives first, and sum of their squares about the mean.
-    counts : list of StreamingAUC
-        Scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond.
-    """
-
+    #: weight and mean of the scores of each class, positives first, and sum of their squares about the mean,
+    #: shape (2, 3, k)
     sums: Array
+    #: scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond
     counts: list[StreamingAUC] = field(default_factory=list)
 
     @classmethod

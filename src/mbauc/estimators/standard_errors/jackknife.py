@@ -25,30 +25,20 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights, and what they solve.
+    """Weights, and what they solve."""
 
-    Attributes
-    ----------
-    w, ridge : ndarrays of shape (d,)
-        The weights, not all zero, and what was added to the diagonal of Σ.
-    scaled : ndarray of shape (d,) or bool
-        For which columns ``ridge`` is in proportion to their variance, which is estimated too.
-    within_block : bool
-        Whether pairs are those within blocks.
-    decay : float
-        What earlier blocks' weights are multiplied by at each block.
-    drawn : int or None
-        Pairs that were drawn; None for all pairs.
-    matched : bool
-        Whether drawn pairs stayed as they were drawn.
-    """
-
+    #: the weights, not all zero, and what was added to the diagonal of Σ, shape (d,)
     w: Array
     ridge: Array
+    #: for which columns ``ridge`` is in proportion to their variance, which is estimated too, shape (d,)
     scaled: NDArray[np.bool_] | bool = False
+    #: whether pairs are those within blocks
     within_block: bool = False
+    #: what earlier blocks' weights are multiplied by at each block
     decay: float = 1.0
+    #: pairs that were drawn; None for all pairs
     drawn: int | None = None
+    #: whether drawn pairs stayed as they were drawn
     matched: bool = False
 
 

@@ -22,26 +22,17 @@ Array = NDArray[np.float64]
 
 @dataclass
 class ColumnSums:
-    """Counts, weights and column sums of the positives and of the negatives; sums of several parts add up.
+    """Counts, weights and column sums of the positives and of the negatives; sums of several parts add up."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (2,)
-        Rows.
-    weights : ndarray of shape (2, 2)
-        Sums of their weights, and of the squares of these.
-    entries : int
-        Stored values.
-    occurrences : sparse vector
-        Rows with a stored value in each column.
-    ones, sums, squares : sparse matrices of shape (2, d)
-        Occurrences in rows of ones; sums and sums of squares of all other rows.
-    """
-
+    #: rows, shape (2,)
     counts: NDArray[np.int64]
+    #: sums of their weights, and of the squares of these, shape (2, 2)
     weights: Array
+    #: stored values
     entries: int
+    #: rows with a stored value in each column
     occurrences: Any
+    #: occurrences in rows of ones; sums and sums of squares of all other rows, shape (2, d)
     ones: Any
     sums: Any
     squares: Any

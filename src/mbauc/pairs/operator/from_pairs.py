@@ -19,17 +19,11 @@ Array = NDArray[np.float64]
 
 
 class SampledOperator(NamedTuple):
-    """Pairs that were drawn, and where their rows lie.
+    """Pairs that were drawn, and where their rows lie."""
 
-    Attributes
-    ----------
-    pairs : SparsePairOperator or DensePairOperator
-        The drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn.
-    middle : ndarray of shape (d,)
-        Mean of the two class means.
-    """
-
+    #: the drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn
     pairs: SparsePairOperator | DensePairOperator
+    #: mean of the two class means, shape (d,)
     middle: Array
 
 

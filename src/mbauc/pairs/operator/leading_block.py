@@ -23,19 +23,13 @@ _BLOCK_ROWS = 5_000
 
 @dataclass
 class LeadingSums:
-    """Sums over the sampled rows of each group; sums of several parts add up.
+    """Sums over the sampled rows of each group; sums of several parts add up."""
 
-    Attributes
-    ----------
-    grams : ndarray of shape (groups, size, size)
-        Upper half of the weighted outer products.
-    sums : ndarray of shape (groups, size)
-    totals : ndarray of shape (groups,)
-        Their weight.
-    """
-
+    #: upper half of the weighted outer products, shape (groups, size, size)
     grams: Array
+    #: shape (groups, size)
     sums: Array
+    #: their weight, shape (groups,)
     totals: Array
 
     def __add__(self, other: LeadingSums) -> LeadingSums:

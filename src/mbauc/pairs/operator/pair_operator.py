@@ -22,21 +22,14 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are centred together: a class, or the differences of matched pairs.
+    """Rows that are centred together: a class, or the differences of matched pairs."""
 
-    Attributes
-    ----------
-    count : int
-        Number of rows.
-    weight, squared_weight : float
-        Sums of their weights and of the squares of these.
-    mean, variance : ndarrays
-        Of each column in use.
-    """
-
+    #: number of rows
     count: int
+    #: sums of their weights and of the squares of these
     weight: float
     squared_weight: float
+    #: of each column in use
     mean: Array
     variance: Array
 

@@ -45,19 +45,12 @@ class FoldRule(Protocol):
 
 @dataclass(frozen=True)
 class FoldsByRank:
-    """Folds drawn for the rows of each class in their order, as in a fit on one machine.
-
-    Attributes
-    ----------
-    n_folds : int
-    folds : (ndarray, ndarray)
-        Fold of the positives and of the negatives, over all parts.
-    offsets : ndarray of shape (parts, 2)
-        Rows of each class before each part.
-    """
+    """Folds drawn for the rows of each class in their order, as in a fit on one machine."""
 
     n_folds: int
+    #: fold of the positives and of the negatives, over all parts
     folds: tuple[NDArray[Any], NDArray[Any]]
+    #: rows of each class before each part, shape (parts, 2)
     offsets: NDArray[np.int64]
 
     @classmethod

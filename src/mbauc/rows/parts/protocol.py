@@ -68,24 +68,15 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class PartedRows:
-    """Rows in parts and what is known of them beforehand.
-
-    Attributes
-    ----------
-    parts : Parts
-    schema : Schema
-    classes : sequence of two labels, or None
-        Both labels, negative first, where they are known.
-    weighted : bool
-        Whether rows have weights, or may have some.
-    with_ids : bool
-        Whether rows are known by ids instead of by their order.
-    """
+    """Rows in parts and what is known of them beforehand."""
 
     parts: Parts
     schema: Schema
+    #: both labels, negative first, where they are known
     classes: Any = None
+    #: whether rows have weights, or may have some
     weighted: bool = False
+    #: whether rows are known by ids instead of by their order
     with_ids: bool = False
 
     @contextmanager
