@@ -34,15 +34,7 @@ def is_dask(value: Any) -> bool:
 
 
 def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Given:
-    """Collections of rows as parts.
-
-    Parameters
-    ----------
-    X : dask array or dataframe of shape (n, d)
-        Features.
-    y, sample_weight, ids : dask array or series of shape (n,)
-        In partitions of the same rows as X.
-    """
+    """Dask collections as parts; y, sample_weight and ids are in partitions of the same rows as X."""
     if not (isinstance(X, da.Array) or is_frame(X)):
         raise ValueError(
             f"X must be a dask array or dataframe, got {type(X).__name__}; rows in memory go to "

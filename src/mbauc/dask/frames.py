@@ -38,10 +38,7 @@ def join_columns(columns: dict[str, Any]) -> Any:
     One expression for all columns, so that what they have in common, a shuffle for instance, is computed once:
     two times it might give the rows of X and of y in different orders.
 
-    Parameters
-    ----------
-    columns : dict of dataframes and series
-        By the names of the block's fields, all in the same number of partitions.
+    ``columns`` go by the names of the block's fields, all in the same number of partitions.
     """
     first, *others = columns.values()
     return first.map_partitions(

@@ -23,12 +23,7 @@ _LEAST_VALUES = 50
 def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     """Warn if in some of up to 10,000 rows a single one makes up over 30% of a column's variance.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d) or sparse matrix
-        The rows; sparse ones are not looked at, because few values in a column are no tail.
-    names : sequence of str, optional
-        Names of the columns.
+    Sparse rows are not checked, because few values in a column are no tail.
     """
     if is_sparse(X) or X.shape[0] < _LEAST_ROWS:
         return

@@ -182,17 +182,7 @@ def source_run(
     settings: dict[str, Any],
     source: Source,
 ) -> Iterator[SourceRun]:
-    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to resume.
-
-    Parameters
-    ----------
-    checkpoint : path or None
-        Folder.
-    settings : dict
-        Of the estimator.
-    source : Source
-        The rows.
-    """
+    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to resume."""
     n_jobs, show = settings["n_jobs"], bool(settings["verbose"])
     if checkpoint is None:
         yield SourceRun(None, n_jobs, show)

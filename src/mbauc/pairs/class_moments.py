@@ -113,14 +113,14 @@ class ClassMoments:
 
     def difference_covariance(self) -> Array:
         """C₊ + C₋, the covariance of the difference of a positive and a negative row."""
-        return self.packed.combined(1 / self.positive.weight, 1 / self.negative.weight)
+        return self.packed.combine(1 / self.positive.weight, 1 / self.negative.weight)
 
     def covariance(self, positive: bool) -> Array:
         """Covariance of one class, divided by its weight."""
         weight = (self.positive if positive else self.negative).weight
         if weight <= 0:
             raise ValueError(f"there are no {'positive' if positive else 'negative'} rows.")
-        return self.packed.combined(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
+        return self.packed.combine(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
 
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes."""

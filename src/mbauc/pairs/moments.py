@@ -180,7 +180,7 @@ class PairMoments(ScorerStatistics):
         if X_pos.dtype != np.float64:
             X_pos = X_pos.astype(np.float64)
         (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
-        pairs = ClosedPairs(differences, scatter.combined(1.0, 0.0))
+        pairs = ClosedPairs(differences, scatter.combine(1.0, 0.0))
         return cls.from_sums(MomentSums(ClassMoments(plus, minus, packed), pairs))
 
     # -- what they say -------------------------------------------------------------------------------

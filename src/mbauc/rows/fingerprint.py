@@ -73,14 +73,7 @@ class BlockMark(NamedTuple):
 class EarlierBlocks:
     """The blocks of an earlier call, to compare with the blocks of this one.
 
-    Parameters
-    ----------
-    path : str
-        The file that describes them.
-    marks : list of BlockMark
-        What it says.
-    apart : str
-        How the source's fingerprint differs, in words.
+    ``path`` is the file that holds their marks; ``apart`` says how the source's fingerprint differs.
     """
 
     def __init__(self, path: str, marks: list[BlockMark], apart: str) -> None:
@@ -89,17 +82,17 @@ class EarlierBlocks:
     def compare(self, number: int, mark: BlockMark) -> None:
         """Raise unless block ``number`` (from 0) is as it was."""
         if number >= len(self.marks):
-            raise self._changed(f"block {number + 1:,} was not there, the data has grown")
+            raise self._reject_change(f"block {number + 1:,} was not there, the data has grown")
         if mark != self.marks[number]:
             first = sum(before.rows for before in self.marks[:number])
-            raise self._changed(f"block {number + 1:,} (from row {first:,} on) says something else")
+            raise self._reject_change(f"block {number + 1:,} (from row {first:,} on) says something else")
 
     def compare_length(self, blocks: int) -> None:
         """Raise if blocks are missing."""
         if blocks < len(self.marks):
-            raise self._changed(f"there were at least {len(self.marks):,} blocks, now {blocks:,}")
+            raise self._reject_change(f"there were at least {len(self.marks):,} blocks, now {blocks:,}")
 
-    def _changed(self, how: str) -> CheckpointError:
+    def _reject_change(self, how: str) -> CheckpointError:
         difference = f" The source: {self._apart}." if self._apart else ""
         return CheckpointError(
             f"the data is not what {self._path} was made from: {how}.{difference} "

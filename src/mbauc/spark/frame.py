@@ -67,12 +67,7 @@ def resolve_columns(
 ) -> Columns:
     """The columns that a caller named, or an error that names what is wrong with one.
 
-    Parameters
-    ----------
-    frame, features, label, weight, id
-        As for :meth:`mbauc.spark.MBAClassifier.fit`.
-    n_features : int, optional
-        How many features there must be; saves a look at a row where the schema does not say.
+    ``n_features``, if given, saves reading a row where the schema does not say how many features there are.
     """
     for argument, name in (("label", label), ("weight", weight), ("id", id)):
         if name is not None:

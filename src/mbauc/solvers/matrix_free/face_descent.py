@@ -183,7 +183,7 @@ class FaceDescent:
         )
         self.lower = max(self.lower, 1.0 + 2.0 * self.objective - bound)
 
-    def _curved(self, v: Array) -> Array:
+    def _multiply(self, v: Array) -> Array:
         """(Σ + l2) v."""
         self.products += 1
         image = self._pairs.product(v)
@@ -204,7 +204,7 @@ class FaceDescent:
         if not step.any():
             self.stuck = True
             return
-        image = self._curved(step)
+        image = self._multiply(step)
         bend = max(float(step @ image), 0.0)
         met = bend / float(step @ (self._metric * step))
         a, _, _ = lowest_point(self.coef, step, -float(self.pull @ step), bend, self._threshold, 1.0)
@@ -239,7 +239,7 @@ class FaceDescent:
 
     def _conjugate_step(self) -> None:
         direction = self.direction
-        image = self._curved(direction)
+        image = self._multiply(direction)
         bend = float(direction @ image)
         if bend <= 0.0:
             self._leave_face()
