@@ -60,6 +60,9 @@ class LocalParts:
     def rank(self, task, summarise):
         return summarise(RankedScores.concatenate(self.collect(task)))
 
+    def preview(self):
+        return None
+
     def release(self):
         self.released = True
 

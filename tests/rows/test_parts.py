@@ -1,6 +1,7 @@
 """Every member of Parts gives the answers of the definition, however rows are cut."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import reference
 from local_parts import LocalParts, cut
 from mbauc import MBAClassifier, MBAClassifierCV
 from mbauc.errors import NonFiniteError, PartError
+from mbauc.estimators import classifier_cv
 from mbauc.metrics.parts_auc import ReadScores
 from mbauc.metrics.rank_sums import RankSums
 from mbauc.pairs.operator.build import open_operator
@@ -24,6 +26,7 @@ from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import SourceParts
 from mbauc.rows.schema import Schema
+from mbauc.solvers.choice import Demand, choose_for_rows
 
 N, D = 230, 5
 
@@ -182,3 +185,44 @@ def test_estimators(member, form, table, solver):
         ours.cv_results_["mean_test_score"], local.cv_results_["mean_test_score"], atol=1e-6
     )
     np.testing.assert_allclose(ours.coef_, local.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["memory", "source", "cluster"])
+def test_one_rule_says_whether_sigma_is_formed(kind):
+    wide = sp.csr_array(([1.0] * 40, (range(40), range(40))), shape=(40, 30_000))
+    y = np.arange(40) % 2
+    rows = {
+        "memory": lambda: rows_in_memory(Block(wide, y == 1)),
+        "source": lambda: PartedRows(SourceParts(Source([RawBlock(wide, y)])), Schema(30_000), (0, 1)),
+        "cluster": lambda: PartedRows(cut([20], wide, y), Schema(30_000), (0, 1)),
+    }[kind]()
+    asked = Demand("gram", n_folds=5)
+    room = 8.0 * 30_000**2
+    assert choose_for_rows(rows, Demand("auto"), room).name == "matrix-free"
+    assert choose_for_rows(rows, Demand("matrix-free"), room).reason == "as asked for"
+    if kind == "source":
+        with pytest.raises(ValueError, match=r"Σ of 30,000 columns, which takes 21.6 GB"):
+            choose_for_rows(rows, asked, room)
+
+
+def test_files_are_judged_by_their_size_and_clusters_by_their_columns():
+    long = Source([RawBlock(np.ones((2, 3000)), np.array([0, 1]))])
+    long.n_rows = 10**8
+    rows, wish = PartedRows(SourceParts(long), Schema(3000), (0, 1)), Demand("auto", n_folds=5)
+    assert re.match("estimated at .* s, against .* s with Σ", choose_for_rows(rows, wish, 1e12).reason)
+    rows = PartedRows(cut([1], long[0].X, long[0].y), Schema(3000), (0, 1))
+    assert "3,000 columns are more than 2,048" in choose_for_rows(rows, wish, 1e12).reason
+
+
+def test_tasks_of_cross_validation_use_the_threads_that_were_asked_for(table, monkeypatch):
+    X, y, _ = table
+    used = []
+
+    def watched(rows, threads, *rest, **more):
+        used.append(threads)
+        return sum_moments(rows, threads, *rest, **more)
+
+    monkeypatch.setattr(classifier_cv, "sum_moments", watched)
+    for n_jobs in (None, 2):
+        MBAClassifierCV([0.0], [0.1, 1.0], n_jobs=n_jobs, random_state=0).fit_parts(in_parts([100], 1, X, y))
+    assert used == [1, 2]

@@ -24,8 +24,6 @@ from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
     SourceRun,
     check_source,
-    expected_rows,
-    first_block,
     is_source,
     show_auc,
     source_run,
@@ -43,18 +41,16 @@ from mbauc.pairs.operator.from_source import require_column_room
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
-from mbauc.rows.parts.protocol import PartedRows
-from mbauc.rows.parts.source import SourceParts, rows_in_source
+from mbauc.rows.parts.protocol import PartedRows, Preview
+from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import (
+    Demand,
     Solver,
     SolverChoice,
-    Workload,
-    choose_cluster_solver,
-    choose_solver,
-    require_gram_room,
+    choose_for_rows,
 )
 
 
@@ -369,7 +365,7 @@ class MBAClassifier(MomentRanker):
         settings = PairSettings.from_estimator(self, run.n_threads)
         if not settings.are_all and isinstance(rows.parts, MemoryParts):
             [block] = rows.parts.items
-            self.solver_ = self._choose_solver(rows, memory, limited, block.X)
+            self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(block.X))
             draw = build_moments if self.solver_.name == "gram" else build_operator
             drawn: Any = draw(block, settings, self.random_state)
             self._solve(drawn.closed() if self.within_block else drawn, factors, run)
@@ -377,12 +373,13 @@ class MBAClassifier(MomentRanker):
         if not settings.are_all:
             with rows.in_order() as ordered:
                 sample, counts = draw_sample(ordered, int(self.pairs), run.seed(self.random_state))
-            self.solver_ = self._choose_solver(rows, memory, limited, sample.block.X)
+            self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(sample.block.X))
             self._solve(build_sample_pairs(sample, counts, self.solver_.name, settings), factors, run)
             return counts.classes
         # what is free may have changed since an earlier run, and rows may be in its states by now
+        demand = self._demand(keep_moments)
         name, reason = run.make_once(
-            "solver", lambda: self._choose_solver(rows, memory, limited, keep=keep_moments)
+            "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
         ).tolist()
         self.solver_ = SolverChoice(name, reason)
         with open_all_pairs(rows, name, settings, memory) as (pairs, classes):
@@ -391,36 +388,18 @@ class MBAClassifier(MomentRanker):
             self._solve(pairs, factors, run)
         return classes
 
-    def _choose_solver(
-        self, rows: PartedRows, memory: int, limited: bool, drawn: Any = None, *, keep: bool = False
-    ) -> SolverChoice:
-        """The solver for all pairs, or for some that are drawn from rows like ``drawn``."""
-        n_features, parts = rows.schema.n_features, rows.parts
-        workload = None
-        if isinstance(parts, SourceParts):
-            if drawn is not None:
-                return SolverChoice("matrix-free", "pairs were drawn from a source")
-            if self.solver == "gram" and limited:
-                require_gram_room(n_features, memory)
-            if self.solver != "auto":
-                return SolverChoice(self.solver, "as asked for")
-            workload = Workload.from_matrix(
-                first_block(parts.source).X, expected_rows(parts.source), in_blocks=True
-            )
-        elif drawn is not None:
-            workload = Workload.from_matrix(drawn, 2 * int(self.pairs))
-        elif isinstance(parts, MemoryParts):
-            workload = Workload.from_matrix(parts.items[0].X, None)
-        if workload is None:
-            return choose_cluster_solver(self.solver, n_features, parts.largest_result)
-        return choose_solver(
+    def _preview(self, X: Any) -> Preview:
+        """Rows of drawn pairs, of which there are two a pair."""
+        return Preview(X, 2 * int(self.pairs), in_blocks=False)
+
+    def _demand(self, keep_moments: bool = False) -> Demand:
+        """What these settings ask of a solver."""
+        return Demand(
             self.solver,
-            workload,
-            memory,
             n_l1=int(self.l1 > 0),
             given_l2=not isinstance(self.l2, str),
             needs_moments="within_block=True" if self.within_block else "",
-            keep_moments=keep,
+            keep_moments=keep_moments,
         )
 
     @restore_on_failure

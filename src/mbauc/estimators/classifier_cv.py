@@ -29,7 +29,7 @@ from mbauc.estimators.cross_validation.search import (
 from mbauc.estimators.cross_validation.splits import Split, collect_splits, draw_stratified_splits
 from mbauc.estimators.fitting import PairSettings, build_moments, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
-from mbauc.estimators.source_fit import check_source, expected_rows
+from mbauc.estimators.source_fit import check_source
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
@@ -43,14 +43,15 @@ from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import fold_rules
 from mbauc.rows.parts.label_counts import count_labels
-from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.memory import rows_in_memory
+from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.rows.parts.source import rows_in_source
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, count_rows
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
 from mbauc.runtime.warn import warn
-from mbauc.solvers.choice import Solver, SolverChoice, Workload, choose_cluster_solver, choose_solver
+from mbauc.solvers.choice import Demand, Solver, choose_for_rows
 from mbauc.solvers.leave_one_out import l2_grid
 from mbauc.solvers.problem import Problem
 
@@ -203,7 +204,10 @@ class MBAClassifierCV(MomentRanker):
         rng = generator(self.random_state)
         rounds = self._rounds(block, groups, rng)
         settings = PairSettings.from_estimator(self)
-        self.solver_ = self._choose_solver(block, rounds)
+        demand = self._demand(max(len(splits) for splits in rounds), len(rounds))
+        self.solver_ = choose_for_rows(
+            rows_in_memory(block), demand, parse_memory(None), sample=self._preview(block)
+        )
         with name_columns(X):
             flat = [split for splits in rounds for split in splits]
             if self.solver_.name == "gram":
@@ -240,7 +244,7 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         check_source(source)
-        show, many = bool(self.verbose), expected_rows(source) > _MANY
+        show, many = bool(self.verbose), count_rows(source) > _MANY
         return self.fit_parts(rows_in_source(source, with_ids=many, title="cross-validation", show=show))
 
     @restore_on_failure
@@ -274,12 +278,10 @@ class MBAClassifierCV(MomentRanker):
         if counts is not None:
             rows = replace(rows, classes=counts.classes)
         rules = fold_rules(counts, n_folds, int(self.repeats), generator(self.random_state))
-        self.solver_ = choose_cluster_solver(
-            self.solver, schema.n_features, rows.parts.largest_result, n_folds, len(rules)
-        )
+        self.solver_ = choose_for_rows(rows, self._demand(n_folds, len(rules)), parse_memory(None))
         settings = PairSettings.from_estimator(self)
         if self.solver_.name == "gram":
-            threads = 1 if rows.parts.kind == "cluster" else settings.n_threads
+            threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
             found = [sum_moments(rows, threads, rule, frequencies=settings.frequencies) for rule in rules]
             self.classes_ = found[0][1]
             splits = MomentSplits.from_folds([folds for folds, _ in found], factors, self._scaling())
@@ -348,21 +350,18 @@ class MBAClassifierCV(MomentRanker):
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
         return collect_splits(self.cv, block.X, block.positive, groups)
 
-    def _choose_solver(self, block: Block, rounds: list[list[Split]]) -> SolverChoice:
-        n_l1 = (
-            self.l1_grid
-            if isinstance(self.l1_grid, int | np.integer)
-            else np.count_nonzero(_values("l1_grid", self.l1_grid) if self.l1_grid is not None else 0)
-        )
-        return choose_solver(
-            self.solver,
-            Workload.from_matrix(block.X, None if isinstance(self.pairs, str) else 2 * int(self.pairs)),
-            # moments of each fold are kept, and of the total
-            parse_memory(None) / (1 + max(len(splits) for splits in rounds) / 3),
-            n_l1=int(n_l1),
-            n_l2=L2_GRID.size if self.l2_grid is None else len(_values("l2_grid", self.l2_grid)),
-            n_fits=1 + sum(len(splits) for splits in rounds),
-        )
+    def _demand(self, n_folds: int, repeats: int) -> Demand:
+        """What these settings ask of a solver."""
+        if isinstance(self.l1_grid, int | np.integer):
+            n_l1 = int(self.l1_grid)
+        else:
+            n_l1 = 0 if self.l1_grid is None else int(np.count_nonzero(_values("l1_grid", self.l1_grid)))
+        n_l2 = L2_GRID.size if self.l2_grid is None else len(_values("l2_grid", self.l2_grid))
+        return Demand(self.solver, n_l1=n_l1, n_l2=n_l2, n_folds=n_folds, repeats=repeats)
+
+    def _preview(self, block: Block) -> Preview | None:
+        """Rows of drawn pairs, of which there are two a pair; None for all pairs."""
+        return None if isinstance(self.pairs, str) else Preview(block.X, 2 * int(self.pairs), in_blocks=False)
 
     def _accumulate(
         self, block: Block, settings: PairSettings, rounds: list[list[Split]], rng: np.random.Generator

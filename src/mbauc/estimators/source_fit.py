@@ -18,9 +18,7 @@ from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.rows.block import Block
-from mbauc.rows.reading import read_blocks
-from mbauc.rows.source import Source, about_rows
+from mbauc.rows.source import Source
 from mbauc.runtime.progress import Progress, progress, silent
 from mbauc.runtime.threads import MOST_THREADS, limit_blas, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
@@ -54,8 +52,6 @@ _DECISION_ARRAYS = Arrays(
 _NO_MATTER = ("verbose", "n_jobs")
 #: Settings of sampled pairs, which mean nothing where all pairs are used.
 _SAMPLING = ("pairing", "batch_size", "random_state")
-#: Rows assumed of a source that does not know its number of rows.
-_UNKNOWN_ROWS = 1_000_000
 #: Products that a solver is expected to take.
 _PRODUCTS = 12
 #: Products for each remaining factor of ten of the excess risk.
@@ -82,19 +78,6 @@ def check_source(source: Any) -> None:
             "a source must start anew each time it is read; this one gives the same iterator again. Make a new "
             "one in __iter__, or pass the blocks to partial_fit."
         )
-
-
-def first_block(source: Source) -> Block:
-    """The first block with rows in it."""
-    for block in read_blocks(source):
-        if block.n_rows:
-            return block
-    raise ValueError("the source has no rows; at least one block of rows is needed.")
-
-
-def expected_rows(source: Source) -> int:
-    """Number of rows of a source, or the assumed number if it is unknown."""
-    return about_rows(source) or _UNKNOWN_ROWS
 
 
 def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:

@@ -22,6 +22,10 @@ def ignore(progress: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
     return lambda X, positive: None
 
 
+#: Rows that a source is taken to have if it does not tell.
+_UNKNOWN_ROWS = 1_000_000
+
+
 class RawBlock(NamedTuple):
     """Some rows as a source yields them; what ``partial_fit`` and ``PairMoments.from_blocks`` take.
 
@@ -99,6 +103,11 @@ def about_rows(source: Source) -> int | None:
         if known is not None:
             return int(known)
     return None
+
+
+def count_rows(source: Source) -> int:
+    """How many rows a source has, or what is assumed if it does not tell."""
+    return about_rows(source) or _UNKNOWN_ROWS
 
 
 def fingerprint_of(source: Any) -> dict[str, object] | None:

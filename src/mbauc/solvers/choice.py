@@ -10,6 +10,7 @@ import numpy as np
 from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
+from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.gram.solver import ALL_EIGENVALUES
 
@@ -129,6 +130,82 @@ class Workload:
         products = n_fits * (_FIRST_PRODUCTS + _FURTHER_PRODUCTS * (n_l2 - 1) + _LASSO_PRODUCTS * n_l1 * n_l2)
         each = _SPARSE_PRODUCT if self.sparse else _DENSE_PRODUCT
         return self.entries * (products * each + (n_fits * _COMPACT if self.sparse else 0.0))
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a fit asks of a solver.
+
+    Attributes
+    ----------
+    solver : {"auto", "gram", "matrix-free"}
+        The wish.
+    n_l1, n_l2 : int
+        Values of l1 other than zero, and values of l2.
+    given_l2 : bool
+        Whether l2 is given, rather than chosen from the spectrum of Σ.
+    n_folds, repeats : int
+        Of cross-validation; no folds without it.
+    needs_moments : str
+        What cannot be done without moments, if anything.
+    keep_moments : bool
+        Whether moments are wanted for later, where they are small and soon formed.
+    """
+
+    solver: Solver
+    n_l1: int = 0
+    n_l2: int = 1
+    given_l2: bool = True
+    n_folds: int = 0
+    repeats: int = 1
+    needs_moments: str = ""
+    keep_moments: bool = False
+
+
+def choose_for_rows(
+    rows: PartedRows, demand: Demand, memory: float, *, limited: bool = False, sample: Preview | None = None
+) -> SolverChoice:
+    """The solver for rows in memory, in files or on a cluster.
+
+    Parameters
+    ----------
+    rows : PartedRows
+        The data.
+    demand : Demand
+        What is asked for.
+    memory : float
+        Bytes that Σ may take.
+    limited : bool
+        Whether somebody has set that limit, so that Σ beyond it is refused.
+    sample : Preview, optional
+        The rows of the pairs, if pairs are drawn.
+    """
+    kind, d, folds = rows.parts.kind, rows.schema.n_features, demand.n_folds * demand.repeats
+    if folds:
+        # moments of each fold are kept, and of the total
+        memory = memory / (1 + folds / 3)
+    if kind == "source":
+        if sample is not None:
+            return SolverChoice("matrix-free", "pairs were drawn from a source")
+        if demand.solver == "gram" and (limited or folds):
+            require_gram_room(d, memory)
+        if demand.solver != "auto":
+            return SolverChoice(demand.solver, "as asked for")
+    seen = sample or rows.parts.preview()
+    if seen is None:
+        n_folds = max(1, demand.n_folds)
+        return choose_cluster_solver(demand.solver, d, rows.parts.largest_result, n_folds, demand.repeats)
+    return choose_solver(
+        demand.solver,
+        Workload.from_matrix(seen.X, seen.n_rows, in_blocks=seen.in_blocks),
+        memory,
+        n_l1=demand.n_l1,
+        n_l2=demand.n_l2,
+        n_fits=1 + folds,
+        given_l2=demand.given_l2,
+        needs_moments=demand.needs_moments,
+        keep_moments=demand.keep_moments,
+    )
 
 
 def choose_solver(

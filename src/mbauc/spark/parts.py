@@ -124,6 +124,10 @@ class SparkParts:
             sums = _collect(scores.repartitionByRange("score").mapInArrow(make_ranker(summarise), RESULT))
         return sum(sums[1:], sums[0])
 
+    def preview(self) -> None:
+        """None: a look at the rows would be a job."""
+        return None
+
     def release(self) -> None:
         """Let go of the parts, if they are held here; what a caller has cached stays."""
         if self._persisted:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mbauc.errors import PartError
 from mbauc.rows.block import Block
-from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Task
+from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Preview, Task
 from mbauc.rows.schema import Schema
 
 
@@ -43,6 +43,10 @@ class MemoryParts:
     def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
         """Sums of the scores of the one part there is."""
         return summarise(run_here(task, self.items))
+
+    def preview(self) -> Preview:
+        """All rows."""
+        return Preview(self.items[0].X, self.items[0].n_rows, in_blocks=False)
 
     def release(self) -> None:
         """Give back the memory."""

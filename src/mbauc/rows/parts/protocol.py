@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from mbauc.rows.schema import Schema
 
@@ -20,6 +20,14 @@ Kind = Literal["memory", "source", "cluster"]
 
 #: Results that one merge takes in at a time.
 FAN_IN = 8
+
+
+class Preview(NamedTuple):
+    """Some rows to tell the size of a data set by: a matrix, how many rows there are, and whether in blocks."""
+
+    X: Any
+    n_rows: int
+    in_blocks: bool
 
 
 class Parts(Protocol):
@@ -61,6 +69,9 @@ class Parts(Protocol):
         ``task`` makes a tuple (positive, scores, weights or None) of each part; scores are sorted into ranges,
         each of which ``summarise`` turns into sums that add up from the lowest range to the highest.
         """
+
+    def preview(self) -> Preview | None:
+        """Some of the rows, and about how many there are; None where that would take a job of its own."""
 
     def release(self) -> None:
         """Give back what the workers hold."""

@@ -11,14 +11,16 @@ import numpy as np
 from mbauc.rows.block import Block
 from mbauc.rows.parts.accumulate import AccumulateTask
 from mbauc.rows.parts.memory import MemoryParts, run_here
-from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Task
+from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Preview, Task
 from mbauc.rows.parts.resume import ResumablePass
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Observe, Source, about_rows, ignore
+from mbauc.rows.source import Observe, Source, about_rows, count_rows, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 from mbauc.store.checkpoint import Checkpoint
+
+_NO_ROWS = "the source has no rows; at least one block of rows is needed."
 
 
 class SourceParts:
@@ -82,6 +84,13 @@ class SourceParts:
         """Sums of the scores of the one part there is."""
         return summarise(run_here(task, self._blocks()))
 
+    def preview(self) -> Preview:
+        """The first block with rows in it, and how many rows the source says it has."""
+        for block in read_blocks(self.source):
+            if block.n_rows:
+                return Preview(block.X, count_rows(self.source), in_blocks=True)
+        raise ValueError(_NO_ROWS)
+
     def release(self) -> None:
         """Nothing is held."""
 
@@ -95,7 +104,7 @@ class SourceParts:
                 n_rows += block.n_rows
                 advance(block.n_rows)
         if not n_rows:
-            raise ValueError("the source has no rows; at least one block of rows is needed.")
+            raise ValueError(_NO_ROWS)
 
 
 def _number_rows(source: Source) -> Generator[Block, None, None]:
