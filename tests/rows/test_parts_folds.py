@@ -245,11 +245,14 @@ def test_heavy_tails_are_warned_of():
 # -- what cannot be done --------------------------------------------------
 
 
-def test_a_class_smaller_than_the_folds(table):
+def test_a_class_smaller_than_the_folds_has_fewer_folds_as_in_memory(table):
     X, _ = table
     y = (np.arange(600) < 3).astype(int)
-    with pytest.raises(ValueError, match="smaller class has 3 rows, fewer than cv=5"):
-        RankerCV().fit_parts(cut([100], X, y), X)
+    for fit in (lambda ranker: ranker.fit_parts(cut([2, 300], X, y), X), lambda ranker: ranker.fit(X, y)):
+        with pytest.warns(UserWarning, match="smaller class has 3 rows, fewer than cv=5; using 3 folds"):
+            assert fit(RankerCV(random_state=0)).n_splits_ == 3
+    with pytest.raises(ValueError, match=r"needs at least 2 rows of each class.*n_samples=1 of 598"):
+        RankerCV().fit_parts(cut([300], X[2:], y[2:]), X)
     for solver in ("gram", "matrix-free"):
         parts = cut([100], X, y, None, np.arange(600))
         with pytest.raises(ValueError, match="a fold is left with one class"):

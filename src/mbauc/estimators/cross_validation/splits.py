@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
 from mbauc.rows.block import Block
-from mbauc.rows.parts.folds import FoldsByRank
-from mbauc.runtime.warn import warn
+from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 
 Rows = NDArray[np.intp]
 
@@ -33,19 +32,7 @@ def draw_stratified_splits(
 ) -> list[list[Split]]:
     """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
     sizes = block.group(True).size, block.group(False).size
-    smaller = min(sizes)
-    if smaller < 2:
-        raise ValueError(
-            f"cross-validation needs at least 2 rows of each class (one to train on, one to test on); "
-            f"the smaller class has n_samples=1 of {sum(sizes):,}."
-        )
-    if smaller < n_splits:
-        warn(
-            f"The smaller class has {smaller} rows, fewer than cv={n_splits}; using {smaller} folds, so "
-            "that each holds both classes.",
-            UserWarning,
-        )
-        n_splits = smaller
+    n_splits = limit_folds(sizes, n_splits)
     rounds = []
     for _ in range(repeats):
         fold = FoldsByRank.draw(sizes, n_splits, rng).for_part(0).assign(block)

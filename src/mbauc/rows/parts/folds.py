@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mbauc.rows.block import Block
 from mbauc.rows.parts.keys import row_keys
 from mbauc.rows.parts.label_counts import LabelCounts
+from mbauc.runtime.warn import warn
 
 #: Rows whose folds are drawn one by one: a byte or two each, on the driver and with every task.
 MOST_RANKED_ROWS = 1 << 28
@@ -119,17 +120,30 @@ class _Keyed:
         return fold
 
 
+def limit_folds(sizes: tuple[int, int], n_folds: int) -> int:
+    """How many folds there can be so that each holds both classes; fewer than asked for are warned of."""
+    smaller = min(sizes)
+    if smaller < 2:
+        raise ValueError(
+            f"cross-validation needs at least 2 rows of each class (one to train on, one to test on); "
+            f"the smaller class has n_samples={smaller} of {sum(sizes):,}."
+        )
+    if smaller < n_folds:
+        warn(
+            f"The smaller class has {smaller} rows, fewer than cv={n_folds}; using {smaller} folds, so "
+            "that each holds both classes.",
+            UserWarning,
+        )
+    return min(smaller, n_folds)
+
+
 def fold_rules(
     counts: LabelCounts | None, n_folds: int, repeats: int, rng: np.random.Generator
 ) -> list[FoldRule]:
     """One rule for each repeat, by the ids of the rows if these have not been counted."""
     if counts is None:
         return [FoldsById(n_folds, int(rng.integers(2**63 - 1))) for _ in range(repeats)]
-    smaller = min(counts.sizes)
-    if smaller < n_folds:
-        raise ValueError(
-            f"the smaller class has {smaller:,} rows, fewer than cv={n_folds}; each fold needs both classes."
-        )
+    n_folds = limit_folds(counts.sizes, n_folds)
     if sum(counts.sizes) > MOST_RANKED_ROWS:
         raise ValueError(
             f"folds of {sum(counts.sizes):,} rows would take that many bytes with every task; name an id "
