@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mbauc.cli.options import TABLE_OPTIONS
 from mbauc.cli.output import Usage
 from mbauc.defaults import BLOCK_ROWS
-from mbauc.store.atomic import naming
+from mbauc.store.atomic import name_file
 from mbauc.store.lock import hold, remove_leftovers
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
     with tempfile.TemporaryDirectory(prefix=_STDIN.format("")) as folder:
         path = Path(folder, "stdin" + ending)
         with _open_locked(path) as stream:
-            with naming(f"copy of standard input in {folder}"):
+            with name_file(f"copy of standard input in {folder}"):
                 shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
                 stream.flush()
             if not path.stat().st_size:

@@ -19,7 +19,7 @@ from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
-from mbauc.pairs.accumulator import decayed_moments
+from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
@@ -80,7 +80,7 @@ class Training:
         if self.decay < 1:
             frequencies = settings.get("weights") == "frequency"
             n_jobs = settings.get("n_jobs")
-            moments = decayed_moments(source, self.decay, n_jobs=n_jobs, frequencies=frequencies)
+            moments = accumulate_with_decay(source, self.decay, n_jobs=n_jobs, frequencies=frequencies)
             return ranker.fit_moments(moments), []
         return ranker.fit_source(source, memory=memory, checkpoint=self.checkpoint, keep_moments=True), []
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.scatter.sparse import all_ones
 from mbauc.rows.block import Block
-from mbauc.rows.finite import checked_squares
+from mbauc.rows.finite import sum_squares
 from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.threads import thread_count
 
@@ -65,11 +65,11 @@ class Table:
             # a look at the first values spares most data that are not of ones a pass
             if not ((self.X.data[:_LOOK] == 1).all() and all_ones(self.X, thread_count(None))):
                 self._values = self.X.data
-                self.squares = checked_squares(self.X)
+                self.squares = sum_squares(self.X)
             # a sign that is never used costs the loops a comparison an entry
             self._columns = indices.view(f"u{indices.itemsize}")
         else:
-            self.squares = checked_squares(self.X)
+            self.squares = sum_squares(self.X)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])

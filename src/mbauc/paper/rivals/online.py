@@ -14,9 +14,9 @@ from mbauc.checks import check_flag, check_number, check_whole
 from mbauc.errors import DivergedError
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.validation import (
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
 from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.runtime.progress import Advance, progress, silent
@@ -58,7 +58,7 @@ class OnlineRanker(LinearRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from all rows, ``max_iter`` times, forgetting any earlier fit.
 
@@ -74,8 +74,8 @@ class OnlineRanker(LinearRanker):
         self
         """
         self._check_settings()
-        rows, classes = validated_training_data(self, X, y, None, reset=True)
-        with columns_named(X):
+        rows, classes = validate_training_data(self, X, y, None, reset=True)
+        with name_columns(X):
             table = Table(rows)
         rng = self._generator()
         state = self._start(table.n_features, rng)
@@ -96,7 +96,7 @@ class OnlineRanker(LinearRanker):
         self.n_iter_ = len(curve)
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from a block of rows once, in the order given, going on from what was learned so far.
 
@@ -115,9 +115,9 @@ class OnlineRanker(LinearRanker):
         """
         self._check_settings()
         first = not hasattr(self, "_state")
-        known = self._known_classes(y, classes, first)
-        rows, known = validated_training_data(self, X, y, None, reset=first, classes=known)
-        with columns_named(X):
+        known = self._resolve_classes(y, classes, first)
+        rows, known = validate_training_data(self, X, y, None, reset=first, classes=known)
+        with name_columns(X):
             table = Table(rows)
         if first:
             state = self._start(table.n_features, self._generator())
