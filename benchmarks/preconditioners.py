@@ -7,7 +7,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.datasets import folder
 from benchmarks.timing import report
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.readers import read_libsvm
 from mbauc.solvers import Penalty, solve_ridge_matrix_free
 
@@ -97,7 +97,7 @@ def data():
 def run():
     lines = []
     for name, X, y, l2 in data():
-        rows = operator_of_matrix(X, [np.flatnonzero(y), np.flatnonzero(~y)], None, 2)
+        rows = build_matrix_operator(X, [np.flatnonzero(y), np.flatnonzero(~y)], None, 2)
         exact = solve_ridge_matrix_free(rows, Penalty(0.0, l2, np.ones(rows.mu.size)), tol=1e-13)
         best = float(rows.mu @ exact.coef)
         frequent = rows.order.columns[:BLOCK]

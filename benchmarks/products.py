@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.clicks import click_labels, click_rows
 from benchmarks.timing import interleaved, report
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.runtime.threads import thread_count
 
 
@@ -24,7 +24,7 @@ def scipys_product(X, positive):
 
 def our_product(X, positive):
     """v → Σv by this package, rows packed beforehand; vectors are over the columns that occur."""
-    rows = operator_of_matrix(
+    rows = build_matrix_operator(
         X, [np.flatnonzero(positive), np.flatnonzero(~positive)], None, thread_count(None)
     )
     return lambda v: rows.order.restore(rows.product(v[rows.order.columns]))

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-#: Longest value that an error shows, and longest reason that it gives.
-_VALUE, _REASON = 80, 400
+#: Characters of a value in an error, at most.
+_VALUE = 80
+#: Characters of a reason in an error, at most.
+_REASON = 400
 
 
 def abbreviate(value: Any) -> str:
@@ -25,7 +27,7 @@ def abbreviate(value: Any) -> str:
 
 
 def truncate(text: str, most: int = _REASON) -> str:
-    """A text of at most so many characters."""
+    """The text, cut to ``most`` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

@@ -82,7 +82,7 @@ class Advice(str):
         return cls._of((Sentence(template, arguments, command),))
 
     @classmethod
-    def naming(cls, name: str, *value: Any) -> Advice:
+    def of_argument(cls, name: str, *value: Any) -> Advice:
         """An argument alone, with its value if there is one."""
         return cls._of((Sentence(f"{{{name}}}", dict(zip((name,), value, strict=False)), None),))
 
@@ -153,14 +153,14 @@ def _repr(value: Any) -> str:
 
 
 class NonFiniteError(ValueError):
-    """A NaN or an infinity stood in the data.
+    """The data hold a NaN or an infinity.
 
     Attributes
     ----------
     row, column : int
-        Where the first one stands, counted from 0.
+        Place of the first one, counted from 0.
     value : float
-        What stands there.
+        Its value.
     name : str or None
         Name of the column, if it has one.
     """
@@ -180,12 +180,12 @@ class NonFiniteError(ValueError):
 
 
 class PartError(ValueError):
-    """Something is wrong with the rows of one part of a data set on a cluster.
+    """The rows of one part of a data set on a cluster are invalid.
 
     Attributes
     ----------
     part : int
-        Its number, from 0: that of the Dask partition or of the Spark partition.
+        Number of the Dask or Spark partition, from 0.
     reason : str
         What is wrong, and where in the part.
     """
@@ -211,7 +211,7 @@ class CheckpointError(ValueError):
 
 
 class DiskFullError(OSError):
-    """Something could not be written to disk; the message says what is kept and how to resume."""
+    """A file could not be written to disk; the message says what is kept and how to resume."""
 
 
 class NotAvailableError(FileNotFoundError):
@@ -231,7 +231,7 @@ class DownloadError(OSError):
 
 
 class DivergedError(ValueError):
-    """A step was so large that weights grew beyond all bounds."""
+    """The weights diverged: the step was too large."""
 
 
 class MbaucWarning(UserWarning):
@@ -247,11 +247,11 @@ class SingularWarning(MbaucWarning):
 
 
 class PenaltyWarning(MbaucWarning):
-    """The penalty that was chosen lies at the edge of those that were tried: others may rank better."""
+    """The chosen penalty lies at the edge of the grid: others may rank better."""
 
 
 class HeavyTailsWarning(MbaucWarning):
-    """A single row makes up much of the variance of a column: what goes by variances goes by that row."""
+    """A single row makes up much of the variance of a column, and so decides what depends on variances."""
 
 
 class BinormalWarning(MbaucWarning):
@@ -263,8 +263,8 @@ class FewRowsWarning(MbaucWarning):
 
 
 class PositiveLabelWarning(MbaucWarning):
-    """The order of two words made most rows positive; it may be the other label that is meant."""
+    """The sort order of two labels made most rows positive; the other label may be meant."""
 
 
 class DataWarning(MbaucWarning):
-    """Data were read, but not quite what one may think: another set than on record, or not all files."""
+    """Data were read, but not as expected: another set than on record, or not all files."""

@@ -17,7 +17,7 @@ dd = pytest.importorskip("dask.dataframe", reason="needs mbauc[dask]")
 from dask import delayed  # noqa: E402
 
 from mbauc.dask import MBAClassifier, MBAClassifierCV, roc_auc  # noqa: E402
-from mbauc.dask.blocks import given_rows  # noqa: E402
+from mbauc.dask.blocks import open_collections  # noqa: E402
 from mbauc.errors import PartError  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_thread")]
@@ -201,7 +201,7 @@ def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):
         again = MBAClassifierCV(random_state=0, l2_grid=[0.1]).fit(lazy[FEATURES], lazy["y"], id=lazy["id"])
         assert searched.best_score_ == pytest.approx(again.best_score_, abs=1e-12)
         # the order counts where rows are known by it, so that it is held on to
-        parts = given_rows(X, y, weight, shuffled["id"]).parts.fix_order()
+        parts = open_collections(X, y, weight, shuffled["id"]).parts.fix_order()
         first, second = parts.collect(Ids()), parts.collect(Ids())
         bare = parts.labels_only().collect(Ids())
         for one, other, third in zip(first, second, bare, strict=True):

@@ -127,7 +127,7 @@ def test_a_table_through_its_pipeline(tmp_path):
     model = RankerModel.of(ranker, TableLayout(source.encoding, "click"), source.classes)
     X = source.encoding.transform(frame)
     assert_same(all_of(to_sklearn(model), frame[["site", "bid"]]), ranker, X)
-    [(y, s, weight)] = model.scored_blocks(source)
+    [(y, s, weight)] = model.score_blocks(source)
     np.testing.assert_allclose(s, ranker.decision_function(X), rtol=1e-12, atol=1e-12)
     assert weight is None
     np.testing.assert_array_equal(y, frame["click"])

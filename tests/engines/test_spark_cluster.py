@@ -123,8 +123,8 @@ def merges(monkeypatch):
         found.append(merge)
         return original(merge)
 
-    original = parts_module.merging
-    monkeypatch.setattr(parts_module, "merging", counted)
+    original = parts_module.make_merger
+    monkeypatch.setattr(parts_module, "make_merger", counted)
     return found
 
 
@@ -165,7 +165,7 @@ def test_a_gram_matrix_that_is_too_large_is_refused_and_avoided(spark, frame, mo
 
 
 def test_results_that_the_driver_does_not_accept(spark):
-    parts = SparkParts.of(spark.range(0, 10, 1, 3), Columns((), 0, "id"))
+    parts = SparkParts.from_frame(spark.range(0, 10, 1, 3), Columns((), 0, "id"))
     with pytest.raises(ValueError, match=r"spark\.driver\.maxResultSize='48m'\); raise it"):
         parts.collect(lambda number, items: os.urandom(20_000_000))
 

@@ -125,10 +125,10 @@ def test_folds_are_stratified_reproducible_and_new_in_each_repeat(data):
     assert scores.shape == (12, 3)
     assert len({tuple(row) for row in scores}) == 12
 
-    from mbauc.estimators.cross_validation.splits import stratified_splits
+    from mbauc.estimators.cross_validation.splits import draw_stratified_splits
     from mbauc.rows.block import Block
 
-    (splits,) = stratified_splits(Block(X, y == 1), 4, 1, np.random.default_rng(0))
+    (splits,) = draw_stratified_splits(Block(X, y == 1), 4, 1, np.random.default_rng(0))
     counts = [y[split.test].sum() for split in splits]
     assert max(counts) - min(counts) <= 1
     np.testing.assert_array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(400))

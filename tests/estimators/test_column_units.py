@@ -11,7 +11,7 @@ from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import PenaltyWarning
 from mbauc.estimators.classifier_cv import default_l2_grid
 from mbauc.metrics import roc_auc
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.solvers.column_scales import column_scales, scale_columns
 
 
@@ -75,7 +75,7 @@ def test_columns_of_zeros_and_ones_stay_as_they_are(rng):
         scales = scale_columns(moments, "auto")
         np.testing.assert_array_equal(scales[:4], 1.0)
         np.testing.assert_allclose(scales[4:], np.sqrt(moments.column_variances)[4:])
-    rows = operator_of_matrix(sp.csr_array(X), [np.flatnonzero(y), np.flatnonzero(~y)], None, 1)
+    rows = build_matrix_operator(sp.csr_array(X), [np.flatnonzero(y), np.flatnonzero(~y)], None, 1)
     scales = np.ones(6)
     scales[rows.order.columns] = scale_columns(rows, "auto")
     np.testing.assert_allclose(scales, scale_columns(PairMoments.from_arrays(X, y), "auto"), rtol=1e-6)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import FewRowsWarning, NonFiniteError
 from mbauc.estimators import enough_pairs
-from mbauc.estimators.enough_pairs import PairsStep, hold_out, numbers_of_pairs
+from mbauc.estimators.enough_pairs import PairsStep, hold_out, plan_pair_counts
 from mbauc.metrics import compare_roc_auc, roc_auc, roc_auc_interval
 from mbauc.paper.clicks import ClickLog
 from mbauc.rows.block import Block
@@ -81,10 +81,10 @@ class TestStopping:
         assert PairsStep(1000, 10, 0.8, (0.7, 0.9), None, interval).is_still is still
 
     def test_pairs_double_up_to_one_for_eight_rows(self):
-        assert numbers_of_pairs(7999, 1) == []
-        assert numbers_of_pairs(8000, 1) == [1000]
-        assert numbers_of_pairs(100_000, 1) == [1000, 2000, 4000, 8000]
-        assert numbers_of_pairs(100_000, 3000) == [4000, 8000]
+        assert plan_pair_counts(7999, 1) == []
+        assert plan_pair_counts(8000, 1) == [1000]
+        assert plan_pair_counts(100_000, 1) == [1000, 2000, 4000, 8000]
+        assert plan_pair_counts(100_000, 3000) == [4000, 8000]
 
     @pytest.mark.slow
     def test_without_l2_there_are_at_least_as_many_pairs_as_columns(self):

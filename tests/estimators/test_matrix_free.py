@@ -194,7 +194,7 @@ class TestChoice:
 
     def test_many_blocks_speak_against_the_matrix(self, rng):
         block = sp.random_array((1000, 3000), density=0.01, rng=rng, format="csr")
-        some, many = (Workload.of(block, rows, in_blocks=True) for rows in (1000, 1_000_000))
+        some, many = (Workload.from_matrix(block, rows, in_blocks=True) for rows in (1000, 1_000_000))
         assert (some.blocks, many.blocks) == (1, 1000)
         assert many.gram_seconds(1, 1) > 40
         assert choose_solver("auto", many, 8 * GB).name == "matrix-free"
@@ -206,11 +206,11 @@ class TestChoice:
 
     def test_sizes_of_matrices(self, rng):
         X = sp.random_array((500, 40), density=0.2, rng=rng, format="csr")
-        work = Workload.of(X)
+        work = Workload.from_matrix(X)
         assert work.entries == X.nnz
         assert work.squares == pytest.approx(float((np.diff(X.indptr) ** 2.0).sum()))
-        assert Workload.of(X.toarray()) == Workload(500, 40, 20_000.0, 800_000.0, False)
-        assert Workload.of(X, 1000).entries == 2 * X.nnz
+        assert Workload.from_matrix(X.toarray()) == Workload(500, 40, 20_000.0, 800_000.0, False)
+        assert Workload.from_matrix(X, 1000).entries == 2 * X.nnz
 
 
 @pytest.mark.parametrize("pairs", ["all", 50])

@@ -4,7 +4,7 @@ from scipy import sparse as sp
 
 from mbauc.metrics import running_auc
 from mbauc.metrics.running_auc import RunningAuc
-from mbauc.pairs.operator.from_source import operator_of_source
+from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.paper.clicks import ClickLog
 from mbauc.runtime.progress import Progress, silent
 
@@ -73,6 +73,6 @@ def test_reading_a_source_tells_it(monkeypatch):
 
     monkeypatch.setattr(from_source, "progress", shown)
     log = ClickLog(4000, hash_dim=500, block_rows=1000)
-    operator_of_source(log, n_threads=1, memory=1 << 30, observe=lambda bar: RunningAuc(bar).see)
+    build_source_operator(log, n_threads=1, memory=1 << 30, observe=lambda bar: RunningAuc(bar).see)
     assert len(seen.notes) == 3
     assert all(0.55 < float(note.split()[2]) < 0.8 for note in seen.notes)

@@ -7,7 +7,7 @@ import pytest
 
 from mbauc.cli.main import main
 from mbauc.model import TableLayout, load_model
-from mbauc.model.hashed_names import hashed_names, with_hashed_names
+from mbauc.model.hashed_names import find_hashed_names, with_hashed_names
 from mbauc.model.training import Training, train
 from mbauc.readers import TableSource
 
@@ -49,13 +49,13 @@ def test_names_are_those_of_the_slots_and_are_kept_by_updates(path, tmp_path):
             assert told[column]["others"] == len(values) - len(told[column]["values"])
     other = tmp_path / "other.csv"
     other.write_text("click,site\n0,dull\n1,new\n")
-    from mbauc.model import merged, save_model, updated
+    from mbauc.model import merge_models, save_model, update_model
 
-    newer = updated(model, layout.source(other, model.classes))
+    newer = update_model(model, layout.source(other, model.classes))
     assert {entry["column"] for entry in newer.trained_on["hashed_columns"]} == {*told} | {
-        entry["column"] for entry in hashed_names(layout.source(other, model.classes), newer.coef)
+        entry["column"] for entry in find_hashed_names(layout.source(other, model.classes), newer.coef)
     }
-    assert merged([model, newer]).trained_on["hashed_columns"]
+    assert merge_models([model, newer]).trained_on["hashed_columns"]
     save_model(newer, tmp_path / "m.mbauc")
     assert load_model(tmp_path / "m.mbauc").feature_names() == newer.feature_names()
 
@@ -65,7 +65,7 @@ def test_a_value_with_most_rows_is_named_alone(tmp_path):
     sites = ["a"] * 95 + ["b", "c", "d", "e", "f"]
     path.write_text("y,site\n" + "".join(f"{k % 2},{site}\n" for k, site in enumerate(sites)))
     source = TableSource(path, label="y", hash_dim=2)
-    entries = {entry["column"]: entry for entry in hashed_names(source, np.array([1.0, -2.0]))}
+    entries = {entry["column"]: entry for entry in find_hashed_names(source, np.array([1.0, -2.0]))}
     (column,) = (column for column, entry in entries.items() if "site=a" in entry["values"])
     assert entries[column]["values"] == ["site=a"]
     assert sum(entry["others"] + len(entry["values"]) for entry in entries.values()) == 6

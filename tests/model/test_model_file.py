@@ -49,7 +49,7 @@ def test_raw_rows_have_the_same_scores_after_a_round_trip(tmp_path, options):
     assert_same(model, loaded)
     source = [m.layout.source(tmp_path / "table.csv", m.classes) for m in (model, loaded)]
     for (y, s, _), (y_loaded, s_loaded, _) in zip(
-        model.scored_blocks(source[0]), loaded.scored_blocks(source[1]), strict=True
+        model.score_blocks(source[0]), loaded.score_blocks(source[1]), strict=True
     ):
         assert s.tobytes() == s_loaded.tobytes()
         assert y.tobytes() == y_loaded.tobytes()

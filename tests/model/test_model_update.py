@@ -5,7 +5,15 @@ import pytest
 from trained_models import plain_model, rows, table_model, table_source, threshold
 
 from mbauc import MBAClassifier, PairMoments
-from mbauc.model import LibsvmLayout, RankerModel, TableLayout, load_model, merged, save_model, updated
+from mbauc.model import (
+    LibsvmLayout,
+    RankerModel,
+    TableLayout,
+    load_model,
+    merge_models,
+    save_model,
+    update_model,
+)
 from mbauc.model.training import Training, train
 from mbauc.readers import RawBlock, TableSource
 
@@ -49,7 +57,7 @@ def test_an_update_is_a_fit_to_all_rows_at_once(settings):
     model = fitted(X[:200], y[:200], settings=settings)
     if "l2" not in settings:  # nothing says how it was chosen, so it stays
         settings = settings | {"l2": model.l2}
-    new = updated(model, Rows((X[200:250], y[200:250], None), (X[250:], y[250:], None)))
+    new = update_model(model, Rows((X[200:250], y[200:250], None), (X[250:], y[250:], None)))
     close(new, fitted(X, y, settings=settings))
     assert new.moments.counts == (int(y.sum()), int((1 - y).sum()))
 
@@ -66,7 +74,7 @@ def test_weights_in_files_count_as_repeated_rows(tmp_path):
     source = file((X[:200], y[:200], times[:200]), "first.csv")
     layout = TableLayout(source.encoding, "y", (), "times")
     model, _ = train(source, layout, Training({"l2": "auto"}, hold_out=0.0))
-    model = updated(
+    model = update_model(
         model, layout.source(file((X[200:], y[200:], times[200:]), "more.csv").paths, model.classes)
     )
     repeated = file((np.repeat(X, times, axis=0), np.repeat(y, times), np.ones(times.sum())), "all.csv")
@@ -79,11 +87,11 @@ def test_weights_in_files_count_as_repeated_rows(tmp_path):
 def test_decay_makes_earlier_rows_count_for_less():
     X, y = rows(n=300)
     weight = np.r_[np.full(200, 0.25), np.ones(100)]
-    new = updated(fitted(X[:200], y[:200]), Rows((X[200:], y[200:], None)), decay=0.25)
+    new = update_model(fitted(X[:200], y[:200]), Rows((X[200:], y[200:], None)), decay=0.25)
     close(new, fitted(X, y, weight))
     for decay in (0.0, 1.5, -1.0, np.nan, True):
         with pytest.raises(ValueError, match="decay must be"):
-            updated(fitted(X, y), Rows((X, y, None)), decay=decay)
+            update_model(fitted(X, y), Rows((X, y, None)), decay=decay)
 
 
 def test_rows_of_one_class_alone_can_be_added():
@@ -93,7 +101,7 @@ def test_rows_of_one_class_alone_can_be_added():
     cut = int(np.flatnonzero(y[200:])[0]) + 200
     model = fitted(X[:200], y[:200])
     for part in (slice(200, cut), slice(cut, 300)):
-        model = updated(model, Rows((X[part], y[part], None)))
+        model = update_model(model, Rows((X[part], y[part], None)))
     close(model, fitted(X, y))
 
 
@@ -101,10 +109,10 @@ def test_l2_is_chosen_anew_where_it_was_chosen_and_kept_where_it_was_given():
     X, y = rows(n=2000, d=8)
     auto = fitted(X[:60], y[:60], settings={"l2": "auto"})
     more = Rows((X[60:], y[60:], None))
-    assert updated(auto, more).l2 != auto.l2
-    assert updated(auto, more).settings["l2"] == "auto"
+    assert update_model(auto, more).l2 != auto.l2
+    assert update_model(auto, more).settings["l2"] == "auto"
     given = fitted(X[:60], y[:60], settings={"l2": 0.7})
-    assert updated(given, more).l2 == 0.7
+    assert update_model(given, more).l2 == 0.7
 
 
 def test_the_threshold_goes_and_the_record_says_so():
@@ -113,15 +121,15 @@ def test_the_threshold_goes_and_the_record_says_so():
     model = fitted(X, y, threshold=threshold(), trained_on=record)
     new = model
     for k in range(3):
-        new = updated(
+        new = update_model(
             new, Rows((X, y, None)), decay=0.99, about={"files": [{"name": f"day {k}"}], "by": "cron"}
         )
     assert new.threshold is None
     told = new.trained_on
     dropped = "an earlier threshold was dropped, since its promise was for other weights"
     assert told["notes"] == ["kept", dropped, "weights solved anew after 3 updates"]
-    assert dropped not in updated(fitted(X, y), Rows((X, y, None))).trained_on["notes"]
-    assert dropped in merged([fitted(X, y), model]).trained_on["notes"]
+    assert dropped not in update_model(fitted(X, y), Rows((X, y, None))).trained_on["notes"]
+    assert dropped in merge_models([fitted(X, y), model]).trained_on["notes"]
     assert [file["name"] for file in told["files"]] == ["a", "day 0", "day 1", "day 2"]
     assert "tested" not in told
     assert "seconds" not in told
@@ -141,7 +149,7 @@ def test_the_threshold_goes_and_the_record_says_so():
 def test_closed_sets_of_pairs_are_joined_without_pairs_across(kind):
     model = plain_model(kind=kind)
     X, y = rows(seed=5)
-    new = updated(model, Rows((X, y, None)))
+    new = update_model(model, Rows((X, y, None)))
     whole = model.moments + PairMoments.from_arrays(X, y).closed()
     np.testing.assert_allclose(new.coef, MBAClassifier(l2=0.5).fit_moments(whole).coef_[0], rtol=1e-9)
 
@@ -149,7 +157,7 @@ def test_closed_sets_of_pairs_are_joined_without_pairs_across(kind):
 def test_the_model_that_was_updated_stays_as_it_was():
     model = plain_model()
     before = model.moments.second_moment
-    updated(model, Rows((*rows(seed=3), None)), decay=0.5)
+    update_model(model, Rows((*rows(seed=3), None)), decay=0.5)
     np.testing.assert_array_equal(model.moments.second_moment, before)
 
 
@@ -160,7 +168,7 @@ def test_a_table_is_updated_from_files(tmp_path):
     table_source(tmp_path / "more", seed=1)
     loaded = load_model(tmp_path / "a.mbauc")
     more = loaded.layout.source(tmp_path / "more" / "table.csv", loaded.classes)
-    new = updated(loaded, more)
+    new = update_model(loaded, more)
     both = loaded.layout.source([tmp_path / "table.csv", tmp_path / "more" / "table.csv"], loaded.classes)
     np.testing.assert_allclose(
         new.coef, MBAClassifier(l2=0.5, solver="gram").fit_source(both).coef_[0], rtol=1e-7, atol=1e-10
@@ -170,13 +178,13 @@ def test_a_table_is_updated_from_files(tmp_path):
 def test_updates_that_cannot_be_made_say_why():
     X, y = rows()
     with pytest.raises(ValueError, match="the model has no moments"):
-        updated(plain_model(kind="none"), Rows((X, y, None)))
+        update_model(plain_model(kind="none"), Rows((X, y, None)))
     with pytest.raises(ValueError, match="new rows have 5 columns, the model has 4"):
-        updated(plain_model(), Rows((np.ones((2, 5)), np.array([0, 1]), None)))
+        update_model(plain_model(), Rows((np.ones((2, 5)), np.array([0, 1]), None)))
     with pytest.raises(ValueError, match="ranks 1 above 0, the new rows 0 above 1"):
-        updated(plain_model(), Rows((X, y, None), classes=(1, 0)))
+        update_model(plain_model(), Rows((X, y, None), classes=(1, 0)))
     with pytest.raises(ValueError, match="ranks 1 above 0, the new rows 2 above 0"):
-        updated(plain_model(), Rows((X, y, None), classes=(0, 2)))
+        update_model(plain_model(), Rows((X, y, None), classes=(0, 2)))
 
 
 # -- merges ------------------------------------------------------------------------------------------------
@@ -191,28 +199,28 @@ def test_a_merge_is_a_fit_to_all_rows_at_once(settings, tmp_path):
     ]
     for number, part in enumerate(parts):
         save_model(part, tmp_path / str(number))
-    joined = merged(load_model(tmp_path / str(number)) for number in range(3))
+    joined = merge_models(load_model(tmp_path / str(number)) for number in range(3))
     close(joined, fitted(X, y, settings=settings))
     assert joined.threshold is None
 
 
 def test_the_order_of_a_merge_does_not_matter():
     models = [plain_model(seed) for seed in range(3)]
-    close(merged(models), merged(models[::-1]))
-    close(merged(models), merged([merged(models[:2]), models[2]]))
+    close(merge_models(models), merge_models(models[::-1]))
+    close(merge_models(models), merge_models([merge_models(models[:2]), models[2]]))
 
 
 def test_records_of_merges_stay_flat():
     model = plain_model(trained_on={"files": ["first"], "rows": 1})
     for day in range(5):
-        model = merged([model, plain_model(seed=day, trained_on={"files": [f"day {day}"]})])
+        model = merge_models([model, plain_model(seed=day, trained_on={"files": [f"day {day}"]})])
     assert [entry["files"] for entry in model.trained_on["merged"]] == [
         ["first"],
         *([f"day {k}"] for k in range(5)),
     ]
     assert model.trained_on["files"] == ["first", *(f"day {k}" for k in range(5))]
-    again = updated(model, Rows((*rows(), None)), about={"files": ["new"]})
-    last = merged([again, plain_model()]).trained_on
+    again = update_model(model, Rows((*rows(), None)), about={"files": ["new"]})
+    last = merge_models([again, plain_model()]).trained_on
     assert "updates" in last["merged"][6]
     assert last["notes"] == ["weights solved anew after a merge of 2 models"]
 
@@ -220,7 +228,7 @@ def test_records_of_merges_stay_flat():
 def test_settings_that_only_say_how_to_run_may_differ():
     one = plain_model(settings={"l2": 0.5, "random_state": 1, "n_jobs": 1})
     two = plain_model(settings={"l2": 0.5, "random_state": 2, "n_jobs": 2})
-    close(merged([one, two]), merged([plain_model(), plain_model()]))
+    close(merge_models([one, two]), merge_models([plain_model(), plain_model()]))
 
 
 def test_models_that_do_not_fit_together_say_what_differs(tmp_path):
@@ -246,14 +254,14 @@ def test_models_that_do_not_fit_together_say_what_differs(tmp_path):
     ]
     for models, message in cases:
         with pytest.raises(ValueError, match=message):
-            merged(models)
+            merge_models(models)
 
 
 def test_penalties_may_be_said_where_they_differ():
     one, two = plain_model(settings={"l2": 0.4}), plain_model(seed=1, settings={"l2": 0.5})
-    assert merged([one, two], l2=0.45).l2 == 0.45
-    assert merged([one, two], l2="auto").settings["l2"] == "auto"
-    assert merged([one, two], l1=0.05, l2=0.0).l1 == 0.05
+    assert merge_models([one, two], l2=0.45).l2 == 0.45
+    assert merge_models([one, two], l2="auto").settings["l2"] == "auto"
+    assert merge_models([one, two], l1=0.05, l2=0.0).l1 == 0.05
 
 
 def test_columns_of_tables_that_differ_are_named(tmp_path):
@@ -262,11 +270,11 @@ def test_columns_of_tables_that_differ_are_named(tmp_path):
         folder.mkdir()
     one = table_model(folders[0], scale="standard")
     with pytest.raises(ValueError, match=r"in the column 'bid', center is .* and .*encoding=first"):
-        merged([one, table_model(folders[1], scale="standard", seed=1)])
+        merge_models([one, table_model(folders[1], scale="standard", seed=1)])
     with pytest.raises(ValueError, match=r"in the encoding, .*hash_dim is None and 20"):
-        merged([one, table_model(folders[2], encode="hash", hash_dim=20)])
+        merge_models([one, table_model(folders[2], encode="hash", hash_dim=20)])
     with pytest.raises(ValueError, match="kind is 'table' and 'libsvm'"):
-        merged([one, plain_model(settings={"l2": 0.5})])
+        merge_models([one, plain_model(settings={"l2": 0.5})])
 
 
 def test_hashed_tables_from_different_machines_merge(tmp_path):
@@ -279,19 +287,19 @@ def test_hashed_tables_from_different_machines_merge(tmp_path):
     ]
     both = parts[0].layout.source([folder / "table.csv" for folder in folders], (0, 1))
     whole = MBAClassifier(l2=0.5, solver="gram").fit_source(both)
-    np.testing.assert_allclose(merged(parts).coef, whole.coef_[0], rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(merge_models(parts).coef, whole.coef_[0], rtol=1e-7, atol=1e-10)
 
 
 def test_labels_against_named_ones_are_joined():
     one = plain_model(classes=((0, 2), (1, 7)))
     two = plain_model(seed=1, classes=((2, 3), (7, 1)))
-    assert merged([one, two]).classes == ((0, 2, 3), (1, 7))
-    assert merged([plain_model(), plain_model(classes=(np.int64(0), np.int64(1)))]).classes == (0, 1)
+    assert merge_models([one, two]).classes == ((0, 2, 3), (1, 7))
+    assert merge_models([plain_model(), plain_model(classes=(np.int64(0), np.int64(1)))]).classes == (0, 1)
     with pytest.raises(ValueError, match="the same labels, in the same roles"):
-        merged([one, plain_model(classes=((2, 3), (7, 0)))])
+        merge_models([one, plain_model(classes=((2, 3), (7, 0)))])
 
 
 def test_models_of_files_with_and_without_a_header_are_merged(tmp_path):
     one = table_model(tmp_path)
     other = replace(one, layout=replace(one.layout, names=("x", "y"), delimiter="~"))
-    assert merged([other, one]).layout.names == ("x", "y")
+    assert merge_models([other, one]).layout.names == ("x", "y")

@@ -83,7 +83,7 @@ def test_a_model_remembers_how_its_files_are_read(how, tmp_path):
     _, expected = scored(plain, usual, tmp_path / "e.csv")
     assert told["rows"] == 200
     assert scores.equals(expected)
-    labelled = np.concatenate([s for _, s, _ in model.scored_blocks(model.layout.source(test, model.classes))])
+    labelled = np.concatenate([s for _, s, _ in model.score_blocks(model.layout.source(test, model.classes))])
     np.testing.assert_array_equal(labelled, scores["score"].to_numpy())
 
 
@@ -163,7 +163,7 @@ def test_numbers_of_rows_do_not_depend_on_blocks(block_rows, tmp_path):
     text = "\n".join([head, *(line + ",x" if bad else line for line, bad in zip(lines, ragged, strict=True))])
     (tmp_path / "some.csv").write_text(text + "\n")
     rows = model.layout.unlabelled(tmp_path / "some.csv", on_error="skip", block_rows=block_rows)
-    numbers = np.concatenate([block.numbers for block in rows.scored_rows(model.coef)])
+    numbers = np.concatenate([block.numbers for block in rows.score_rows(model.coef)])
     np.testing.assert_array_equal(numbers, np.flatnonzero(~ragged))
 
 
@@ -189,7 +189,7 @@ def test_numbers_of_libsvm_rows_do_not_depend_on_blocks(tmp_path):
     path.write_text("x\n1 1:1\n\n2 1;1\n3 2:1\n4 9:\n# 5\n5\n")
     for size in (1, 2, 3, 100):
         rows = model.layout.unlabelled(path, model.classes, on_error="skip", block_rows=size)
-        assert [n for block in rows.scored_rows(model.coef) for n in block.numbers.tolist()] == [1, 3, 5]
+        assert [n for block in rows.score_rows(model.coef) for n in block.numbers.tolist()] == [1, 3, 5]
         assert rows.skipped.count == 3
 
 

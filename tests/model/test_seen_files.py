@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from mbauc.model.seen_files import file_marks, seen_files, seen_twice
+from mbauc.model.seen_files import file_marks, find_repeated_files, find_seen_files
 
 BIG = 40_000
 
@@ -38,15 +38,15 @@ def test_copies_and_files_that_have_grown_are_recognised(big, tmp_path):
     shutil.copy(big, copy)
     grown.write_bytes(big.read_bytes() + b"1 2:3\n")
     other.write_bytes(big.read_bytes()[:-2] + b"9\n")
-    assert seen_files(marks, Files(copy, grown, other)) == ["copy.libsvm", "grown.libsvm"]
+    assert find_seen_files(marks, Files(copy, grown, other)) == ["copy.libsvm", "grown.libsvm"]
 
 
 def test_half_of_a_file_is_another_file(big, tmp_path):
     """The other way round: what was seen in part is not what was seen."""
     half = tmp_path / "half.libsvm"
     half.write_text("".join(big.read_text().splitlines(keepends=True)[: BIG // 2]))
-    assert seen_files(file_marks(Files(big)), Files(half)) == []
-    assert seen_files(file_marks(Files(half)), Files(big)) == ["big.libsvm"]
+    assert find_seen_files(file_marks(Files(big)), Files(half)) == []
+    assert find_seen_files(file_marks(Files(half)), Files(big)) == ["big.libsvm"]
 
 
 def test_tables_in_an_archive_are_told_apart(tmp_path):
@@ -58,14 +58,14 @@ def test_tables_in_an_archive_are_told_apart(tmp_path):
         for name, start in (("a.csv", 0), ("b.csv", 5)):
             opened.writestr(f"in/{name}", "y,x\n" + "".join(f"{k % 2},{start + k}.5\n" for k in range(9)))
     one, two = (TableSource(archive / "in" / name, label="y") for name in ("a.csv", "b.csv"))
-    assert seen_files(file_marks(one), one) == ["a.csv"]
-    assert seen_files(file_marks(one), two) == []
+    assert find_seen_files(file_marks(one), one) == ["a.csv"]
+    assert find_seen_files(file_marks(one), two) == []
 
 
 @pytest.mark.parametrize("record", [None, "a", [], [1, {"name": "big.libsvm"}, {"bytes": "9", "digest": 3}]])
 def test_odd_records_know_no_file(record, big):
-    assert seen_files(record, Files(big)) == []
-    assert seen_twice([record, record]) == []
+    assert find_seen_files(record, Files(big)) == []
+    assert find_repeated_files([record, record]) == []
 
 
 def test_sources_without_files_are_not_known():
@@ -76,5 +76,5 @@ def test_files_of_more_than_one_record_are_named(big, tmp_path):
     copy = tmp_path / "copy.libsvm"
     shutil.copy(big, copy)
     one, two = file_marks(Files(big)), file_marks(Files(copy))
-    assert seen_twice([one, two]) == ["big.libsvm"]
-    assert seen_twice([one, []]) == seen_twice([one + one]) == []
+    assert find_repeated_files([one, two]) == ["big.libsvm"]
+    assert find_repeated_files([one, []]) == find_repeated_files([one + one]) == []

@@ -32,7 +32,7 @@ def test_scores_of_raw_tables_are_the_same(tmp_path, frame, options):
     assert isinstance(pipeline, Pipeline)
     s = model.score(model.layout.encoding.transform(frame))
     from_file = np.concatenate(
-        [s for _, s, _ in model.scored_blocks(model.layout.source(tmp_path / "table.csv", (0, 1)))]
+        [s for _, s, _ in model.score_blocks(model.layout.source(tmp_path / "table.csv", (0, 1)))]
     )
     np.testing.assert_allclose(from_file, s, rtol=0, atol=1e-14 * np.abs(model.coef).sum())
     for table in (frame, frame.drop(columns=["click", "view"]), pa.Table.from_pandas(frame)):

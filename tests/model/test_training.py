@@ -7,7 +7,7 @@ from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
 from mbauc.model.training import Training, train
-from mbauc.model.update import updated
+from mbauc.model.update import update_model
 from mbauc.readers import LibsvmSource, TableSource
 from mbauc.readers.table.reading import TableReader
 
@@ -33,7 +33,7 @@ def file_of(path, seed):
 def test_penalties_that_were_chosen_for_scaled_columns_go_on_to_mean_these(tmp_path):
     training = Training({"l1": 0.0, "l2": "auto", "scale": "auto", "solver": "gram"}, folds=3, hold_out=0.0)
     model, _ = train(file_of(tmp_path / "monday", 0), LibsvmLayout(4, False), training)
-    later = updated(model, file_of(tmp_path / "tuesday", 1))
+    later = update_model(model, file_of(tmp_path / "tuesday", 1))
     X_test, y_test = rows(2, 2000)
     aucs = [roc_auc(y_test, one.score(X_test)) for one in (model, later)]
     assert aucs[0] > 0.85

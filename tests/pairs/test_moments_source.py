@@ -88,9 +88,9 @@ def test_a_pass_that_breaks_off_again_and_again_ends_with_the_same_bits(blocks, 
 def test_blocks_that_are_in_are_not_added_up_again(blocks, tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         run(Rows(blocks, 1, 3), tmp_path)
-    made = ClassMoments.of_block
+    made = ClassMoments.from_block
     added = []
-    monkeypatch.setattr(ClassMoments, "of_block", lambda *a, **k: added.append(1) or made(*a, **k))
+    monkeypatch.setattr(ClassMoments, "from_block", lambda *a, **k: added.append(1) or made(*a, **k))
     run(Rows(blocks, 1), tmp_path)
     assert len(added) == 2
 

@@ -72,7 +72,7 @@ def test_a_source_without_a_label_scores_rows(source, tmp_path, rng):
         path, label=None, encoding=source.encoding, names=source.names, delimiter=";", block_rows=1
     )
     coef = rng.normal(size=source.n_features)
-    blocks = list(unlabelled.scored_rows(coef, keep=["times"]))
+    blocks = list(unlabelled.score_rows(coef, keep=["times"]))
     expected = source.encoding.transform({"site": ["b", "d"], "bid": [2.5, None]}) @ coef
     np.testing.assert_allclose(np.concatenate([block.scores for block in blocks]), expected)
     assert [block.numbers.tolist() for block in blocks] == [[0], [1]]
@@ -86,14 +86,14 @@ def test_a_source_without_a_label_needs_an_encoding_and_has_no_blocks(source, pa
     with pytest.raises(ValueError, match="label=None has no labels"):
         next(iter(unlabelled))
     with pytest.raises(ValueError, match="label=None has no labels"):
-        next(iter(unlabelled.scored(np.ones(source.n_features))))
+        next(iter(unlabelled.score_blocks(np.ones(source.n_features))))
     assert not hasattr(unlabelled, "classes")
 
 
 def test_columns_that_are_missing_are_named_before_anything_is_scored(source, path):
     unlabelled = source.layout.unlabelled(path)
     with pytest.raises(ValueError, match="there is no column for 'user'; its 4 columns are"):
-        unlabelled.scored_rows(np.ones(source.n_features), keep=["user"])
+        unlabelled.score_rows(np.ones(source.n_features), keep=["user"])
     headed = path.with_name("headed.csv")
     headed.write_text("site,times\na,1\n")
     with pytest.raises(ValueError, match="there is no column for the feature 'bid'"):
@@ -105,7 +105,7 @@ def test_no_rows_give_one_block_with_the_types_of_the_columns(source, tmp_path):
     types = {"site": "string", "bid": "double", "n": "int8"}
     parquet.write_table(pa.table({name: pa.array([], kind) for name, kind in types.items()}), path)
     unlabelled = TableSource(path, label=None, encoding=source.encoding)
-    (block,) = unlabelled.scored_rows(np.ones(source.n_features), keep=["n"])
+    (block,) = unlabelled.score_rows(np.ones(source.n_features), keep=["n"])
     assert (block.numbers.size, block.scores.size) == (0, 0)
     assert block.columns.schema == pa.schema([("n", pa.int8())])
 

@@ -18,7 +18,7 @@ from mbauc.metrics.thresholds import choose_threshold, threshold_table
 from mbauc.model import Threshold
 from mbauc.report import report_html
 from mbauc.report.svg import Axis
-from mbauc.report.text import between, count, embedded_json, escaped, percent
+from mbauc.report.text import between, count, dump_json, escape, percent
 
 VOID = {"meta", "input", "br", "link", "img"}
 
@@ -171,15 +171,15 @@ def test_words_from_data_stay_words(pages):
 
 
 def test_json_cannot_end_its_element():
-    text = embedded_json({"name": "</script><!--&"})
+    text = dump_json({"name": "</script><!--&"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"name": "</script><!--&"}
     with pytest.raises(ValueError, match="JSON"):
-        embedded_json(float("nan"))
+        dump_json(float("nan"))
 
 
 def test_long_words_keep_both_ends():
-    text = escaped("abc" * 100 + "xyz", 60)
+    text = escape("abc" * 100 + "xyz", 60)
     assert len(text) == 60
     assert text.startswith("abcabc")
     assert text.endswith("xyz")

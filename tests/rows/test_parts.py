@@ -108,8 +108,8 @@ def test_folds(member, form, table):
     used = np.ones(N, dtype=bool) if weight is None else weight > 0
     assert counts.sizes == (np.sum(used & (y == 1)), np.sum(used & (y == 0)))
     rule = FoldsByRank.draw(counts.sizes, 3, np.random.default_rng(0), counts.offsets)
-    expected = FoldsByRank.draw(counts.sizes, 3, np.random.default_rng(0)).of_part(0)
-    fold = expected.of(Block(X, y == 1, weight))
+    expected = FoldsByRank.draw(counts.sizes, 3, np.random.default_rng(0)).for_part(0)
+    fold = expected.assign(Block(X, y == 1, weight))
     moments, _ = sum_moments(rows, folds=rule)
     packed = PackedRows(rows, rule)
     for k in range(3):

@@ -16,7 +16,7 @@ from mbauc.errors import PartError
 from mbauc.rows.block import Block
 from mbauc.rows.parts import draw as drawing
 from mbauc.rows.parts.draw import draw_rows, draw_sample
-from mbauc.rows.parts.keys import checked_ids, next_keys, row_keys, uniform
+from mbauc.rows.parts.keys import check_ids, next_keys, row_keys, uniform
 from mbauc.rows.parts.label_counts import LabelCounts
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.schema import Schema
@@ -172,9 +172,9 @@ def test_a_class_of_one_row():
 def test_ids_are_the_same_as_numbers_and_as_objects():
     numbers = np.array([3, 2**40, 0, 77])
     for ids in (numbers.astype(object), numbers.astype(np.uint64), pd.array(numbers, dtype="Int64")):
-        np.testing.assert_array_equal(row_keys(checked_ids(np.asarray(ids)), 9), row_keys(numbers, 9))
+        np.testing.assert_array_equal(row_keys(check_ids(np.asarray(ids)), 9), row_keys(numbers, 9))
     texts = np.array(["a", "bb", "ü"])
-    np.testing.assert_array_equal(row_keys(checked_ids(texts.astype(object)), 9), row_keys(texts, 9))
+    np.testing.assert_array_equal(row_keys(check_ids(texts.astype(object)), 9), row_keys(texts, 9))
     assert (row_keys(numbers, 9) != row_keys(numbers, 10)).all()
 
 

@@ -12,7 +12,7 @@ from local_parts import RankerCV, cut, rows_of
 from mbauc import MBAClassifierCV, metrics
 from mbauc.errors import BinormalWarning
 from mbauc.estimators.cross_validation.fold_scores import FoldScores
-from mbauc.estimators.cross_validation.splits import stratified_splits
+from mbauc.estimators.cross_validation.splits import draw_stratified_splits
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
@@ -27,10 +27,10 @@ def fold_of_each_row(parts, rule, classes=(0, 1)):
     """What the tasks are told, in the order of the rows."""
     found = []
     for number, part in enumerate(parts._parts):
-        places = rule.of_part(number)
+        places = rule.for_part(number)
 
         def note(rows, places=places):
-            found.append(places.of(rows))
+            found.append(places.assign(rows))
 
         visit_blocks(number, part, Schema(1), Labels(classes), note)
     return np.concatenate(found)
@@ -54,7 +54,7 @@ def test_folds_by_rank_are_those_of_one_machine(labels, cuts, n_folds, blocks, w
     rules = fold_rules(census, n_folds, 2, np.random.default_rng(seed))
     used = np.ones(y.size, dtype=bool) if weight is None else weight > 0
     block = Block(np.ones((y.size, 1)), y == 1, weight)
-    rounds = stratified_splits(block, n_folds, 2, np.random.default_rng(seed))
+    rounds = draw_stratified_splits(block, n_folds, 2, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     for rule, splits in zip(rules, rounds, strict=True):
         expected = np.full(y.size, -1)
@@ -219,7 +219,7 @@ def test_statistics_of_held_out_scores_by_definition(cuts, weighted, offset):
     found = [FoldScores.empty(2, with_auc=True) for _ in range(len(cuts) + 1)]
     for own, one in zip(np.split(np.arange(60), sorted(cuts)), found, strict=True):
         for half in np.array_split(own, 2):
-            one.see(values[:, half], positive[half], None if weight is None else weight[half])
+            one.add(values[:, half], positive[half], None if weight is None else weight[half])
     both = functools.reduce(FoldScores.merge, found)
     gap, spread = both.class_statistics()
     shares = [np.where(mask, 1.0 if weight is None else weight, 0.0) for mask in (positive, ~positive)]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mbauc import MBAClassifier
 from mbauc.cli.main import main
-from mbauc.pairs.operator.from_source import operator_of_source
+from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.readers import LibsvmSource
 from mbauc.runtime import memory
 from mbauc.runtime.memory import available_memory, own_memory, parse_memory
@@ -173,7 +173,7 @@ def test_a_small_file_with_a_huge_index_is_refused(clicks, capsys):
     with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB, of 1\.0 GB allowed"):
         MBAClassifier().fit_source(source, memory="1GB")
     with pytest.raises(ValueError, match=r"2,147,483,647 columns takes at least 171\.8 GB"):
-        operator_of_source(source, n_threads=1, memory=1 << 30)
+        build_source_operator(source, n_threads=1, memory=1 << 30)
 
 
 def test_enough_memory_is_enough(clicks, capsys):

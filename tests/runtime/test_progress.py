@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mbauc.runtime.progress import progress, silent, waiting
+from mbauc.runtime.progress import progress, show_wait, silent
 
 pytest.importorskip("tqdm", reason="tqdm is an optional dependency")
 
@@ -66,7 +66,7 @@ def test_silence_takes_the_same_calls():
 def test_nobody_else_is_told_of_waiting(monkeypatch, kind, show):
     stream = kind()
     monkeypatch.setattr("sys.stderr", stream)
-    with waiting("solving", show=show, delay=0.0):
+    with show_wait("solving", show=show, delay=0.0):
         time.sleep(0.05)
     assert stream.getvalue() == ""
 
@@ -74,13 +74,13 @@ def test_nobody_else_is_told_of_waiting(monkeypatch, kind, show):
 def test_a_terminal_is_told_what_it_waits_for_and_is_left_clean(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    with waiting("solving", delay=0.001):
+    with show_wait("solving", delay=0.001):
         while "solving: 0 s" not in terminal.getvalue():
             time.sleep(0.01)
     *_, last = terminal.getvalue().split("\r")[:-1]
     assert last == " " * len("solving: 0 s")
     short = Terminal()
     monkeypatch.setattr("sys.stderr", short)
-    with waiting("solving", delay=60.0):
+    with show_wait("solving", delay=60.0):
         pass
     assert short.getvalue() == ""

@@ -23,7 +23,7 @@ def test_risk_and_degrees_of_freedom_by_definition(problem):
     path = RidgePath(sigma, mu, factors)
     for l2 in (1e-4, 0.1, 10.0):
         w = path.coefficients(l2)[0]
-        solved = path.spectrum.solved(np.array([l2]))
+        solved = path.spectrum.evaluate(np.array([l2]))
         assert solved.risk[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w, rel=1e-9)
         assert solved.gain[0] == pytest.approx(w @ mu, rel=1e-9)
         assert solved.size[0] == pytest.approx(factors @ w**2, rel=1e-8)
@@ -137,7 +137,7 @@ def test_the_separation_is_that_of_leaving_out_each_row(plus, minus, d, l2):
         sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
         spectrum, grid = RidgePath(sigma, mu, np.ones(d)).spectrum, np.array([l2])
         degrees = spectrum.degrees_of_freedom(grid)
-        expected.append(expected_separation(spectrum.solved(grid), degrees, grid, (plus, minus))[0])
+        expected.append(expected_separation(spectrum.evaluate(grid), degrees, grid, (plus, minus))[0])
     np.testing.assert_allclose(ndtr(np.mean(expected)), ndtr(np.mean(measured)), atol=0.02)
 
 
@@ -159,6 +159,6 @@ def test_weights_that_use_up_the_rows_are_no_choice(rng):
     mu = X[y].mean(axis=0) - X[~y].mean(axis=0)
     sigma = np.cov(X[y].T, bias=True) + np.cov(X[~y].T, bias=True) + np.outer(mu, mu)
     spectrum, l2 = RidgePath(sigma, mu, np.ones(100)).spectrum, np.array([1e-8, 1e3])
-    found = expected_separation(spectrum.solved(l2), spectrum.degrees_of_freedom(l2), l2, (10.0, 30.0))
+    found = expected_separation(spectrum.evaluate(l2), spectrum.degrees_of_freedom(l2), l2, (10.0, 30.0))
     assert found[0] == -np.inf
     assert np.isfinite(found[1])

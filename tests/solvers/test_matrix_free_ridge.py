@@ -115,7 +115,7 @@ def test_what_is_known_within_the_span_is_what_the_solution_has():
     for l2 in (0.3, 0.003):
         w = subspace.solution(l2)
         assert subspace.gains(l2)[0] == pytest.approx(mu @ w)
-        solved = subspace.solved(np.array([l2]))
+        solved = subspace.evaluate(np.array([l2]))
         assert solved.risk[0] == pytest.approx(1 - 2 * w @ mu + w @ sigma @ w)
         assert (solved.gain[0], solved.size[0]) == (pytest.approx(w @ mu), pytest.approx(w @ w))
         np.testing.assert_allclose(subspace.differences(l2), (w @ mu, w @ sigma @ w))

@@ -309,7 +309,7 @@ def test_a_description_that_makes_no_sense_is_refused(content, place, change):
         (b'{"kind": "thing", "about": {"format": NaN}, "arrays": []}', "the number NaN"),
         (b'{"kind": "thing", "about": {"l1": -Infinity}, "arrays": []}', "the number -Infinity"),
         (b'{"kind": "thing", "about": {"l1": 1e999}, "arrays": []}', "1e999, which is too large"),
-        (b'{"kind": "thing", "about": {"l1": 1, "l1": 2}, "arrays": []}', "told twice"),
+        (b'{"kind": "thing", "about": {"l1": 1, "l1": 2}, "arrays": []}', "occurs twice"),
         (b'{"kind": "thing", "about": {"l1": ' + b"9" * 10_000 + b'}, "arrays": []}', "digits"),
         (b'{"kind": "thing", "about": {}, "arrays": [] ', "delimiter"),
         (b'{"kind": "thing", "about": {}, "arrays": []} more', "Extra data"),

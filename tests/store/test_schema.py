@@ -124,7 +124,7 @@ def test_a_terminal_is_left_alone():
     ("text", "message"),
     [
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a": 1, "a": 2}', "told twice"),
+        (b'{"a": 1, "a": 2}', "occurs twice"),
         (b"NaN", "NaN"),
         (b"1e999", "too large"),
         (b"\xff", "ascii"),

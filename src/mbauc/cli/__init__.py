@@ -11,7 +11,7 @@ COMMANDS = {
     "compare": ("mbauc.cli.compare", "compare models on the same rows (paired DeLong test)"),
     "threshold": ("mbauc.cli.threshold", "a cut that keeps a false-alarm promise"),
     "inspect": ("mbauc.cli.inspect", "what is in a model: weights, penalties, training data"),
-    "update": ("mbauc.cli.update", "go on training a model with new rows"),
+    "update": ("mbauc.cli.update", "continue training a model with new rows"),
     "merge": ("mbauc.cli.merge", "join models that were trained on different machines"),
     "export": ("mbauc.cli.export", "write a model for scikit-learn or ONNX"),
     "plan": ("mbauc.paper.commands.plan", "how many pairs a sample would need (Theorem 4)"),

@@ -61,7 +61,7 @@ def _text(error: BaseException) -> str:
 
 
 def option(name: str, *value: Any) -> str:
-    """An option as one types it, with its value if there is one; nothing follows a flag.
+    """An option as it is typed, with its value if there is one; nothing follows a flag.
 
     Examples
     --------
@@ -80,14 +80,14 @@ def option(name: str, *value: Any) -> str:
             words.append("A,B,…")
         case (dict() as given,):
             pairs = (f"{key}={'…' if one is ... else one}" for key, one in given.items())
-            words.append(_quoted(",".join(pairs)))
+            words.append(_quote(",".join(pairs)))
         case (list() | tuple() as given,):
-            words.append(_quoted(",".join(map(str, given))))
+            words.append(_quote(",".join(map(str, given))))
         case (one,):
-            words.append(_quoted(str(one)))
+            words.append(_quote(str(one)))
     return " ".join(words)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """A word for a shell; an ellipsis needs no quotes, since nobody types it."""
     return text if "…" in text and text.translate({ord("…"): "", ord("="): ""}).isalnum() else shlex.quote(text)

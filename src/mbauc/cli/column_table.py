@@ -8,8 +8,10 @@ from typing import Any
 from mbauc.cli.advice import in_options
 from mbauc.cli.output import escape_controls
 
-#: Lines of a table that are shown, and those of them that are its last.
-_LINES, _LAST = 100, 20
+#: Lines of a table that are shown, at most.
+_LINES = 100
+#: How many of them are its last lines.
+_LAST = 20
 #: Characters of a reason that are worth more than what overrules it.
 _REASON = 30
 _STANDS = "(… stands for the name of the column)"
@@ -17,19 +19,14 @@ _OVERRULE = "(overrule with --types NAME=category, numeric, time, id … or --ig
 
 
 def column_table(plan: Any) -> str:
-    """The plan of the columns; with what overrules each guess, where that fits into the lines of the screen.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        Of a table.
-    """
+    """The plan of the columns as lines, with how to override each guess where that fits on the screen."""
     width = shutil.get_terminal_size().columns
-    from mbauc.readers.table.columns.plan import overriding
+    from mbauc.readers.table.columns.plan import override_advice
 
     cells = [["column", "seen as", "why", "becomes", "override"]]
     cells += [
-        [one.name, one.kind, one.why, one.becomes or "-", in_options(overriding(one))] for one in plan.columns
+        [one.name, one.kind, one.why, one.becomes or "-", in_options(override_advice(one))]
+        for one in plan.columns
     ]
     cells = [[escape_controls(text) for text in row] for row in cells]
     feet = [f"({plan.basis})"]
@@ -39,7 +36,7 @@ def column_table(plan: Any) -> str:
     if _least(cells) > width:
         cells = [row[:4] for row in cells]
         feet[-1] = _OVERRULE
-    shown = [*_fitted(cells, width), *feet]
+    shown = [*_fit_to_screen(cells, width), *feet]
     if len(shown) > _LINES:
         middle = f"… {len(shown) - _LINES:,} more columns …"
         shown = [*shown[: _LINES - _LAST], middle, *shown[-_LAST:]]
@@ -56,7 +53,7 @@ def _least(cells: list[list[str]]) -> int:
     return sum(widths) + 2 * (len(widths) - 1) - max(widths[2] - _REASON, 0)
 
 
-def _fitted(cells: list[list[str]], width: int) -> list[str]:
+def _fit_to_screen(cells: list[list[str]], width: int) -> list[str]:
     """Lines of a table that are no wider than the screen: reasons, then names, lose their ends."""
     widths = _widths(cells)
     for place, least in ((2, _REASON), (0, 10), (3, 8)):

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     from mbauc.metrics import compare_roc_auc
     from mbauc.model import load_model
-    from mbauc.model.seen_files import named, seen_files
+    from mbauc.model.seen_files import find_seen_files, list_names
     from mbauc.model.testing import score_source
 
     output = Output(options.json)
@@ -72,11 +72,11 @@ def run(options: argparse.Namespace) -> int:
                     "same weights."
                 )
             source = open_like(model, paths, options)
-            seen = seen_files(model.trained_on.get("files"), source)
+            seen = find_seen_files(model.trained_on.get("files"), source)
             if seen:
                 notes.append(
-                    f"{short} was trained on {named(seen)}: it looks better on these rows than it will on new "
-                    "ones. Compare on rows that none of the models has seen."
+                    f"{short} was trained on {list_names(seen)}: it looks better on these rows than it will on "
+                    "new ones. Compare on rows that none of the models has seen."
                 )
             tested.append(score_source(model, source, verbose=not options.json))
             if not np.array_equal(tested[0].y, tested[-1].y):
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     output.say(str(found))
     for note in notes:
         output.note(note, 6)
-    return output.done(
+    return output.finish(
         {
             "models": models,
             "rows": first.y.size,

@@ -52,4 +52,4 @@ def run(options: argparse.Namespace) -> int:
     script = shtab.complete(whole_parser(Completed), shell=options.shell)
     if not options.json:
         sys.stdout.write(script + "\n")
-    return Output(options.json).done({"shell": options.shell, "script": script})
+    return Output(options.json).finish({"shell": options.shell, "script": script})

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mbauc.cli.options import TABLE_OPTIONS
 from mbauc.cli.output import Usage
 from mbauc.defaults import BLOCK_ROWS
-from mbauc.store.atomic import naming
+from mbauc.store.atomic import name_file
 from mbauc.store.lock import hold, remove_leftovers
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
     ending = {"parquet": ".parquet", "libsvm": ".libsvm", "tsv": ".tsv"}.get(options.format, ".csv")
     with tempfile.TemporaryDirectory(prefix=_STDIN.format("")) as folder:
         path = Path(folder, "stdin" + ending)
-        with _held(path) as stream:
-            with naming(f"copy of standard input in {folder}"):
+        with _open_locked(path) as stream:
+            with name_file(f"copy of standard input in {folder}"):
                 shutil.copyfileobj(sys.stdin.buffer, stream, 1 << 20)
                 stream.flush()
             if not path.stat().st_size:
@@ -52,10 +52,10 @@ def files(options: argparse.Namespace) -> Iterator[list[str]]:
             yield [str(path)]
 
 
-def _held(path: Path) -> IO[bytes]:
+def _open_locked(path: Path) -> IO[bytes]:
     """A new file that others leave alone as long as this process lives."""
     stream = open(path, "wb")  # noqa: SIM115
-    while not hold(stream):  # it was taken for one that somebody had left
+    while not hold(stream):  # another process took it for a leftover and removed it
         stream.close()
         path.parent.mkdir(mode=0o700, exist_ok=True)
         stream = open(path, "wb")  # noqa: SIM115

@@ -11,7 +11,13 @@ from mbauc.cli.argument_types import seed, whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
 
-_COLUMNS, _INFORMATIVE, _POSITIVE = 40, 12, 0.02
+#: Columns of the table.
+_COLUMNS = 40
+#: Columns whose means differ between the classes.
+_INFORMATIVE = 12
+#: Share of positive rows.
+_POSITIVE = 0.02
+#: Rows that are made at a time.
 _BLOCK = 20_000
 
 
@@ -84,12 +90,12 @@ def run(options: argparse.Namespace) -> int:
         f"LogisticRegression, one value of C, no cross-validation: {seconds['LogisticRegression']:.2f} s"
     )
 
-    told = {}
+    rankers = {}
     for name, fitted in (("MBAClassifierCV", ranker), ("LogisticRegression", rival)):
         scored[name] = fitted.decision_function(X[test])
         interval = roc_auc_interval(y[test], scored[name])
         output.say(f"test AUC {interval}  {name}")
-        told[name] = {
+        rankers[name] = {
             "seconds": round(seconds[name], 3),
             "auc": interval.auc,
             "low": interval.low,
@@ -101,12 +107,12 @@ def run(options: argparse.Namespace) -> int:
         if plot is not None
         else "No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'"
     )
-    return output.done(
-        {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": told, "plot": plot}
+    return output.finish(
+        {"rows": rows, "test_rows": test_rows, "pairs": plus * minus, "rankers": rankers, "plot": plot}
     )
 
 
-def _make_table(rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
+def _make_table(n_rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
     """Correlated columns of which a dozen are shifted in the 2% of positive rows, with heavy-tailed noise."""
     import numpy as np
 
@@ -116,10 +122,10 @@ def _make_table(rows: int, seed: int, *, verbose: bool) -> tuple[Any, Any]:
     mixing = shape_rng.standard_normal((_COLUMNS, _COLUMNS)) / np.sqrt(_COLUMNS) + np.eye(_COLUMNS)
     shift = np.zeros(_COLUMNS)
     shift[:_INFORMATIVE] = shape_rng.uniform(0.2, 0.6, _INFORMATIVE)
-    X, y = np.empty((rows, _COLUMNS)), np.empty(rows, dtype=np.int64)
-    with progress(rows, "making data", show=verbose, delay=0.0) as advance:
-        for start in range(0, rows, _BLOCK):
-            part = slice(start, min(start + _BLOCK, rows))
+    X, y = np.empty((n_rows, _COLUMNS)), np.empty(n_rows, dtype=np.int64)
+    with progress(n_rows, "making data", show=verbose, delay=0.0) as advance:
+        for start in range(0, n_rows, _BLOCK):
+            part = slice(start, min(start + _BLOCK, n_rows))
             rng = np.random.default_rng([seed, 1, start])
             y[part] = rng.random(part.stop - part.start) < _POSITIVE
             noise = rng.standard_t(8, size=(part.stop - part.start, _COLUMNS))

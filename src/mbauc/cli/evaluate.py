@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         check_writable(options.report, options.force, "--report")
     from mbauc.metrics.thresholds import choose_threshold
     from mbauc.model import load_model
-    from mbauc.model.seen_files import file_marks, named
+    from mbauc.model.seen_files import file_marks, list_names
     from mbauc.model.testing import score_source
     from mbauc.report.evaluation import evaluate
 
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         source = open_like(model, paths, options)
         tested = score_source(model, source, verbose=not options.json)
         marks, left_out = file_marks(source), note_skipped(source)
-        seen = list(_seen_before(model, source))
+        seen = list(_warn_of_seen_rows(model, source))
     found = evaluate(model, tested.y, tested.s, tested.weight)
     found.warnings.extend(seen)
     own = (
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         from mbauc.report.page import page_html
         from mbauc.store.atomic import atomic_write
 
-        data_name = named([entry["name"] for entry in marks])
+        data_name = list_names([entry["name"] for entry in marks])
         now = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
         page = page_html(
             found,
@@ -87,23 +87,26 @@ def run(options: argparse.Namespace) -> int:
         with atomic_write(options.report) as stream:
             stream.write(page.encode())
         output.say(f"wrote         {options.report}")
-    return output.done(
+    return output.finish(
         {"model": options.model, "data": marks, "report": options.report, **left_out, **_numbers(found, own)}
     )
 
 
-def _seen_before(model: RankerModel, source: Any) -> Iterator[str]:
+def _warn_of_seen_rows(model: RankerModel, source: Any) -> Iterator[str]:
     """Words of warning where rows may be those that the model, or its threshold, came from."""
-    from mbauc.model.seen_files import named, seen_files
+    from mbauc.model.seen_files import find_seen_files, list_names
 
-    seen = seen_files(model.trained_on.get("files"), source)
-    if seen:
-        yield (f"The model was trained on {named(seen)}: rows that it has seen look better than new ones will.")
-    seen = seen_files(model.trained_on.get("threshold_files"), source)
+    seen = find_seen_files(model.trained_on.get("files"), source)
     if seen:
         yield (
-            f"The threshold was set on {named(seen)}: its false alarms here are those it was chosen for, which "
-            "is no check of its promise. Check it on other rows."
+            f"The model was trained on {list_names(seen)}: rows that it has seen look better than "
+            "new ones will."
+        )
+    seen = find_seen_files(model.trained_on.get("threshold_files"), source)
+    if seen:
+        yield (
+            f"The threshold was set on {list_names(seen)}: its false alarms here are those it was chosen for, "
+            "which is no check of its promise. Check it on other rows."
         )
 
 
@@ -136,7 +139,7 @@ def _lift_lines(ranking: Ranking) -> Iterator[str]:
 
 def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
     """The same for scripts."""
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "auc": None,
         "rows": found.rows,
         "positives": found.positives,
@@ -147,7 +150,7 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
     }
     if found.ranking is not None:
         ranking, interval = found.ranking, found.ranking.interval
-        told |= {
+        result |= {
             "auc": ranking.auc,
             "low": interval.low if interval else None,
             "high": interval.high if interval else None,
@@ -158,7 +161,7 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "lift": {f"{lift.share:g}": lift.lift for lift in ranking.lifts},
         }
     if own is not None:
-        told["threshold"] = {
+        result["threshold"] = {
             "value": own.threshold,
             "detected": own.found,
             "detection_rate": own.detection.value,
@@ -168,4 +171,4 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "false_alarm_rate": own.false_alarm.value,
             "precision": own.precision.value,
         }
-    return told
+    return result

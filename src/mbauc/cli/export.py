@@ -67,4 +67,4 @@ def run(options: argparse.Namespace) -> int:
     else:
         exports.to_onnx(model, options.out, inputs=options.inputs)
     output.say(f"wrote {options.out}")
-    return output.done({"out": options.out, "format": kind})
+    return output.finish({"out": options.out, "format": kind})

@@ -26,8 +26,8 @@ pass over the files. Some rows are held out: their AUC, with its interval, is th
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
-The model file scores raw rows anywhere (mbauc score). It goes on learning (mbauc update) if it has kept what
-that needs, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+The model file scores raw rows anywhere (mbauc score). It can be trained further (mbauc update) if it has kept
+its moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
 """
 _EXAMPLES = """\
 examples:
@@ -78,7 +78,7 @@ def add(commands: Any) -> None:
         type=pairs,
         default="all",
         metavar="all|S",
-        help="all pairs of a positive and a negative row, or so many drawn at random (default: all)",
+        help="all pairs of a positive and a negative row, or a number of pairs drawn at random (default: all)",
     )
     fit.add_argument(
         "--decay",
@@ -105,7 +105,7 @@ def add(commands: Any) -> None:
     fit.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="folder to keep the state in; after a kill the same command goes on from there",
+        help="folder for the state; after a kill the same command resumes from there",
     )
     fit.add_argument(
         "--test", nargs="+", metavar="DATA", help="files to test on, instead of rows that are held out"
@@ -131,8 +131,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
-    check_writable(options.out, options.force, finished=_kept_in(options.checkpoint))
-    training = _training(options)
+    check_writable(options.out, options.force, finished=_measure_checkpoint(options.checkpoint))
+    training = _make_training(options)
     from mbauc.cli.memory_need import Room
     from mbauc.model import save_model
     from mbauc.model.training import train
@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> int:
         output.say(
             f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
         )
-        if _kept_in(options.checkpoint):
+        if _measure_checkpoint(options.checkpoint):
             output.say(f"checkpoint  going on from {options.checkpoint}")
         test = None
         if options.test is not None:
@@ -174,17 +174,17 @@ def run(options: argparse.Namespace) -> int:
     output.say(f"updates     {_about_updates(model, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
-    kept = _kept_in(options.checkpoint)
+    kept = _measure_checkpoint(options.checkpoint)
     if kept:
         output.say(
             f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
         )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
-    told = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
-    return output.done({**told, **left_out, **model.trained_on})
+    result = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
+    return output.finish({**result, **left_out, **model.trained_on})
 
 
-def _training(options: argparse.Namespace) -> Training:
+def _make_training(options: argparse.Namespace) -> Training:
     """What to do, unless options contradict each other."""
     if options.test is not None and options.hold_out is not None:
         raise Usage(
@@ -235,7 +235,7 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
 
 
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
-    """A source of files read as those of another model were."""
+    """A source of files, read as another model's were."""
     from mbauc.model import load_model
     from mbauc.model.record import list_ids
 
@@ -248,11 +248,11 @@ def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) 
 
 
 def _about_updates(model: Any, options: argparse.Namespace) -> str:
-    """Whether the model can go on learning, and if not, what to do about it."""
+    """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
         return "not possible, as asked for with --no-moments"
     if model.moments is not None:
-        return "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+        return "possible: 'mbauc update' and 'mbauc merge' can train it further"
     if options.pairs != "all":
         return "not possible: --pairs draws pairs, which nothing can be added to"
     size = 8 * model.n_features**2
@@ -261,7 +261,7 @@ def _about_updates(model: Any, options: argparse.Namespace) -> str:
     return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
 
 
-def _kept_in(checkpoint: str | None) -> int:
+def _measure_checkpoint(checkpoint: str | None) -> int:
     """Bytes that an earlier run left in the folder of a checkpoint; 0 if there was none."""
     if checkpoint is None:
         return 0

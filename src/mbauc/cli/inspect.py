@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
-    updates = "possible: 'mbauc update' and 'mbauc merge' go on from this model"
+    updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
     facts.append(("updates", updates if model.moments else "not possible: what they need is not in the file"))
     for name, value in [*facts, *training_facts(plain)]:
         output.say(f"{name.lower():18}  {value}")
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
     if used > len(top):
         output.say(f"… and {used - len(top):,} more")
-    return output.done(
+    return output.finish(
         {
             "classes": [negative, positive],
             "columns": model.n_features,

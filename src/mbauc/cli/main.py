@@ -25,13 +25,13 @@ from a file to a model that raises alarms, in three commands:
   mbauc score model.mbauc today.csv -o scores.parquet
 
 Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
-Exit codes: 0 done; 1 data, file or package that it cannot go on with; 2 wrong usage.
+Exit codes: 0 done; 1 the data, a file or a missing package stopped it; 2 wrong usage.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    if sys.stdout is None:  # closed by whoever started us
+    if sys.stdout is None:  # closed by the parent process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if arguments is None:
         for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a letter is no reason to stop
@@ -40,14 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug, as_json = "--debug" in given, "--json" in given
 
-    def failed(code: int, why: str, before: str = "mbauc: ") -> int:
+    def fail(code: int, why: str, before: str = "mbauc: ") -> int:
         sys.stderr.write(escape_controls(before + why) + "\n")
         if as_json:
             sys.stdout.write(json.dumps({"error": why, "exit_code": code}, ensure_ascii=False) + "\n")
         return code
 
     options = argparse.Namespace(command=None)
-    with _terminated_cleanly(), _warnings_in_one_line(options):
+    with _raise_on_signals(), _warnings_in_one_line(options):
         try:
             parser = _parser(next((word for word in given if not word.startswith("-")), None))
             parser.parse_args(given, options)
@@ -59,31 +59,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
             check_inputs_stay(options)
             return int(options.run(options))
         except _WrongWords as error:
-            raise SystemExit(failed(2, error.why, error.usage)) from None
+            raise SystemExit(fail(2, error.why, error.usage)) from None
         except Usage as error:
-            return failed(2, str(error), f"mbauc {options.command}: ")
+            return fail(2, str(error), f"mbauc {options.command}: ")
         except BrokenPipeError:
-            # whoever read our output has seen enough; leave nothing for the interpreter to flush
+            # the reader of our output has closed it; leave nothing for the interpreter to flush
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 141
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if debug:
                 raise
-            return failed(1, in_options(error, vars(options)) or type(error).__name__)
+            return fail(1, in_options(error, vars(options)) or type(error).__name__)
         except Exception as error:
             if debug:
                 raise
-            told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             advice = "The same command with --debug says where."
-            return failed(1, f"this should not happen ({told[:300]}). {advice}")
+            return fail(1, f"this should not happen ({shown[:300]}). {advice}")
         except KeyboardInterrupt as error:
             if debug:
                 raise
-            told = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
-            return failed(130, f"{told}.", "\nmbauc: ")
+            why = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
+            return fail(130, f"{why}.", "\nmbauc: ")
         except _Terminated as error:
             with suppress(OSError):  # the terminal may be gone
-                failed(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
+                fail(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
             return 128 + error.number
 
 
@@ -103,7 +103,7 @@ def _warnings_in_one_line(options: argparse.Namespace) -> Iterator[None]:
 
 
 @contextmanager
-def _terminated_cleanly() -> Iterator[None]:
+def _raise_on_signals() -> Iterator[None]:
     """Within this block SIGTERM, and SIGHUP of a lost terminal, are exceptions: temporary files are removed."""
 
     def stop(number: int, frame: Any) -> None:
@@ -113,7 +113,7 @@ def _terminated_cleanly() -> Iterator[None]:
     try:
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            # who started us with nohup wants to go on
+            # under nohup the command must continue
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, stop)
         yield

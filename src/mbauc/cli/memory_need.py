@@ -11,31 +11,38 @@ from mbauc.cli.output import Usage
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
 #: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
 _BASE = {"LIBSVM text": 450_000_000, "tables": 750_000_000}
-#: What of it is there for rows and for Σ.
+#: Part of the base that rows and Σ may use.
 _SPARE = 60_000_000
-#: Bytes for each column beyond the first hundred thousand, for each number of Σ, and for each row tested.
-_COLUMN, _SIGMA, _TESTED = 130, 24, 60
-_FEW_COLUMNS, _FEW_TESTED = 100_000, 500_000
-#: Bytes for each value of a table that its reader has at hand at a time, beyond those in the base.
-_VALUE, _FEW_VALUES, _MOST_VALUES = 60, 3_000_000, 1 << 23
-#: Rows of a block, with enough memory and where it is short; wide tables have fewer there, so that a block has
-#: as many values as one of 40 columns.
-LONG_BLOCKS, SHORT_BLOCKS, _FEWEST = 65_536, 16_384, 1_024
-_SHORT, _NARROW = 1_500_000_000, 40
+#: Bytes for each column beyond ``_FEW_COLUMNS``.
+_COLUMN = 130
+#: Columns that the base covers.
+_FEW_COLUMNS = 100_000
+#: Bytes for each entry of Σ.
+_SIGMA = 24
+#: Bytes for each test row beyond ``_FEW_TESTED``.
+_TESTED = 60
+#: Test rows that the base covers.
+_FEW_TESTED = 500_000
+#: Bytes for each value of a table that its reader holds at a time, beyond ``_FEW_VALUES``.
+_VALUE = 60
+#: Values that the base covers.
+_FEW_VALUES = 3_000_000
+#: Values that a reader holds at a time, at most.
+_MOST_VALUES = 1 << 23
+#: Rows of a block with enough memory.
+LONG_BLOCKS = 65_536
+#: Rows of a block below ``_SHORT`` bytes of memory; wide tables have fewer.
+SHORT_BLOCKS = 16_384
+#: Rows of a block of a wide table, at least.
+_FEWEST = 1_024
+#: Bytes of memory below which blocks are short.
+_SHORT = 1_500_000_000
+#: Columns of a table beyond which it is wide: its short blocks have as many values as one of this width.
+_NARROW = 40
 
 
 class Room:
-    """How far a limit of memory goes.
-
-    Parameters
-    ----------
-    limit : int or None
-        Bytes that the process may take; None for no limit.
-    paths : list of str
-        Files that are read.
-    options : Namespace
-        What the files are, and how text is read.
-    """
+    """How far a limit of memory goes (in bytes, None for no limit) for files and their options."""
 
     def __init__(self, limit: int | None, paths: list[str], options: argparse.Namespace) -> None:
         self._limit, self._base, self._columns = limit, 0, 0
@@ -58,17 +65,7 @@ class Room:
         return max(SHORT_BLOCKS * _NARROW // max(self._columns, _NARROW), _FEWEST)
 
     def require_for(self, source: Any, *, gram: bool, test_rows: int) -> None:
-        """Raise if a fit to a source, by products or from Σ, cannot do with it.
-
-        Parameters
-        ----------
-        source : Source
-            The rows, opened.
-        gram : bool
-            Whether Σ was asked for.
-        test_rows : int
-            Rows whose scores are held for the test.
-        """
+        """Raise if the limit is too small for a fit, matrix-free or from Σ, and for its test rows."""
         columns = int(source.n_features)
         base = self._base + _TESTED * max(test_rows - _FEW_TESTED, 0)
         self._require(base + _COLUMN * max(columns - _FEW_COLUMNS, 0), f"with {columns:,} columns")
@@ -88,13 +85,13 @@ class Room:
     def _require(self, need: int, what: str) -> None:
         if self._limit is not None and self._limit < need:
             raise Usage(
-                f"--memory {_told(self._limit)} is not enough for this fit: at least {_told(need)} is needed "
-                f"{what}."
+                f"--memory {_format_bytes(self._limit)} is not enough for this fit: at least "
+                f"{_format_bytes(need)} is needed {what}."
             )
 
 
 def _columns(paths: list[str], options: argparse.Namespace) -> int:
-    """How many columns a table has by its first file; 0 where that is not easily told."""
+    """How many columns a table has by its first file; 0 where that is not easily found."""
     from mbauc.readers.table.files import open_tables
 
     names = "auto" if options.names == ["auto"] else options.names
@@ -105,7 +102,7 @@ def _columns(paths: list[str], options: argparse.Namespace) -> int:
     return len(first.column_names)
 
 
-def _told(size: int) -> str:
-    """Bytes as one writes them after --memory, rounded up."""
+def _format_bytes(size: int) -> str:
+    """Bytes as they are written after --memory, rounded up."""
     unit, name = (10**9, "GB") if size >= 10**10 else (10**6, "MB")
     return f"{-(-size // unit)}{name}"

@@ -46,19 +46,19 @@ def run(options: argparse.Namespace) -> int:
         raise Usage("two or more models are needed to merge.")
     check_writable(options.out, options.force)
     from mbauc.model import load_model, save_model
-    from mbauc.model.seen_files import named, seen_twice
-    from mbauc.model.update import merged
+    from mbauc.model.seen_files import find_repeated_files, list_names
+    from mbauc.model.update import merge_models
 
     output = Output(options.json)
     several = [load_model(path) for path in options.models]
-    model = merged(several, l1=options.l1, l2=options.l2)
+    model = merge_models(several, l1=options.l1, l2=options.l2)
     counts = model.moments.counts if model.moments is not None else (0, 0)
     output.say(f"joined {counts[0]:,} positives and {counts[1]:,} negatives, l2 = {model.l2:g}")
-    twice = seen_twice(one.trained_on.get("files") for one in several)
+    twice = find_repeated_files(one.trained_on.get("files") for one in several)
     if twice:
-        note(f"rows of {named(twice)} are in more than one of the models and count twice.")
+        note(f"rows of {list_names(twice)} are in more than one of the models and count twice.")
     if any(one.threshold is not None for one in several):
         output.say("thresholds were dropped: find a new one with 'mbauc threshold'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
-    return output.done({"model": options.out, "positives": counts[0], "negatives": counts[1], "l2": model.l2})
+    return output.finish({"model": options.out, "positives": counts[0], "negatives": counts[1], "l2": model.l2})

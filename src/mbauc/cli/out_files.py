@@ -19,7 +19,7 @@ _WRITTEN = {"out": "-o", "report": "--report"}
 
 
 def check_inputs_stay(options: argparse.Namespace) -> None:
-    """Raise if an output would replace an input; ``update`` alone may go on in the same model file."""
+    """Raise if an output would replace an input; only ``update`` may write to the model that it reads."""
     read = [Path(path) for name in _READ for path in _paths(getattr(options, name, None))]
     for name, option in _WRITTEN.items():
         for out in _paths(getattr(options, name, None)):

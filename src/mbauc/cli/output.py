@@ -19,13 +19,7 @@ class Usage(Exception):
 
 
 class Output:
-    """Speaks to people on the terminal, or to scripts in one JSON object at the end.
-
-    Parameters
-    ----------
-    as_json : bool
-        Whether to keep quiet until the end.
-    """
+    """Speaks to people on the terminal, or to scripts in one JSON object at the end."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
@@ -44,10 +38,10 @@ class Output:
         )
         self.say("note".ljust(indent) + ("\n" + " " * indent).join(lines))
 
-    def done(self, told: dict[str, Any]) -> int:
+    def finish(self, result: dict[str, Any]) -> int:
         """The result for scripts; the exit code."""
         if self.as_json:
-            sys.stdout.write(json.dumps(as_json(told), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(as_json(result), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
         return 0
 
 

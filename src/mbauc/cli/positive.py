@@ -1,4 +1,4 @@
-"""Which of two labels is positive where nobody has said so, and whether that can be meant."""
+"""Which of two labels is positive by default, and whether that is plausible."""
 
 from __future__ import annotations
 

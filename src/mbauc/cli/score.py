@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
-    add_id(parser, "beside the scores (default: those of 'mbauc fit --id', or the row's number)")
+    add_id(parser, "beside the scores (default: as in 'mbauc fit --id', or the row's number)")
     parser.set_defaults(run=run)
 
 
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             model,
             paths,
             None if to_screen else options.out,
-            keep=_known_ids(model, paths) if options.id is None else options.id,
+            keep=_find_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
             verbose=not options.json,
         )
@@ -76,11 +76,11 @@ def run(options: argparse.Namespace) -> int:
     if model.threshold is not None:
         output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
     output.say(f"wrote  {options.out}")
-    return output.done({"out": options.out, **summary})
+    return output.finish({"out": options.out, **summary})
 
 
-def _known_ids(model: RankerModel, paths: list[str]) -> list[str]:
-    """Columns that named rows in the training, as far as the files have them."""
+def _find_ids(model: RankerModel, paths: list[str]) -> list[str]:
+    """Columns that identified rows in the training and that all files have."""
     from mbauc.model import TableLayout
     from mbauc.model.record import list_ids
     from mbauc.readers.table.files import open_tables

@@ -26,8 +26,10 @@ examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
   mbauc threshold model.mbauc --at=-0.0125 -o armed.mbauc
 """
-#: Limit and confidence of the promise where they are not said.
-_FALSE_ALARM, _CONFIDENCE = 0.05, 0.95
+#: Default limit of the false-alarm rate.
+_FALSE_ALARM = 0.05
+#: Default confidence of the promise.
+_CONFIDENCE = 0.95
 
 
 def add(commands: Any) -> None:
@@ -77,25 +79,25 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
     from mbauc.model import Threshold, load_model, save_model
     from mbauc.model.model import clear_cut
-    from mbauc.model.seen_files import file_marks, named, seen_files
-    from mbauc.model.testing import held_out_rows, score_source
+    from mbauc.model.seen_files import file_marks, find_seen_files, list_names
+    from mbauc.model.testing import score_source, select_held_out
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = open_like(model, paths, options)
-        marks, seen = file_marks(source), seen_files(model.trained_on.get("files"), source)
+        marks, seen = file_marks(source), find_seen_files(model.trained_on.get("files"), source)
         rows = source
         if options.held_out:
-            rows, seen = held_out_rows(model, source), []
+            rows, seen = select_held_out(model, source), []
         if seen and not options.on_training_rows:
             kept = (
                 " --held-out takes those that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
             )
             raise ValueError(
-                f"the model was trained on rows of {named(seen)}. On new rows it would raise more false alarms "
-                "than a promise made from these. Give rows that it has not seen, such as another day, or "
-                f"a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes all "
-                "of these, without a promise."
+                f"the model was trained on rows of {list_names(seen)}. On new rows it would raise more false "
+                "alarms than a promise made from these. Give rows that it has not seen, such as another day, "
+                f"or a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes "
+                "all of these, without a promise."
             )
         tested = score_source(model, rows, verbose=not options.json)
         left_out = note_skipped(source)
@@ -118,8 +120,8 @@ def run(options: argparse.Namespace) -> int:
     if seen:
         threshold = Threshold(cut)
         output.say(
-            f"false alarms  no promise: the model was trained on {named(seen)}, and new rows will raise more "
-            f"than {options.false_alarm:.3g}"
+            f"false alarms  no promise: the model was trained on {list_names(seen)}, and new rows will raise "
+            f"more than {options.false_alarm:.3g}"
         )
     else:
         output.say(
@@ -134,7 +136,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         save_model(model.with_threshold(threshold, marks), options.out)
         output.say(f"wrote         {options.out}")
-    return output.done(
+    return output.finish(
         {
             "threshold": cut,
             "false_alarm": threshold.false_alarm,
@@ -160,7 +162,7 @@ def _shortest(cut: float, s: Any) -> str:
 
 
 def _set(options: argparse.Namespace) -> int:
-    """Write a model with a cut that somebody chose."""
+    """Write a model with a threshold set by hand."""
     for name in ("false_alarm", "confidence"):
         if getattr(options, name) is not None:
             raise Usage(f"--at makes no promise; leave out --{name.replace('_', '-')}, or leave out --at.")
@@ -179,4 +181,6 @@ def _set(options: argparse.Namespace) -> int:
     output.say(f"threshold     {options.at!r}: raise the alarm where the score is above it")
     output.say("false alarms  no promise: the threshold was set by hand")
     output.say(f"wrote         {options.out}")
-    return output.done({"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out})
+    return output.finish(
+        {"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out}
+    )

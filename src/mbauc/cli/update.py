@@ -1,4 +1,4 @@
-"""``mbauc update``: go on training with new rows."""
+"""``mbauc update``: continue training with new rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ example, every night:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "update", "go on training a model with new rows", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "update", "continue training a model with new rows", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote, with moments")
     add_data(parser)
     add_out(parser, "model file to write; may be MODEL itself, with --force")
@@ -46,19 +46,19 @@ def run(options: argparse.Namespace) -> int:
     if not 0 < options.decay <= 1:
         raise Usage(f"--decay must be above 0 and at most 1, got {options.decay:g}.")
     from mbauc.model import load_model, save_model
-    from mbauc.model.seen_files import named, seen_files
-    from mbauc.model.update import updated
+    from mbauc.model.seen_files import find_seen_files, list_names
+    from mbauc.model.update import update_model
 
     old, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
         source = open_like(old, paths, options)
-        seen = seen_files(old.trained_on.get("files"), source)
+        seen = find_seen_files(old.trained_on.get("files"), source)
         if seen and old.moments is not None and not options.again:
             raise ValueError(
-                f"{options.model} has learned from {named(seen)} already; its rows would count twice. Leave it "
-                "out, or pass --again if that is meant."
+                f"{options.model} has learned from {list_names(seen)} already; its rows would count twice. "
+                "Leave it out, or pass --again if that is meant."
             )
-        model = updated(old, source, decay=options.decay, verbose=not options.json)
+        model = update_model(old, source, decay=options.decay, verbose=not options.json)
         left_out = note_skipped(source)
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(
@@ -68,6 +68,6 @@ def run(options: argparse.Namespace) -> int:
         output.say("the threshold was dropped: find a new one with 'mbauc threshold'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
-    return output.done(
+    return output.finish(
         {"model": options.out, "l1": model.l1, "l2": model.l2, "trained_on": model.trained_on, **left_out}
     )

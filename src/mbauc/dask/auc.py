@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import dask.array as da
 
-from mbauc.dask.blocks import given_rows
+from mbauc.dask.blocks import open_collections
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals.sample_design import check_confidence
 from mbauc.metrics.parts_auc import ReadScores
@@ -34,7 +34,7 @@ def roc_auc(y: Any, s: Any, sample_weight: Any = None) -> float:
     >>> roc_auc(da.from_array(y, chunks=2), da.from_array(s, chunks=2))
     1.0
     """
-    return _ranked(y, s, sample_weight).auc
+    return _rank(y, s, sample_weight).auc
 
 
 def roc_auc_interval(
@@ -59,10 +59,10 @@ def roc_auc_interval(
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
     check_confidence(confidence)
-    return _ranked(y, s, sample_weight).interval(confidence, scale)
+    return _rank(y, s, sample_weight).interval(confidence, scale)
 
 
-def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:
+def _rank(y: Any, s: Any, sample_weight: Any) -> RankSums:
     if not (isinstance(s, da.Array) or hasattr(s, "map_partitions")):
         raise ValueError(
             f"s must be a dask array or series, got {type(s).__name__}; scores in memory go to mbauc.metrics, "
@@ -74,7 +74,7 @@ def _ranked(y: Any, s: Any, sample_weight: Any) -> RankSums:
             f"s must have one score for each row, got {scores.ndim} dimensions and {scores.shape[1]} columns; "
             "of probabilities pass the last column."
         )
-    given = given_rows(scores, y, sample_weight)
+    given = open_collections(scores, y, sample_weight)
     counts = count_labels(given.parts, given.schema)
     sums: RankSums = given.parts.rank(ReadScores(counts.classes), RankSums.of)
     return sums

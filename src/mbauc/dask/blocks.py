@@ -10,7 +10,7 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from mbauc.dask.frames import frame_pieces, is_frame, joined, keeps_order
+from mbauc.dask.frames import frame_pieces, is_frame, join_columns, keeps_order
 from mbauc.dask.parts import DaskParts
 from mbauc.rows.block import Columns
 from mbauc.rows.schema import Schema
@@ -33,16 +33,8 @@ def is_dask(value: Any) -> bool:
     return bool(dask.is_dask_collection(value))
 
 
-def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Given:
-    """Collections of rows as parts.
-
-    Parameters
-    ----------
-    X : dask array or dataframe of shape (n, d)
-        Features.
-    y, sample_weight, ids : dask array or series of shape (n,)
-        In partitions of the same rows as X.
-    """
+def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Given:
+    """Dask collections as parts; y, sample_weight and ids are in partitions of the same rows as X."""
     if not (isinstance(X, da.Array) or is_frame(X)):
         raise ValueError(
             f"X must be a dask array or dataframe, got {type(X).__name__}; rows in memory go to "
@@ -63,23 +55,21 @@ def given_rows(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Gi
     schema = Schema(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids}
     columns = {name: one for name, one in columns.items() if one is not None}
-    if all(is_frame(one) for one in columns.values()):
-        parts = _parts_of_frames(columns)
-    else:
-        parts = _parts_of_arrays(**columns)
+    framed = all(is_frame(one) for one in columns.values())
+    parts = _open_frames(columns) if framed else _open_arrays(**columns)
     return Given(parts, schema, sample_weight is not None, ids is not None)
 
 
-def _parts_of_frames(columns: dict[str, Any]) -> DaskParts:
+def _open_frames(columns: dict[str, Any]) -> DaskParts:
     for name, one in columns.items():
         _require_as_many(columns["X"].npartitions, name, one.npartitions)
     fields = {_FIELDS[name]: one for name, one in columns.items()}
-    together = joined(fields)
-    labels = joined({name: one for name, one in fields.items() if name != "X"})
+    together = join_columns(fields)
+    labels = join_columns({name: one for name, one in fields.items() if name != "X"})
     return DaskParts(frame_pieces(together), frame_pieces(labels), keeps_order(together))
 
 
-def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) -> DaskParts:
+def _open_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) -> DaskParts:
     for name, one in {"X": X, "y": y, "sample_weight": sample_weight, "id": id}.items():
         if is_frame(one) and not keeps_order(one):
             raise ValueError(
@@ -89,7 +79,7 @@ def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) 
             )
     rows = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
     chunks = rows.chunks[0] if isinstance(rows, da.Array) else None
-    features = pieces_of(rows)
+    features = list_partitions(rows)
     others = [
         None if value is None else _like(name, value, len(features), chunks)
         for name, value in (("y", y), ("sample_weight", sample_weight), ("id", id))
@@ -101,13 +91,13 @@ def _parts_of_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) 
     return DaskParts(blocks, labels)
 
 
-def pieces_of(value: Any) -> list[Delayed]:
+def list_partitions(value: Any) -> list[Delayed]:
     """Delayed objects of the partitions along the rows."""
     return frame_pieces(value) if is_frame(value) else list(value.to_delayed().ravel())
 
 
 def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -> list[Delayed]:
-    """Partitions of a column, cut as those of X are."""
+    """Partitions of a column, cut like X."""
     if not is_dask(value):
         if chunks is None or any(chunk != chunk for chunk in chunks):
             raise ValueError(
@@ -128,7 +118,7 @@ def _like(name: str, value: Any, n_parts: int, chunks: Sequence[float] | None) -
                     "same number."
                 )
             value = value.rechunk((tuple(chunks),))
-    pieces = pieces_of(value)
+    pieces = list_partitions(value)
     _require_as_many(n_parts, name, len(pieces))
     return pieces
 

@@ -10,7 +10,7 @@ import numpy as np
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from mbauc.dask.blocks import given_rows, is_dask, pieces_of
+from mbauc.dask.blocks import is_dask, list_partitions, open_collections
 from mbauc.estimators import classifier, classifier_cv
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.scorer import LinearScorer
@@ -115,7 +115,7 @@ class _OnDask:
             return scorer, rows.map_blocks(score, dtype=np.float64, drop_axis=1, token="decision_function")
         if hasattr(X, "map_partitions") and hasattr(X, "columns"):
             run = delayed(score, pure=True)
-            pieces = [da.from_delayed(run(piece), (np.nan,), np.float64) for piece in pieces_of(X)]
+            pieces = [da.from_delayed(run(piece), (np.nan,), np.float64) for piece in list_partitions(X)]
             return scorer, da.concatenate(pieces)
         raise ValueError(
             f"X must be a dask array or dataframe to be scored, or rows in memory; got {type(X).__name__}."
@@ -123,7 +123,7 @@ class _OnDask:
 
 
 def _rows(X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None) -> PartedRows:
-    given = given_rows(X, y, sample_weight, id)
+    given = open_collections(X, y, sample_weight, id)
     return PartedRows(given.parts, given.schema, classes, given.weighted, given.with_ids)
 
 
@@ -191,7 +191,7 @@ class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for rows on a Dask cluster: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without ids, rows are counted first (labels alone), and
-    the folds are those of a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
+    the folds are as in a fit on one machine with the same ``random_state``. With ``scoring="roc_auc"``
     held-out rows are scored in one more pass, counted in bins: exact up to several thousand distinct scores a
     fold, and the middle of a narrow bracket beyond. ``scoring="binormal_auc"`` needs no second pass.
 

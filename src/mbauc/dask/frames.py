@@ -32,20 +32,17 @@ def frame_pieces(frame: Any) -> list[Delayed]:
     return list(frame.simplify().to_delayed(optimize_graph=False))
 
 
-def joined(columns: dict[str, Any]) -> Any:
+def join_columns(columns: dict[str, Any]) -> Any:
     """One collection whose partitions are lists of one tuple (X, y, weight, ids).
 
     One expression for all columns, so that what they have in common, a shuffle for instance, is computed once:
     two times it might give the rows of X and of y in different orders.
 
-    Parameters
-    ----------
-    columns : dict of dataframes and series
-        By the names of the block's fields, all in the same number of partitions.
+    ``columns`` go by the names of the block's fields, all in the same number of partitions.
     """
     first, *others = columns.values()
     return first.map_partitions(
-        _block_of,
+        _make_block,
         *others,
         fields=tuple(columns),
         meta=first._meta,
@@ -54,6 +51,6 @@ def joined(columns: dict[str, Any]) -> Any:
     )
 
 
-def _block_of(*columns: Any, fields: tuple[str, ...]) -> list[Columns]:
+def _make_block(*columns: Any, fields: tuple[str, ...]) -> list[Columns]:
     given = dict(zip(fields, columns, strict=True))
     return [(given.get("X"), given["y"], given.get("weight"), given.get("ids"))]

@@ -18,7 +18,7 @@ from mbauc.rows.block import Columns
 from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task, merge_in_order
 from mbauc.runtime.threads import single_threaded_blas
 
-#: Quantiles that each part tells of its scores, for cutting them into ranges.
+#: Quantiles that each part returns of its scores, for cutting them into ranges.
 _QUANTILES = 64
 #: Scores of a range, about: every part is cut into as many pieces as there are ranges, at most one a part.
 _RANGE_ROWS = 1 << 22
@@ -62,16 +62,16 @@ class DaskParts:
 
     def persist(self, task: Task) -> DaskParts:
         """Parts of what a task makes of each part, held by the workers."""
-        with _quiet_about_size():
+        with _silence_size_warning():
             return DaskParts(dask.persist(*self._results(task)))
 
     def fix_order(self) -> DaskParts:
         """The same parts, as long as their graph gives the same rows each time; otherwise these are kept."""
         if self._keeps_order:
             return DaskParts(self._blocks, self._labels)
-        with _quiet_about_size():
+        with _silence_size_warning():
             blocks = dask.persist(*self._blocks)
-        bare = delayed(_without_features, pure=False)
+        bare = delayed(_drop_features, pure=False)
         return DaskParts(blocks, [bare(block) for block in blocks])
 
     def labels_only(self) -> DaskParts:
@@ -110,7 +110,7 @@ def _merge(merge: Merge, results: Sequence[Any]) -> Any:
     return merge_in_order(merge, [deepcopy(results[0]), *results[1:]])
 
 
-def _without_features(blocks: Iterable[Columns]) -> list[Columns]:
+def _drop_features(blocks: Iterable[Columns]) -> list[Columns]:
     return [(None, y, weight, ids) for _, y, weight, ids in blocks]
 
 
@@ -121,11 +121,11 @@ def _run(task: Task, number: int, block: Any) -> Any:
 
 
 def _compute(results: Sequence[Delayed]) -> list[Any]:
-    with _quiet_about_size():
+    with _silence_size_warning():
         return list(dask.compute(*results))
 
 
-def _quiet_about_size() -> Any:
+def _silence_size_warning() -> Any:
     """A vector over a million columns in the graph is meant, and no cause for a warning."""
     if "distributed" not in sys.modules:  # nobody to warn, and its settings are not loaded
         return nullcontext()

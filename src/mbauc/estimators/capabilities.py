@@ -27,26 +27,17 @@ WAYS: dict[Way, str] = {
 
 
 class Capability(NamedTuple):
-    """Something that a fit may be asked for.
+    """An option of a fit."""
 
-    Attributes
-    ----------
-    what : str
-        In the words of the docs.
-    ways : tuple of str
-        Those that have it.
-    parameter : str
-        The parameter that asks for it.
-    asks : callable
-        Whether it does, from its value and all settings.
-    refusals : dict
-        For other ways that can be asked for it: what is said behind the parameter and its value.
-    """
-
+    #: in the words of the docs
     what: str
+    #: those that have it
     ways: tuple[Way, ...]
+    #: the parameter that asks for it
     parameter: str
+    #: whether it does, from its value and all settings
     asks: Callable[[Any, Mapping[str, Any]], bool]
+    #: for other ways that can be asked for it: what is said behind the parameter and its value
     refusals: dict[Way, str]
 
 
@@ -171,13 +162,13 @@ CAPABILITIES = (
 
 
 def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
-    """Raise if settings ask for something that a way of fitting does not have; the error says what to do."""
+    """Raise if settings ask for an option that a way of fitting lacks; the error says what to do."""
     for capability in CAPABILITIES:
         name = capability.parameter
         if way in capability.refusals and name in settings and capability.asks(settings[name], settings):
             # a limit or a folder cannot be had, whichever it is
             asked = () if name in ("memory", "checkpoint") else (settings[name],)
-            raise ValueError(Advice.naming(name, *asked) + capability.refusals[way])
+            raise ValueError(Advice.of_argument(name, *asked) + capability.refusals[way])
 
 
 def capability_table() -> str:

@@ -14,10 +14,10 @@ from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.enough_pairs import PairsStep, fit_enough, forget_path
 from mbauc.estimators.fitting import (
     PairSettings,
-    moments_of_rows,
+    build_moments,
+    build_operator,
+    build_sample_pairs,
     open_all_pairs,
-    operator_of_rows,
-    pairs_of_sample,
 )
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
@@ -30,9 +30,9 @@ from mbauc.estimators.source_fit import (
 )
 from mbauc.estimators.validation import (
     check_factors,
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
@@ -178,7 +178,7 @@ class MBAClassifier(MomentRanker):
     >>> round(roc_auc_score(y[4000:], ranker.decision_function(X[4000:])), 3)
     0.955
 
-    A stream, block by block; the weights are those of a fit to all rows at once:
+    A stream, block by block; the weights are as in a fit to all rows at once:
 
     >>> stream = MBAClassifier()
     >>> for start in range(0, 4000, 500):
@@ -233,7 +233,7 @@ class MBAClassifier(MomentRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> MBAClassifier:
         """Fit to all rows at once, forgetting any earlier fit.
 
@@ -259,8 +259,8 @@ class MBAClassifier(MomentRanker):
             return self.fit_source(X)
         self._check_settings()
         forget_path(self)
-        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
-        with columns_named(X):
+        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
+        with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
                 fit_enough(self, block, lambda pairs: self._solve(pairs, factors))
@@ -271,7 +271,7 @@ class MBAClassifier(MomentRanker):
         self.classes_ = classes
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_source(
         self,
         source: Source,
@@ -293,10 +293,10 @@ class MBAClassifier(MomentRanker):
             once, and must start anew each time.
         memory : str or int, optional
             What the process may grow by, such as ``"2GB"``; half of what is free if not given, in a container
-            half of what is left there. Refused where vectors over the columns, or Σ if ``solver="gram"``
+            half of what remains there. Refused where vectors over the columns, or Σ if ``solver="gram"``
             asks for it, take more.
         checkpoint : path, optional
-            Folder for the state of a long fit. The same call with the same folder goes on after a kill, a crash
+            Folder for the state of a long fit. The same call with the same folder resumes after a kill, a crash
             or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
             data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
             that are drawn need a whole number as ``random_state``, or None.
@@ -329,7 +329,7 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(rows.schema)
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifier:
         """Fit to rows in parts, on a cluster for instance; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
@@ -362,11 +362,11 @@ class MBAClassifier(MomentRanker):
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         memory = parse_memory(None) if memory is None else memory
-        settings = PairSettings.of(self, run.n_threads)
+        settings = PairSettings.from_estimator(self, run.n_threads)
         if not settings.are_all and isinstance(rows.parts, MemoryParts):
             [block] = rows.parts.items
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(block.X))
-            draw = moments_of_rows if self.solver_.name == "gram" else operator_of_rows
+            draw = build_moments if self.solver_.name == "gram" else build_operator
             drawn: Any = draw(block, settings, self.random_state)
             self._solve(drawn.closed() if self.within_block else drawn, factors, run)
             return np.asarray(rows.classes)
@@ -374,11 +374,11 @@ class MBAClassifier(MomentRanker):
             with rows.in_order() as ordered:
                 sample, counts = draw_sample(ordered, int(self.pairs), run.seed(self.random_state))
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(sample.block.X))
-            self._solve(pairs_of_sample(sample, counts, self.solver_.name, settings), factors, run)
+            self._solve(build_sample_pairs(sample, counts, self.solver_.name, settings), factors, run)
             return counts.classes
         # what is free may have changed since an earlier run, and rows may be in its states by now
         demand = self._demand(keep_moments)
-        name, reason = run.once(
+        name, reason = run.make_once(
             "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
         ).tolist()
         self.solver_ = SolverChoice(name, reason)
@@ -402,11 +402,11 @@ class MBAClassifier(MomentRanker):
             keep_moments=keep_moments,
         )
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_moments(self, moments: PairMoments, classes: ArrayLike = (0, 1)) -> MBAClassifier:
         """Fit to moments that were accumulated elsewhere: on other machines, on other days, block by block.
 
-        ``partial_fit`` goes on from there.
+        ``partial_fit`` continues from there.
 
         Parameters
         ----------
@@ -431,7 +431,7 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(Schema(moments.n_features))
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def partial_fit(
         self,
         X: Any,
@@ -466,14 +466,14 @@ class MBAClassifier(MomentRanker):
                 "fit with solver='gram', or make a new one for the stream."
             )
         self.solver_ = SolverChoice("gram", "the blocks of a stream add up to moments")
-        known = self._known_classes(y, classes, first)
-        block, known = validated_training_data(self, X, y, sample_weight, reset=first, classes=known)
+        known = self._resolve_classes(y, classes, first)
+        block, known = validate_training_data(self, X, y, sample_weight, reset=first, classes=known)
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
-        with columns_named(X):
-            moments = moments_of_rows(block, PairSettings.of(self), seed)
+        with name_columns(X):
+            moments = build_moments(block, PairSettings.from_estimator(self), seed)
         if self.within_block:
             moments = moments.closed()
         if not first:

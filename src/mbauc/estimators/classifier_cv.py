@@ -26,15 +26,15 @@ from mbauc.estimators.cross_validation.search import (
     Part,
     SplitProblems,
 )
-from mbauc.estimators.cross_validation.splits import Split, given_splits, stratified_splits
-from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows
+from mbauc.estimators.cross_validation.splits import Split, collect_splits, draw_stratified_splits
+from mbauc.estimators.fitting import PairSettings, build_moments, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import check_source
 from mbauc.estimators.validation import (
     check_factors,
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
@@ -118,7 +118,7 @@ class MBAClassifierCV(MomentRanker):
     n_splits_ : int
         Number of splits over all repeats.
 
-    The others are those of :class:`MBAClassifier`.
+    The others are as in :class:`MBAClassifier`.
 
     Notes
     -----
@@ -181,7 +181,7 @@ class MBAClassifierCV(MomentRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> MBAClassifierCV:
@@ -199,16 +199,16 @@ class MBAClassifierCV(MomentRanker):
         self
         """
         self._check_settings()
-        block, classes = validated_training_data(self, X, y, sample_weight, reset=True)
+        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
         factors = check_factors(self.penalty_factors, block.n_features)
         rng = generator(self.random_state)
         rounds = self._rounds(block, groups, rng)
-        settings = PairSettings.of(self)
+        settings = PairSettings.from_estimator(self)
         demand = self._demand(max(len(splits) for splits in rounds), len(rounds))
         self.solver_ = choose_for_rows(
             rows_in_memory(block), demand, parse_memory(None), sample=self._preview(block)
         )
-        with columns_named(X):
+        with name_columns(X):
             flat = [split for splits in rounds for split in splits]
             if self.solver_.name == "gram":
                 total, parts = self._accumulate(block, settings, rounds, rng)
@@ -217,7 +217,7 @@ class MBAClassifierCV(MomentRanker):
                 found = OperatorSplits(
                     block,
                     flat,
-                    lambda subset: operator_of_rows(block, settings, rng, subset),
+                    lambda subset: build_operator(block, settings, rng, subset),
                     factors,
                     self._scaling(),
                 )
@@ -225,7 +225,7 @@ class MBAClassifierCV(MomentRanker):
         self.classes_ = classes
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_source(self, source: Source) -> MBAClassifierCV:
         """Choose the penalties and fit to all rows of a source of blocks, such as files.
 
@@ -247,7 +247,7 @@ class MBAClassifierCV(MomentRanker):
         show, many = bool(self.verbose), count_rows(source) > _MANY
         return self.fit_parts(rows_in_source(source, with_ids=many, title="cross-validation", show=show))
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifierCV:
         """Choose the penalties and fit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
@@ -279,12 +279,12 @@ class MBAClassifierCV(MomentRanker):
             rows = replace(rows, classes=counts.classes)
         rules = fold_rules(counts, n_folds, int(self.repeats), generator(self.random_state))
         self.solver_ = choose_for_rows(rows, self._demand(n_folds, len(rules)), parse_memory(None))
-        settings = PairSettings.of(self)
+        settings = PairSettings.from_estimator(self)
         if self.solver_.name == "gram":
             threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
             found = [sum_moments(rows, threads, rule, frequencies=settings.frequencies) for rule in rules]
             self.classes_ = found[0][1]
-            splits = MomentSplits.of_folds([folds for folds, _ in found], factors, self._scaling())
+            splits = MomentSplits.from_folds([folds for folds, _ in found], factors, self._scaling())
             smaller = min(sum(fold.counts[side] for fold in found[0][0]) for side in (0, 1))
             self._decide(
                 splits, HeldOutParts(smaller, [ScoreRows(rows, self.classes_, rule) for rule in rules])
@@ -313,7 +313,9 @@ class MBAClassifierCV(MomentRanker):
         scores = results["mean_test_score"][i * len(l2) : (i + 1) * len(l2)]
         if not self.one_standard_error:
             warn_at_the_edge(l2, j, scores)
-        self._settle(problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter)))
+        self._store_solution(
+            problem, problem.solve(l1[i], l2[j], tol=self._tolerance(), max_iter=int(self.max_iter))
+        )
         self.cv_results_ = results
         self.best_index_ = best
         self.best_score_ = float(results["mean_test_score"][best])
@@ -343,10 +345,10 @@ class MBAClassifierCV(MomentRanker):
 
     def _rounds(self, block: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            return stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
+            return draw_stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
-        return given_splits(self.cv, block.X, block.positive, groups)
+        return collect_splits(self.cv, block.X, block.positive, groups)
 
     def _demand(self, n_folds: int, repeats: int) -> Demand:
         """What these settings ask of a solver."""
@@ -371,7 +373,7 @@ class MBAClassifierCV(MomentRanker):
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:
-                moments = moments_of_rows(block, settings, rng, subset, advance)
+                moments = build_moments(block, settings, rng, subset, advance)
                 if not moments.has_pairs:
                     raise ValueError(
                         "a split is left with one class once rows of zero weight are dropped; "
@@ -471,7 +473,7 @@ def default_l2_grid(variances: Array) -> Array:
 def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
     """Warn if the best l2 is the first or the last one tried, and better than its neighbour by 0.005 or more.
 
-    ``scores`` are those of all values of l2, for the l1 that was chosen.
+    ``scores`` belong to all values of l2, for the l1 that was chosen.
     """
     order = np.argsort(l2)
     place = int(np.flatnonzero(order == j)[0])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
-from mbauc.estimators.fitting import PairSettings, moments_of_rows, operator_of_rows, sampled_operator
+from mbauc.estimators.fitting import PairSettings, build_moments, build_operator, weigh_sample_operator
 from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.accumulator import MomentsAccumulator
@@ -25,6 +25,7 @@ from mbauc.rows.scores import scores
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import progress
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.warn import warn
 from mbauc.solvers.choice import Workload, choose_solver
 
 Array = NDArray[np.float64]
@@ -35,8 +36,12 @@ Interval = tuple[float, float]
 FIRST_PAIRS = 1000
 #: Pairs are enough after two doublings in a row that moved the AUC by less than this, with 95% confidence.
 AUC_TOLERANCE = 0.001
-#: Held-out rows of a class: one in five, at most 10,000, at least 100 if that is not more than half of them.
-_ONE_IN, _MOST, _FEWEST = 5, 10_000, FEW_ROWS
+#: One row of a class in this many is held out …
+_ONE_IN = 5
+#: … at most this many …
+_MOST = 10_000
+#: … and at least this many, if they are not more than half of the class.
+_FEWEST = FEW_ROWS
 #: Rows read in order that cost as much as a pair that is drawn (measured: 6 to 9).
 _ROWS_FOR_A_PAIR = 8
 #: Numbers in the positive rows of a round of pairs.
@@ -46,7 +51,7 @@ _ATTRIBUTES = ("pairs_", "pairs_path_", "held_out_", "held_out_auc_")
 
 
 class PairsStep(NamedTuple):
-    """What so many pairs led to.
+    """What one number of pairs led to.
 
     Attributes
     ----------
@@ -97,7 +102,7 @@ def forget_path(ranker: Any) -> None:
 def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) -> None:
     """Fit to more and more pairs of the rows that are not held out, until more of them change nothing.
 
-    Reads the held-out rows and those of the pairs; no others, unless all pairs are needed.
+    Reads the held-out rows and the rows of the pairs; no others, unless all pairs are needed.
 
     Parameters
     ----------
@@ -111,14 +116,14 @@ def fit_enough(ranker: Any, block: Block, solve: Callable[[Quadratic], None]) ->
     block = with_canonical_rows(block)
     rng = generator(ranker.random_state)
     held_out, train = hold_out(block, rng)
-    numbers = numbers_of_pairs(train.size, block.n_features if _is_unregularised(ranker) else 1)
+    numbers = plan_pair_counts(train.size, block.n_features if _is_unregularised(ranker) else 1)
     sample = _Sample(ranker, block, solve, train, numbers, rng)
     test = _HeldOut(block, held_out, sample.n_threads)
     path: list[PairsStep] = []
     with progress(None, "doubling pairs", unit="pair", show=bool(ranker.verbose)) as advance:
         for pairs in numbers:
             sample.fit(pairs)
-            path.append(test.step(pairs, sample.rows_of(pairs), ranker.coef_[0]))
+            path.append(test.step(pairs, sample.count_rows(pairs), ranker.coef_[0]))
             advance.note(str(test.auc))
             advance(pairs - (path[-2].pairs if len(path) > 1 else 0))  # type: ignore[operator]
             if all(step.is_still for step in path[-2:]):
@@ -151,16 +156,15 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
         if size < _FEWEST:
             few.append(f"{size} {name}")
     if few:
-        warnings.warn(
+        warn(
             f"pairs='enough' holds out {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of "
             "the AUC tend to be too narrow. For data this small use pairs='all'.",
             FewRowsWarning,
-            stacklevel=5,
         )
     return np.flatnonzero(out), np.flatnonzero(~out if block.weight is None else ~out & (block.weight > 0))
 
 
-def numbers_of_pairs(n_rows: int, fewest: int) -> list[int]:
+def plan_pair_counts(n_rows: int, fewest: int) -> list[int]:
     """Numbers of pairs to try before all: doubling, as long as a pair for every eight rows is not exceeded.
 
     A pair that is drawn costs about as much as eight rows that are read in their order.
@@ -189,7 +193,7 @@ class _HeldOut:
         self.auc: AucInterval
 
     def step(self, pairs: int | Literal["all"], n_rows: int, w: Array) -> PairsStep:
-        """AUC of the rows under the weights w, and the gain over those of the call before."""
+        """AUC of the rows under the weights w, and the gain over the weights of the call before."""
         values = scores(self._X, w[None, :], self._numbers, self._n_threads)[0]
         # a weight makes a row likelier to be drawn; it does not make two observations of one
         weights: Literal["sampling"] | None = None if self._weight is None else "sampling"
@@ -218,7 +222,7 @@ class _Sample:
         rng: np.random.Generator,
     ) -> None:
         self._ranker, self._block, self._solve, self._train = ranker, block, solve, train
-        self._settings = replace(PairSettings.of(ranker), pairs="all")
+        self._settings = replace(PairSettings.from_estimator(ranker), pairs="all")
         self.n_threads = self._settings.n_threads
         if not numbers:
             return
@@ -228,33 +232,33 @@ class _Sample:
         self._moments = MomentsAccumulator(block.n_features, self.n_threads)
         self._class_weights = [block.class_weight(positive, train) for positive in (True, False)]
 
-    def rows_of(self, pairs: int) -> int:
+    def count_rows(self, pairs: int) -> int:
         """Different rows that the first pairs are made of."""
         return sum(np.unique(part[:pairs]).size for part in self._drawn)
 
     def fit(self, pairs: int) -> None:
         """Fit to the first pairs."""
         if self._ranker.solver_.name == "gram":
-            self._solve(self._moments_of(pairs))
+            self._solve(self._build_moments(pairs))
         else:
             sample = Sample(self._block, (self._drawn[0][:pairs], self._drawn[1][:pairs]))
-            self._solve(sampled_operator(sample, self._block, self._settings, self._train))
+            self._solve(weigh_sample_operator(sample, self._block, self._settings, self._train))
 
     def fit_all(self) -> None:
         """Fit to all pairs of the rows that are not held out."""
         ranker, block, train = self._ranker, self._block, self._train
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
-            moments = moments_of_rows(block, self._settings, None, train)
+            moments = build_moments(block, self._settings, None, train)
             self._solve(moments.closed() if ranker.within_block else moments)
         else:
-            self._solve(operator_of_rows(block, self._settings, None, train))
+            self._solve(build_operator(block, self._settings, None, train))
 
     def _choose_solver(self, n_rows: int, n_fits: int = 1) -> None:
         ranker = self._ranker
         ranker.solver_ = choose_solver(
             ranker.solver,
-            Workload.of(self._block.X, n_rows),
+            Workload.from_matrix(self._block.X, n_rows),
             parse_memory(None),
             n_l1=int(ranker.l1 > 0),
             n_fits=n_fits,
@@ -262,8 +266,8 @@ class _Sample:
             needs_moments="within_block=True" if ranker.within_block else "",
         )
 
-    def _moments_of(self, pairs: int) -> PairMoments:
-        """Moments of the first pairs; those of the pairs of earlier calls are kept."""
+    def _build_moments(self, pairs: int) -> PairMoments:
+        """Moments of the first pairs; the moments of earlier calls are reused."""
         total = self._moments
         size = max(int(self._ranker.batch_size), _round_size(self._block.X))
         for start in range(total.counts[0], pairs, size):

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.accumulator import moments_of_block
+from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.build import open_operator
-from mbauc.pairs.operator.from_pairs import operator_of_sample
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_pairs import build_sample_operator
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import Pairing, draw_moments, sample_moments
@@ -41,7 +41,7 @@ class ClassWeights(Protocol):
 class PairSettings:
     """Which pairs to use, of an estimator's settings.
 
-    ``task_threads`` are those of a task on a worker, where others may be at work.
+    ``task_threads`` are the threads of a task on a worker, where others may be at work.
     """
 
     pairs: Any
@@ -53,8 +53,8 @@ class PairSettings:
     verbose: bool
 
     @classmethod
-    def of(cls, ranker: Any, n_threads: int | None = None) -> PairSettings:
-        """Those of an estimator, with its number of threads or another one."""
+    def from_estimator(cls, ranker: Any, n_threads: int | None = None) -> PairSettings:
+        """Settings of an estimator, with its number of threads or another one."""
         return cls(
             ranker.pairs,
             ranker.pairing,
@@ -92,19 +92,19 @@ def open_all_pairs(
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes
 
 
-def pairs_of_sample(sample: Sample, counts: LabelCounts, solver: str, settings: PairSettings) -> Quadratic:
+def build_sample_pairs(sample: Sample, counts: LabelCounts, solver: str, settings: PairSettings) -> Quadratic:
     """Pairs that were drawn from counted rows, as moments or as an operator."""
     counts = replace(counts, frequencies=settings.frequencies)
     if solver == "gram":
         weights = counts.class_weight(True), counts.class_weight(False)
         return sample_moments(sample, settings.batch_size, settings.pairing, settings.n_threads, weights)
-    return sampled_operator(sample, counts, settings)
+    return weigh_sample_operator(sample, counts, settings)
 
 
 # -- rows in memory, or some of them ---------------------------------------------------------------------------
 
 
-def moments_of_rows(
+def build_moments(
     block: Block,
     settings: PairSettings,
     random_state: Any,
@@ -114,7 +114,7 @@ def moments_of_rows(
     """Exact or sampled moments of all rows or some."""
     sizes = [block.group(positive, subset).size for positive in (True, False)]
     if settings.are_all or 0 in sizes:
-        moments = moments_of_block(block, settings.n_threads, subset, advance)
+        moments = accumulate_block(block, settings.n_threads, subset, advance)
         # a block of one class has no pair to sample; matched pairs stay a set of their own
         return moments if settings.are_all or settings.pairing == "complete" else moments.closed()
     return draw_moments(
@@ -129,23 +129,23 @@ def moments_of_rows(
     )
 
 
-def operator_of_rows(
+def build_operator(
     block: Block, settings: PairSettings, random_state: Any, subset: Index | None = None
 ) -> PairOperator:
     """All pairs of the rows, or sampled ones, as a linear operator."""
     if not settings.are_all:
         drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
-        return sampled_operator(Sample(block, drawn), block, settings, subset)
+        return weigh_sample_operator(Sample(block, drawn), block, settings, subset)
     groups = [block.group(True, subset), block.group(False, subset)]
-    pairs = operator_of_matrix(block.X, groups, block.weight, settings.n_threads)
+    pairs = build_matrix_operator(block.X, groups, block.weight, settings.n_threads)
     return pairs.as_frequencies() if settings.frequencies else pairs
 
 
-def sampled_operator(
+def weigh_sample_operator(
     sample: Sample, everything: ClassWeights, settings: PairSettings, subset: Index | None = None
 ) -> PairOperator:
     """Pairs that were drawn from all rows, or from some of them, as a linear operator."""
-    pairs, middle = operator_of_sample(sample, settings.pairing == "matched", settings.n_threads)
+    pairs, middle = build_sample_operator(sample, settings.pairing == "matched", settings.n_threads)
     plus, minus = everything.class_weight(True, subset), everything.class_weight(False, subset)
     count = float(sample.pairs[0].size)
     sizes = 1 / (1 / plus[1] + 1 / count), 1 / (1 / minus[1] + 1 / count)

@@ -1,4 +1,4 @@
-"""Columns of which one row tells nearly all: what is chosen by variances goes by that row."""
+"""Columns whose variance comes from one row, which then decides whatever is chosen by variances."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from mbauc.errors import Advice, HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
 from mbauc.runtime.warn import warn
 
-#: Rows that are looked at, at most, and at least.
-_MOST_ROWS, _LEAST_ROWS = 10_000, 200
-#: One row may make up this share of the variance of a column; a column needs so many values that are not its
-#: most common one, since rare levels are no tails.
-_SHARE, _LEAST_VALUES = 0.3, 50
+#: Rows that are sampled, at most.
+_MOST_ROWS = 10_000
+#: Rows without which nothing is checked.
+_LEAST_ROWS = 200
+#: Share of the variance of a column that one row may make up.
+_SHARE = 0.3
+#: Values besides the most common one that a column needs, since rare levels are no tails.
+_LEAST_VALUES = 50
 
 
 def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     """Warn if in some of up to 10,000 rows a single one makes up over 30% of a column's variance.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d) or sparse matrix
-        The rows; sparse ones are not looked at, because few values in a column are no tail.
-    names : sequence of str, optional
-        Names of the columns.
+    Sparse rows are not checked, because few values in a column are no tail.
     """
     if is_sparse(X) or X.shape[0] < _LEAST_ROWS:
         return

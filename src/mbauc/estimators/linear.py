@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.estimators.scorer import LinearScorer
-from mbauc.estimators.validation import columns_named, validated_matrix
+from mbauc.estimators.validation import name_columns, validate_matrix
 from mbauc.rows.labels import check_classes, find_classes
 
 Array = NDArray[np.float64]
@@ -61,10 +61,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     def _scorer_and_scores(self, X: Any) -> tuple[LinearScorer, Array]:
         """Both at once: some rankers compute their weights each time that they are asked for."""
         scorer = self.scorer()
-        with columns_named(X):
-            return scorer, scorer.scores(validated_matrix(self, X, reset=False))
+        with name_columns(X):
+            return scorer, scorer.scores(validate_matrix(self, X, reset=False))
 
-    def _known_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> NDArray[Any]:
+    def _resolve_classes(self, y: ArrayLike, classes: ArrayLike | None, first: bool) -> NDArray[Any]:
         """The two classes of a stream: as given or found in its first block, and the same ever after."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

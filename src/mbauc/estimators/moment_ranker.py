@@ -20,7 +20,7 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import check_sampling
 from mbauc.rows.schema import Schema
-from mbauc.runtime.progress import waiting
+from mbauc.runtime.progress import show_wait
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import SolverChoice
@@ -29,8 +29,10 @@ from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
-#: Optimality to reach from moments, and excess risk to reach from products, unless told otherwise.
-_GRAM_TOL, _PRODUCT_TOL = 1e-6, 1e-4
+#: Default optimality to reach from moments.
+_GRAM_TOL = 1e-6
+#: Default excess risk to reach from products.
+_PRODUCT_TOL = 1e-4
 
 
 class MomentRanker(ProbabilisticRanker):
@@ -224,15 +226,15 @@ class MomentRanker(ProbabilisticRanker):
         l2: Any = self.l2 if isinstance(self.l2, str) else float(self.l2)
         if isinstance(pairs, PairOperator):
             run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-            with run.watched(pairs, tol) as watch:
-                resume = run.resumed(pairs, l1, l2)
+            with run.watch(pairs, tol) as watch:
+                resume = run.load_state(pairs, l1, l2)
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
         else:
-            with waiting(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
+            with show_wait(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        self._settle(problem, solution)
+        self._store_solution(problem, solution)
 
-    def _settle(self, problem: Problem, solution: Solution) -> None:
+    def _store_solution(self, problem: Problem, solution: Solution) -> None:
         """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
         pairs = problem.pairs
         if isinstance(pairs, PairMoments):

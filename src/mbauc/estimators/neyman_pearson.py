@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from mbauc.errors import PositiveLabelWarning
-from mbauc.estimators.validation import check_class_weights, keeps_state_on_failure
+from mbauc.estimators.validation import check_class_weights, restore_on_failure
 from mbauc.metrics.neyman_pearson import check_promise, false_alarm_threshold, negatives_needed
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_weights, take_rows
@@ -57,7 +57,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
     threshold_ : float
         Scores above it are positive.
     rank_, n_calibration_ : int
-        The threshold is the rank-th smallest of so many negative scores.
+        The threshold is the rank-th smallest of this many negative scores.
     violation_probability_ : float
         Bound on the probability that the false-alarm rate exceeds ``alpha``; at most ``delta``.
     positive_ : label
@@ -105,7 +105,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         tags.target_tags.required = True
         return tags
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(
         self,
         X: Any,
@@ -154,7 +154,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         frozen = isinstance(self.estimator, FrozenEstimator)
         if calibration is not None and frozen:
             raise ValueError("a FrozenEstimator is not trained, so pass its calibration rows as X and y.")
-        classes = _frozen_classes(self.estimator, labels) if frozen else find_classes(labels)
+        classes = _read_classes(self.estimator, labels) if frozen else find_classes(labels)
         alarm = self._alarm_label(classes, labels)
         positive = positive_rows(labels, classes) == (alarm == classes[1])
         weight = check_weights(sample_weight, labels.size)
@@ -164,11 +164,11 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 check_class_weights(weight, positive, classes)
         negative = np.flatnonzero(~positive if weight is None else ~positive & (weight > 0))
         if frozen:
-            train, held_back = None, self._all_of(negative, "y")
+            train, held_back = None, self._take_all(negative, "y")
             rows = X
         elif calibration is not None:
             train, (rows, held_second) = None, _check_calibration(calibration, X, classes)
-            held_back = self._all_of(np.flatnonzero(held_second != (alarm == classes[1])), "calibration")
+            held_back = self._take_all(np.flatnonzero(held_second != (alarm == classes[1])), "calibration")
         else:
             held_back = self._split_off(negative)
             kept = np.ones(labels.size, dtype=bool)
@@ -263,7 +263,7 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 )
         return second
 
-    def _all_of(self, negative: NDArray[np.intp], what: str) -> NDArray[np.intp]:
+    def _take_all(self, negative: NDArray[np.intp], what: str) -> NDArray[np.intp]:
         needed = negatives_needed(self.alpha, self.delta)
         if negative.size < needed:
             raise ValueError(self._too_few(needed, f"{what} has {negative.size:,}"))
@@ -295,8 +295,8 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         )
 
 
-def _frozen_classes(estimator: Any, labels: NDArray[Any]) -> NDArray[Any]:
-    """The two labels of a scorer that is already fitted; those of its calibration rows may be one alone."""
+def _read_classes(estimator: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    """The two labels of a scorer that is already fitted; its calibration rows may have one alone."""
     known = getattr(estimator, "classes_", None)
     if known is not None:
         return check_classes(known)

@@ -20,7 +20,7 @@ from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.rows.source import Source
 from mbauc.runtime.progress import Progress, progress, silent
-from mbauc.runtime.threads import MOST_THREADS, blas_on, thread_count
+from mbauc.runtime.threads import MOST_THREADS, limit_blas, thread_count
 from mbauc.solvers.matrix_free.face_descent import DESCENT_STATE
 from mbauc.solvers.matrix_free.ridge import RIDGE_STATE, Watch
 from mbauc.store.array_schema import ArrayOf, Arrays
@@ -39,7 +39,7 @@ def _check_solver(decided: Mapping[str, NDArray[Any]]) -> None:
 
 
 #: What the first run has decided: whole numbers, and the solver with the reason for it.
-_DECIDED = Arrays(
+_DECISION_ARRAYS = Arrays(
     {"threads": ArrayOf("<i8", low=1, high=MOST_THREADS)},
     optional={
         "solver": ArrayOf("U", (2,)),
@@ -52,8 +52,10 @@ _DECIDED = Arrays(
 _NO_MATTER = ("verbose", "n_jobs")
 #: Settings of sampled pairs, which mean nothing where all pairs are used.
 _SAMPLING = ("pairing", "batch_size", "random_state")
-#: Products that a solver is expected to take, and those for each factor of ten that it has still to go.
-_PRODUCTS, _PER_DECADE = 12, 3.5
+#: Products that a solver is expected to take.
+_PRODUCTS = 12
+#: Products for each remaining factor of ten of the excess risk.
+_PER_DECADE = 3.5
 
 
 def is_source(X: Any) -> bool:
@@ -79,7 +81,7 @@ def check_source(source: Any) -> None:
 
 
 def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
-    """Shows a first word on the AUC while blocks are read."""
+    """Show an estimate of the AUC while blocks are read."""
     return RunningAuc(bar).see
 
 
@@ -99,33 +101,33 @@ class SourceRun:
 
     def __init__(self, checkpoint: Checkpoint | None, n_jobs: int | None, show: bool) -> None:
         self.checkpoint, self.show = checkpoint, show
-        self._decided = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECIDED)) or {}
-        self.n_threads = int(self.once("threads", lambda: thread_count(n_jobs)))
+        self._decisions = (None if checkpoint is None else checkpoint.load(DECISIONS, _DECISION_ARRAYS)) or {}
+        self.n_threads = int(self.make_once("threads", lambda: thread_count(n_jobs)))
 
-    def once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
-        """A value that the first run makes and all later ones of the same checkpoint take over."""
-        if name not in self._decided:
-            self._decided[name] = np.asarray(make())
+    def make_once(self, name: str, make: Callable[[], Any]) -> NDArray[Any]:
+        """A value that the first run makes and later runs of the same checkpoint reuse."""
+        if name not in self._decisions:
+            self._decisions[name] = np.asarray(make())
             if self.checkpoint is not None:
-                self.checkpoint.save(DECISIONS, self._decided)
-        return self._decided[name]
+                self.checkpoint.save(DECISIONS, self._decisions)
+        return self._decisions[name]
 
     def seed(self, random_state: Any) -> Any:
         """What to draw with: where nothing is given, a later run draws what the first one drew."""
         if random_state is not None or self.checkpoint is None:
             return random_state
-        return int(self.once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
+        return int(self.make_once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def resumed(self, rows: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
-        """The state in which an earlier run left the solver, if any; it is that of the penalties' solver."""
+    def load_state(self, pairs: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
+        """The solver's state from an earlier run, if any."""
         if self.checkpoint is None:
             return None
         more = {"rows": ArrayOf("<i8")} | ({"auto_l2": ArrayOf("<f8", low=0)} if l1 and l2 == "auto" else {})
         solver = DESCENT_STATE if l1 else RIDGE_STATE
         expected = replace(solver, required={**solver.required, **more})
-        d = rows.mu.size
+        d = pairs.mu.size
         state = self.checkpoint.load(_SOLVER, expected, d=d, directions=(0, d), signs=(0, d))
-        if state is not None and int(state["rows"]) != _mark(rows):
+        if state is not None and int(state["rows"]) != _mark(pairs):
             raise CheckpointError(
                 f"{_SOLVER}.state in {self.checkpoint.folder} was reached on other rows than these. "
                 "Delete that file, or choose another folder."
@@ -133,28 +135,28 @@ class SourceRun:
         return state
 
     @contextmanager
-    def watched(self, rows: PairOperator, tol: float) -> Iterator[Watch]:
-        """Show and save how the solver goes on; what this yields is told its states."""
-        mark = np.int64(0 if self.checkpoint is None else _mark(rows))
-        with progress(_PRODUCTS * rows.n_rows, "solving", show=self.show) as advance:
+    def watch(self, pairs: PairOperator, tol: float) -> Iterator[Watch]:
+        """Show and save the progress of the solver, which calls what this yields with its states."""
+        mark = np.int64(0 if self.checkpoint is None else _mark(pairs))
+        with progress(_PRODUCTS * pairs.n_rows, "solving", show=self.show) as advance:
 
             def watch(state: dict[str, Any], done: int, excess: float, auc: float) -> None:
                 left = _PER_DECADE * math.log10(max(excess, tol) / tol) if math.isfinite(excess) else 0.0
-                advance.expect(rows.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
+                advance.expect(pairs.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
                 advance.note(f"AUC ≈ {auc:.4f}")
                 if self.checkpoint is not None:
                     self.checkpoint.offer(_SOLVER, state | {"rows": mark})
 
-            rows.advance = advance
+            pairs.advance = advance
             try:
                 yield watch
             finally:
-                rows.advance = silent
+                pairs.advance = silent
 
 
-def _mark(rows: PairOperator) -> int:
-    """A checksum of what a solver is told of the rows."""
-    return zlib.crc32(rows.diagonal.tobytes(), zlib.crc32(rows.mu.tobytes()))
+def _mark(pairs: PairOperator) -> int:
+    """A checksum of what a solver knows of the pairs."""
+    return zlib.crc32(pairs.diagonal.tobytes(), zlib.crc32(pairs.mu.tobytes()))
 
 
 @contextmanager
@@ -163,26 +165,16 @@ def source_run(
     settings: dict[str, Any],
     source: Source,
 ) -> Iterator[SourceRun]:
-    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to go on.
-
-    Parameters
-    ----------
-    checkpoint : path or None
-        Folder.
-    settings : dict
-        Of the estimator.
-    source : Source
-        The rows.
-    """
+    """A run with its checkpoint open, if there is one; Ctrl-C leaves it whole and says how to resume."""
     n_jobs, show = settings["n_jobs"], bool(settings["verbose"])
     if checkpoint is None:
         yield SourceRun(None, n_jobs, show)
         return
-    with Checkpoint(checkpoint, identity_of(settings, source)) as opened, interruptible(opened):
+    with Checkpoint(checkpoint, describe_identity(settings, source)) as opened, interruptible(opened):
         earlier = opened.holds_progress()
         try:
             run = SourceRun(opened, n_jobs, show)
-            with blas_on(int(run.once("blas_threads", lambda: thread_count(None)))):
+            with limit_blas(int(run.make_once("blas_threads", lambda: thread_count(None)))):
                 yield run
         except ArithmeticError as error:
             if not earlier:
@@ -193,7 +185,7 @@ def source_run(
             ) from error
 
 
-def identity_of(settings: dict[str, Any], source: Source) -> dict[str, Any]:
+def describe_identity(settings: dict[str, Any], source: Source) -> dict[str, Any]:
     """What the result of a fit depends on, in plain values, apart from the rows themselves."""
 
     def plain(value: Any) -> Any:

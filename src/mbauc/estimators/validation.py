@@ -27,12 +27,12 @@ _locks: WeakKeyDictionary[Any, RLock] = WeakKeyDictionary()
 _locks_lock = Lock()
 
 
-def _lock_of(estimator: Any) -> RLock:
+def _get_lock(estimator: Any) -> RLock:
     with _locks_lock:
         return _locks.setdefault(estimator, RLock())
 
 
-def keeps_state_on_failure(method: Method) -> Method:
+def restore_on_failure(method: Method) -> Method:
     """A method that, if it fails or is interrupted, leaves the estimator as it was before the call.
 
     Calls from several threads are done one after the other.
@@ -40,7 +40,7 @@ def keeps_state_on_failure(method: Method) -> Method:
 
     @wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _lock_of(self):
+        with _get_lock(self):
             before = dict(vars(self))
             try:
                 return method(self, *args, **kwargs)
@@ -54,7 +54,7 @@ def keeps_state_on_failure(method: Method) -> Method:
 
 
 @contextmanager
-def columns_named(X: Any) -> Iterator[None]:
+def name_columns(X: Any) -> Iterator[None]:
     """Within this block an error about a value of X names its column, if X has column names."""
     try:
         yield
@@ -65,7 +65,7 @@ def columns_named(X: Any) -> Iterator[None]:
         raise NonFiniteError(error.row, error.column, error.value, names[error.column]) from None
 
 
-def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a dense or CSR/CSC matrix of real numbers; finiteness is checked where X is read anyway."""
     check_columns(X)
     try:
@@ -90,7 +90,7 @@ def validated_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     return matrix
 
 
-def validated_training_data(
+def validate_training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
 ) -> tuple[Block, NDArray[Any]]:
     """The rows and the two classes, negative first.
@@ -99,7 +99,7 @@ def validated_training_data(
     """
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    X = validated_matrix(estimator, X, reset=reset)
+    X = validate_matrix(estimator, X, reset=reset)
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     known = find_classes(y) if classes is None else check_classes(classes)

@@ -90,7 +90,7 @@ def _score_at(ranked: RankedScores, max_fpr: float) -> float:
     """The highest score above which more than a share of the negatives lies; -∞ if there is none."""
     minus = ranked.minus
     last_within = ranked.lowest(lambda score: bool(minus.above(score) / minus.total <= max_fpr))
-    return float(ranked.preceding(np.array([last_within]))[0])
+    return float(ranked.next_lower(np.array([last_within]))[0])
 
 
 def average_precision(ranked: RankedScores) -> float:
@@ -129,7 +129,7 @@ def lift_at(ranked: RankedScores, share: float) -> Lift:
     return Lift(share, found, found / share)
 
 
-# -- where scores lie -----------------------------------------------------------------------------------------
+# -- score histograms -----------------------------------------------------------------------------------------
 
 
 class Histogram(NamedTuple):
@@ -183,7 +183,7 @@ def round_step(least: float) -> float:
     return float(next(unit * k for k in (1, 2, 5, 10) if unit * k >= least * (1 - 1e-9)))
 
 
-# -- over a penalty -------------------------------------------------------------------------------------------
+# -- penalty path ---------------------------------------------------------------------------------------------
 
 
 class PenaltyPath(NamedTuple):

@@ -22,7 +22,7 @@ def d_prime(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) 
     Returns
     -------
     float
-        Infinite where the scores of each class are all the same, but not those of the two classes.
+        Infinite where all scores within each class are equal, and the classes differ.
 
     Examples
     --------

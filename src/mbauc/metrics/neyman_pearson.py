@@ -105,7 +105,7 @@ class FalseAlarmThreshold:
     threshold : float
         Raise the alarm where a score is above it.
     rank, n_negatives : int
-        It is the rank-th smallest of so many negative scores.
+        It is the rank-th smallest of this number of negative scores.
     alpha, delta : float
         The false-alarm rate is above alpha with probability at most delta.
     violation_probability : float

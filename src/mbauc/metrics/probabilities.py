@@ -186,7 +186,7 @@ def check_probabilities(values: Array, name: str) -> None:
         place = tuple(np.argwhere(outside)[0])
         raise ValueError(
             f"{name} has {values[place]} at row {place[0]:,}; probabilities lie between 0 and 1. Scores of "
-            "decision_function are not probabilities: pass those of predict_proba, or calibrate the scores."
+            "decision_function are not probabilities: pass the ones of predict_proba, or calibrate the scores."
         )
 
 

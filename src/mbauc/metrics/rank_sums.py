@@ -111,7 +111,7 @@ class RankSums:
         check_confidence(confidence)
         check_scale(scale)
         auc, stderr = self.auc, float(np.sqrt(self.variance))
-        warn_of_few_rows((self.plus, self.minus), auc, stacklevel=4)
+        warn_of_few_rows((self.plus, self.minus), auc)
         low, high = interval_ends(auc, stderr, min(self.plus, self.minus), confidence, scale)
         return AucInterval(auc, low, high, stderr, confidence)
 

@@ -17,7 +17,7 @@ from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
 
-#: From so many scores on, compiled loops are used.
+#: Number of scores from which compiled loops are used.
 MANY = 1 << 19
 
 
@@ -38,9 +38,9 @@ class ClassScores(NamedTuple):
         """Weight of all rows."""
         return float(self.values.size if self.up_to is None else self.up_to[-1])
 
-    def first(self, rows: Any) -> Any:
-        """Weight of the so many lowest rows."""
-        return np.asarray(rows, dtype=np.float64) if self.up_to is None else self.up_to[rows]
+    def first(self, n_rows: Any) -> Any:
+        """Weight of the ``n_rows`` lowest rows."""
+        return np.asarray(n_rows, dtype=np.float64) if self.up_to is None else self.up_to[n_rows]
 
     def weights(self) -> Array:
         """Weight of each row."""
@@ -211,7 +211,7 @@ class RankedScores:
         return min((float(values[k]) for values, k in places if k < values.size), default=np.inf)
 
     def lowest_with(self, alarms: float) -> float:
-        """The lowest score above which no more than so many rows lie."""
+        """The lowest score above which no more than a number of rows lie."""
         return self.lowest(lambda score: bool(sum(part.above(score) for part in self.classes) <= alarms))
 
     def middle(self, at: ArrayLike) -> Any:
@@ -226,7 +226,7 @@ class RankedScores:
             lower, higher = np.maximum(lower, ends[k]), np.minimum(higher, ends[k + 1])
         return lower, higher
 
-    def preceding(self, at: Array) -> Array:
+    def next_lower(self, at: Array) -> Array:
         """The next lower score of any row; minus infinity below all of them."""
         found = np.full(at.shape, -np.inf)
         for values, _ in self.classes:
@@ -244,11 +244,11 @@ class RankedScores:
         return np.union1d(*parts)
 
     def has_more_distinct(self, most: int) -> bool:
-        """Whether a class has more than so many distinct scores."""
+        """Whether a class has more than a number of distinct scores."""
         return any(np.count_nonzero(values[1:] != values[:-1]) >= most for values, _ in self.classes)
 
 
-# -- what may come --------------------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------------------
 
 
 def score_vector(s: Any, name: str | None = None) -> NDArray[Any]:

@@ -105,7 +105,7 @@ def placement_spread(ranked: RankedScores) -> Spread:
     some = plus[:: max(1, plus.size // _GLANCE)]
     centre = float(np.searchsorted(minus, some).mean() / minus.size)
     n_threads = thread_count(None)
-    cuts = [_cut(plus, minus, k / n_threads) for k in range(n_threads + 1)]
+    cuts = [_find_cut(plus, minus, k / n_threads) for k in range(n_threads + 1)]
 
     def walk(k: int) -> tuple[int, float, float]:
         (i, j), (end_plus, end_minus) = cuts[k], cuts[k + 1]
@@ -117,12 +117,12 @@ def placement_spread(ranked: RankedScores) -> Spread:
     area = won / 2 / pairs
     return Spread(
         area,
-        _corrected(sum(part[1] for part in parts), area - centre, plus.size),
-        _corrected(sum(part[2] for part in parts), area - centre, minus.size),
+        _variance_about(sum(part[1] for part in parts), area - centre, plus.size),
+        _variance_about(sum(part[2] for part in parts), area - centre, minus.size),
     )
 
 
-def _cut(plus: Array, minus: Array, share: float) -> tuple[int, int]:
+def _find_cut(plus: Array, minus: Array, share: float) -> tuple[int, int]:
     """Places of both arrays before which about that share of all scores stands, and no tie is torn apart."""
     if share == 0.0:
         return 0, 0
@@ -137,6 +137,6 @@ def _variance(values: Array) -> float:
     return float(values.var(ddof=1)) if values.size > 1 else np.nan
 
 
-def _corrected(squares: float, shift: float, n: int) -> float:
+def _variance_about(squares: float, shift: float, n: int) -> float:
     """Sample variance from squares about a centre that is off by ``shift``."""
     return max(0.0, (squares - n * shift**2) / (n - 1)) if n > 1 else np.nan

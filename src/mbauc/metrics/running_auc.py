@@ -24,7 +24,7 @@ class RunningAuc:
     Parameters
     ----------
     progress : Progress
-        Told the AUC in a note.
+        Receives the AUC in a note.
 
     Examples
     --------

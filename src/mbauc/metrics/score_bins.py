@@ -73,14 +73,14 @@ def _coarser(bins: _Bins) -> _Bins:
     return _runs(keys, bins.counts, bins.rows)
 
 
-def _runs(keys: Keys, counts: Array | None, rows: int) -> _Bins:
+def _runs(keys: Keys, counts: Array | None, n_rows: int) -> _Bins:
     """Sorted keys, each once, and what they count together; without counts each counts one."""
     if keys.size == 0:
         return _NONE
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     if counts is None:
-        return _Bins(keys[starts], np.diff(starts, append=keys.size).astype(np.float64), rows)
-    return _Bins(keys[starts], np.add.reduceat(counts, starts), rows)
+        return _Bins(keys[starts], np.diff(starts, append=keys.size).astype(np.float64), n_rows)
+    return _Bins(keys[starts], np.add.reduceat(counts, starts), n_rows)
 
 
 def count_scores(values: Array, positive: NDArray[np.bool_], weight: Array | None, shift: int) -> BinState:
@@ -154,14 +154,14 @@ def auc_bracket(state: BinState) -> Bracket:
     """AUC from what is known of the pairs."""
     sizes = float(state.plus.counts.sum()), float(state.minus.counts.sum())
     if state.whole and max(sizes) < _WHOLE:
-        return _counted_bracket(state, int(sizes[0]) * int(sizes[1]))
-    return _weighed_bracket(state, sizes[0] * sizes[1])
+        return _bracket_of_counts(state, int(sizes[0]) * int(sizes[1]))
+    return _bracket_of_weights(state, sizes[0] * sizes[1])
 
 
-def _counted_bracket(state: BinState, pairs: int) -> Bracket:
+def _bracket_of_counts(state: BinState, pairs: int) -> Bracket:
     """Of whole numbers, each end rounded once."""
     kind = np.int64 if pairs < 2**62 else object
-    won, lost, tied = (int(number) for number in _decided(state, kind))
+    won, lost, tied = (int(number) for number in _weigh_decided_pairs(state, kind))
     return Bracket(
         (pairs + won - lost) / (2 * pairs),
         (2 * won + tied) / (2 * pairs),
@@ -169,9 +169,9 @@ def _counted_bracket(state: BinState, pairs: int) -> Bracket:
     )
 
 
-def _weighed_bracket(state: BinState, total: float) -> Bracket:
+def _bracket_of_weights(state: BinState, total: float) -> Bracket:
     """Of floating-point sums, and made wider by what rounding can do to them."""
-    won, lost, tied = (float(number) for number in _decided(state, np.float64))
+    won, lost, tied = (float(number) for number in _weigh_decided_pairs(state, np.float64))
     # At most 4n + 2 additions, products and divisions of non-negative numbers, each off by 2⁻⁵³ of itself,
     # lie between a weight and an end of the bracket; 8n + 32 leave room for those below.
     rounding = (state.plus.rows + state.minus.rows + 4) * 2.0**-50
@@ -180,7 +180,7 @@ def _weighed_bracket(state: BinState, total: float) -> Bracket:
     return Bracket(min(max((1.0 + (won - lost) / total) / 2, low), high), low, high)
 
 
-def _decided(state: BinState, kind: Any) -> tuple[Any, Any, Any]:
+def _weigh_decided_pairs(state: BinState, kind: Any) -> tuple[Any, Any, Any]:
     """Weight of the pairs that are known to be won, lost and tied, in numbers of some kind."""
     plus, minus = state.plus, state.minus
     shared, i, j = np.intersect1d(plus.keys, minus.keys, assume_unique=True, return_indices=True)

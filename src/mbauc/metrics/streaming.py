@@ -74,7 +74,7 @@ class StreamingAUC:
     exact : bool
         Whether all pairs are decided, so that nothing but rounding is left of the bracket.
     counts : tuple of int
-        Number of rows that entered, (positives, negatives); those of weight zero do not.
+        Number of rows that entered, (positives, negatives); rows of weight zero do not.
     memory_used : int
         Bytes of the bins.
 
@@ -229,11 +229,11 @@ class StreamingAUC:
         return auc_bracket(self._state)
 
 
-# -- what may come --------------------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------------------
 
 
 def _block_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Checked weights; unlike those of a whole data set they may all be zero."""
+    """Checked weights; unlike weights of a whole data set they may all be zero."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is not None and weight.shape == (n_rows,) and weight.dtype.kind in "biuf" and not weight.any():
         return np.zeros(n_rows)

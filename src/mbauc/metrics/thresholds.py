@@ -21,14 +21,15 @@ from mbauc.metrics.ranked import RankedScores
 Array = NDArray[np.float64]
 Limits = tuple[Array, Array]
 
-#: Up to so many distinct scores all of them are thresholds.
+#: Distinct scores up to which all of them are thresholds.
 MOST = 2000
-#: Of all intervals, and of the false-alarm limit.
+#: Confidence of all intervals, and of the false-alarm limit.
 CONFIDENCE = 0.95
-#: False-alarm limit that a page without a threshold of its own starts with.
+#: False-alarm limit that the page of a model without a threshold starts with.
 START = 0.05
-#: Positions of a slider for a factor of ten, as in explorer.js; numbers between its positions that people like.
+#: Positions of a slider for a factor of ten, as in explorer.js.
 SLIDER_STEPS = 50
+#: Round numbers, which lie between its positions.
 _ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 7.5, 8, 9)
 
 
@@ -81,10 +82,10 @@ def threshold_table(ranked: RankedScores, own: float | None = None) -> Threshold
     return ThresholdTable(
         **vars(curve),
         cut=_few_digits(curve.threshold, *ranked.around(curve.threshold)),
-        detection_limits=_rounded_limits(found, curve.positives),
-        false_alarm_limits=_rounded_limits(false_alarms, curve.negatives),
-        precision_limits=_rounded_limits(found, curve.alarms),
-        promise=_rounded(upper_limit(false_alarms, curve.negatives, 1 - CONFIDENCE)),
+        detection_limits=_round_limits(found, curve.positives),
+        false_alarm_limits=_round_limits(false_alarms, curve.negatives),
+        precision_limits=_round_limits(found, curve.alarms),
+        promise=_round(upper_limit(false_alarms, curve.negatives, 1 - CONFIDENCE)),
         chosen=None if own is None else int(np.flatnonzero(curve.threshold == own)[0]),
     )
 
@@ -106,7 +107,7 @@ def _some_scores(ranked: RankedScores) -> Array:
     plus, minus = ranked.plus.values, ranked.minus.values
     positives = plus[plus.size - 1 - np.concatenate([_towards_first(plus.size), _evenly(plus.size)])]
     jumps = np.concatenate([positives, minus[-100:]])
-    lower = ranked.preceding(jumps)
+    lower = ranked.next_lower(jumps)
     limits = [ranked.minus.lowest_within(limit) for limit in slider_limits(ranked.minus.total)]
     limits += [ranked.lowest_with(alarms) for alarms in slider_alarms(ranked.total)]
     return np.unique(np.concatenate([jumps, lower[np.isfinite(lower)], minus[_evenly(minus.size)], limits]))
@@ -138,32 +139,32 @@ def _evenly(n: int) -> NDArray[np.intp]:
 
 
 def slider_limits(negatives: float) -> list[float]:
-    """False-alarm limits that get a threshold of their own: those of the slider, and round ones."""
+    """False-alarm limits that get a threshold of their own: the positions of the slider, and round numbers."""
     powers = range(-SLIDER_STEPS * slider_decades(negatives), 1)
     limits = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in powers}
     limits |= {float(f"{k}e{-decade - 1}") for decade in range(slider_decades(negatives)) for k in _ROUND}
     return sorted(limit for limit in limits if limit * negatives >= 1)
 
 
-def slider_alarms(rows: float) -> list[float]:
-    """Numbers of alarms that get a threshold of their own: those of the slider, and round ones."""
-    decades = range(slider_decades(rows))
+def slider_alarms(n_rows: float) -> list[float]:
+    """Numbers of alarms that get a threshold of their own: the positions of the slider, and round numbers."""
+    decades = range(slider_decades(n_rows))
     alarms = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in range(SLIDER_STEPS * len(decades))}
     alarms |= {float(f"{k}e{decade}") for decade in decades for k in _ROUND}
-    return sorted({float(math.floor(number)) for number in alarms if number <= rows})
+    return sorted({float(math.floor(number)) for number in alarms if number <= n_rows})
 
 
-def slider_decades(rows: float) -> int:
+def slider_decades(n_rows: float) -> int:
     """Powers of ten between one row and all of them, which sliders go through."""
-    return math.ceil(math.log10(max(rows, 10.0)))
+    return math.ceil(math.log10(max(n_rows, 10.0)))
 
 
-def _rounded_limits(hits: Array, trials: Any) -> Limits:
+def _round_limits(hits: Array, trials: Any) -> Limits:
     low, high = clopper_pearson(hits, trials, CONFIDENCE)
-    return _rounded(low), _rounded(high)
+    return _round(low), _round(high)
 
 
-def _rounded(values: Array) -> Array:
+def _round(values: Array) -> Array:
     return np.array([float(f"{value:.6g}") for value in values])
 
 
@@ -175,7 +176,7 @@ def _plain(values: Any) -> Any:
     return int(value) if value.is_integer() else value
 
 
-# -- one of them ----------------------------------------------------------------------------------------------
+# -- operating point -------------------------------------------------------------------------------------------
 
 
 class Rate(NamedTuple):
@@ -234,7 +235,7 @@ class InUse(NamedTuple):
 
     @classmethod
     def of(cls, table: ThresholdTable, rows: float | None = None, share: float | None = None) -> InUse:
-        """For so many rows of which so large a share is positive; as in the table where it is not said."""
+        """For a number of rows and a share of positives; by default as in the table."""
         rows = table.rows if rows is None else rows
         if share is None:
             return cls(rows / table.rows, rows / table.rows)
@@ -266,7 +267,7 @@ def choose_threshold(
     alarms : float
         Most alarms that can be looked at in use. The lowest threshold that raises no more is taken.
     in_use : InUse
-        What costs and alarms are told for.
+        Rows in use, to which costs and alarms refer.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel, Threshold
 from mbauc.model.model_file import load_model, save_model
 from mbauc.model.scoring import score_files
-from mbauc.model.update import merged, updated
+from mbauc.model.update import merge_models, update_model
 
 __all__ = [
     "LibsvmLayout",
@@ -12,8 +12,8 @@ __all__ = [
     "TableLayout",
     "Threshold",
     "load_model",
-    "merged",
+    "merge_models",
     "save_model",
     "score_files",
-    "updated",
+    "update_model",
 ]

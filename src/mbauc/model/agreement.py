@@ -34,7 +34,8 @@ def check_same_columns(first: RankerModel, other: RankerModel, name: str) -> Non
                 break
     raise ValueError(
         f"model 1 and {name} have different columns, whose moments do not add up; in the {where}, "
-        f"{_told(ours, theirs)}. Train the others on the columns of the first: 'mbauc fit --like first.mbauc'"
+        f"{_compare(ours, theirs)}. Train the others on the columns of the first: "
+        "'mbauc fit --like first.mbauc'"
         + Advice(", or TableSource(…, encoding=first.layout.encoding)", command="")
         + "."
     )
@@ -54,22 +55,22 @@ def check_same_settings(models: Sequence[RankerModel], names: list[str], given: 
         )
         if ours != theirs:
             raise ValueError(
-                f"model 1 and {name} have different settings: {_told(ours, theirs)}. Train them alike."
+                f"model 1 and {name} have different settings: {_compare(ours, theirs)}. Train them alike."
             )
         for key in ("l1", "l2"):
             one, two = (penalty(each, key) for each in (first, model))
             if one != two and key not in given:
                 raise ValueError(
                     f"{key} is {one} in model 1 and {two} in {name}; say which to use ("
-                    + Advice.naming(key, ...)
+                    + Advice.of_argument(key, ...)
                     + ")."
                 )
 
 
-def joined_classes(
+def join_classes(
     model: RankerModel, classes: Any, name: str, joined: tuple[Any, Any] | None = None
 ) -> tuple[Any, Any]:
-    """The model's classes and those of others; labels that stand against named positives may differ."""
+    """Join the model's classes with others; negative labels may differ where positives are named."""
     ours, theirs = joined or model.classes, tuple(classes)
     sides = [[_labels(side) for side in both] for both in (ours, theirs)]
     (minus, plus), (other_minus, other_plus) = sides
@@ -98,7 +99,7 @@ def _labels(side: Any) -> tuple[Any, ...]:
     return tuple(label.item() if hasattr(label, "item") else label for label in labels)
 
 
-def _told(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+def _compare(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
     """The first few differences in words."""
     keys = [key for key in dict.fromkeys([*ours, *theirs]) if ours.get(key) != theirs.get(key)]
     words = (f"{key} is {_short(ours.get(key))} and {_short(theirs.get(key))}" for key in keys[:3])

@@ -7,21 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Columns that are given names: those of the largest weights.
+#: Columns that get names: the ones with the largest weights.
 _COLUMNS = 100
-#: Values that are named for each: as many as make up this share of its rows, and no more than so many.
-_SHARE, _VALUES = 0.9, 3
+#: Share of a column's rows that its named values must make up.
+_SHARE = 0.9
+#: Values that are named for a column, at most.
+_VALUES = 3
 #: Rows that are looked at: what carries a large weight is seldom rare.
 _ROWS = 200_000
 
 
-def hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]:
+def find_hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]:
     """The most frequent values in the hashed columns of the largest weights, from the first 200,000 rows.
 
     Parameters
     ----------
     source : Source
-        The rows; only those of a table with hashed columns have names.
+        The rows; only a table with hashed columns has names.
     coef : ndarray of shape (d,)
         Weights.
 
@@ -44,12 +46,12 @@ def hashed_names(source: Any, coef: NDArray[np.float64]) -> list[dict[str, Any]]
 def _entry(column: int, values: list[tuple[str, str, int]]) -> dict[str, Any]:
     shares = np.cumsum([count for _, _, count in values])
     enough = int(np.searchsorted(shares, _SHARE * shares[-1])) + 1
-    told = [f"{name}={value}" for name, value, _ in values[: min(enough, _VALUES)]]
-    return {"column": column, "values": told, "others": len(values) - len(told)}
+    shown = [f"{name}={value}" for name, value, _ in values[: min(enough, _VALUES)]]
+    return {"column": column, "values": shown, "others": len(values) - len(shown)}
 
 
 def with_hashed_names(names: list[str], record: dict[str, Any]) -> list[str]:
-    """Names of columns in which those of hashed ones say what is known of them; odd records are left alone.
+    """Names of columns; hashed ones show the values behind them. Malformed records are left alone.
 
     Examples
     --------

@@ -32,28 +32,22 @@ LAYOUT = Tagged(
 )
 
 
-def layout_from_dict(told: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
-    """What ``to_dict`` of a layout gave.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
-    """
-    LAYOUT.check(told, "layout")
-    if told["kind"] == "libsvm":
-        return LibsvmLayout(told["n_features"], told["zero_based"])
-    names = told.get("names")
+def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayout:
+    """A layout from what its ``to_dict`` gave; a ValueError for anything else."""
+    LAYOUT.check(description, "layout")
+    if description["kind"] == "libsvm":
+        return LibsvmLayout(description["n_features"], description["zero_based"])
+    names = description.get("names")
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"names must be different, got {abbreviate(names)}")
     layout = TableLayout(
-        TableEncoding.from_dict(told["encoding"]),
-        told["label"],
-        tuple(told["positive"]),
-        told["weight"],
+        TableEncoding.from_dict(description["encoding"]),
+        description["label"],
+        tuple(description["positive"]),
+        description["weight"],
         None if names is None else tuple(names),
-        told.get("delimiter"),
+        description.get("delimiter"),
     )
-    if layout.to_dict() != told:
-        raise ValueError("columns that would not be written as they are told")
+    if layout.to_dict() != description:
+        raise ValueError("columns that would not be written as they are described")
     return layout

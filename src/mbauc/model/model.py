@@ -96,7 +96,7 @@ class RankerModel:
     threshold : Threshold or None
         The cut, if one was found or set.
     moments : PairMoments or None
-        What training goes on from.
+        What training resumes from.
     settings : dict
         Of the estimator.
     trained_on : dict
@@ -152,7 +152,7 @@ class RankerModel:
             raise ValueError(f"classes must be two, negative first, got {self.classes!r}.")
         if self.moments is not None and self.moments.n_features != coef.size:
             raise ValueError(
-                f"moments must be of the model's {coef.size:,} columns, got those of "
+                f"moments must be of the model's {coef.size:,} columns, got moments of "
                 f"{self.moments.n_features:,}."
             )
 
@@ -196,7 +196,7 @@ class RankerModel:
         return with_hashed_names(self.layout.feature_names(), self.trained_on)
 
     def largest_weights(self) -> Iterator[tuple[int, str, float]]:
-        """Columns, their names and weights, those of the largest size first; zeros are left out."""
+        """Columns, their names and weights, the largest weights first; zeros are left out."""
         names = self.feature_names()
         order = np.argsort(-np.abs(self.coef), kind="stable")
         return ((int(k), names[k], float(self.coef[k])) for k in order if self.coef[k])
@@ -239,7 +239,7 @@ class RankerModel:
         """Labels that go with scores: the positive one above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
-    def scored_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
+    def score_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
         self._check_columns("the source", source.n_features)
         for y, s, weight in score_blocks(source, self.coef):

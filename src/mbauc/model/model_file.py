@@ -43,7 +43,7 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
     path : path
         Usually with the ending ``.mbauc``.
     moments : bool
-        Whether to write the moments, ``8 d (d + 1)`` bytes, so that training can go on.
+        Whether to write the moments, ``8 d (d + 1)`` bytes, so that training can be resumed.
 
     Raises
     ------
@@ -116,14 +116,14 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
     WEIGHTS.check_values(weights)
     if of_moments:
         MOMENTS.check_values(of_moments)
-    told = about["threshold"]
+    threshold = about["threshold"]
     negative, positive = (tuple(side) if isinstance(side, list) else side for side in about["classes"])
     return RankerModel(
         layout_from_dict(about["layout"]),
         (negative, positive),
         weights["coef"],
         **{name: about[name] for name in ("intercept", "slope", "l1", "l2")},
-        threshold=None if told is None else Threshold(**told),
+        threshold=None if threshold is None else Threshold(**threshold),
         moments=PairMoments.decode(of_moments) if of_moments else None,
         settings=about["settings"],
         trained_on=about["trained_on"],

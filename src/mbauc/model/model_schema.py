@@ -12,7 +12,7 @@ _WHOLE = Number(0, whole=True)
 _MEASURED = Nullable(Number())
 _POSITIVE = Number(1, whole=True)
 
-#: Settings of the estimator; those of other names are kept as they are.
+#: Settings of the estimator; settings with other names are kept as they are.
 _SETTINGS = Record(
     {},
     {
@@ -61,12 +61,12 @@ _TRAINED_ON = Record(
     others=Json(),
 )
 _POINT = Record({"l1": Number(0), "l2": Number(0), "score": _MEASURED}, others=_MEASURED)
-#: A cut that somebody chose promises nothing.
+#: A threshold set by hand promises nothing.
 _SHARE = Nullable(Number(0, 1))
 _THRESHOLD = Record({"value": Number(), "false_alarm": _SHARE, "confidence": _SHARE, "negatives": _WHOLE})
 _SIDE = Either(LABEL, ListOf(LABEL, least=1))
 
-#: All that is told.
+#: All of the description.
 ABOUT = Record(
     {
         "layout": LAYOUT,

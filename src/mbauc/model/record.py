@@ -1,4 +1,4 @@
-"""What a model's record says of a fit; records are for people, and odd entries are no reason to stop."""
+"""What a model's record says of a fit. Records are for people: malformed entries are ignored."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def describe_fit(ranker: Any) -> dict[str, Any]:
 
 
 def list_ids(record: dict[str, Any]) -> list[str]:
-    """Columns that name rows, as the training was told; none if it was not."""
+    """Columns that name rows, as given to the training; none if it was not."""
     known = record.get("id")
     return [name for name in known if isinstance(name, str)] if isinstance(known, list) else []

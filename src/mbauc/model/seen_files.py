@@ -11,8 +11,10 @@ from typing import Any
 
 from mbauc.rows.source import fingerprint_of
 
-#: Parts of a file that its digest is made of, from its first to its last bytes, and bytes of each.
-_PARTS, _PART = 8, 1 << 15
+#: Parts of a file that its digest is made of, from its first to its last bytes.
+_PARTS = 8
+#: Bytes of each part.
+_PART = 1 << 15
 
 
 def file_marks(source: Any) -> list[dict[str, Any]]:
@@ -35,7 +37,7 @@ def file_marks(source: Any) -> list[dict[str, Any]]:
     return marks
 
 
-def seen_files(marks: Any, source: Any) -> list[str]:
+def find_seen_files(marks: Any, source: Any) -> list[str]:
     r"""Names of those files of a source that hold rows which were seen before.
 
     A file is known if it is, or begins with, a file on record, by its size and, beyond 256 KiB, eight samples
@@ -58,7 +60,7 @@ def seen_files(marks: Any, source: Any) -> list[str]:
     >>> _ = (folder / "both").write_text("1 1:2\n0 2:1\n0 1:1\n")
     >>> _ = (folder / "tuesday").write_text("0 1:1\n1 2:2\n")
     >>> marks = file_marks(LibsvmSource(folder / "monday"))
-    >>> seen_files(marks, LibsvmSource([folder / "both", folder / "tuesday"]))
+    >>> find_seen_files(marks, LibsvmSource([folder / "both", folder / "tuesday"]))
     ['both']
     """
     known = list(_digests(marks))
@@ -69,7 +71,7 @@ def seen_files(marks: Any, source: Any) -> list[str]:
     ]
 
 
-def seen_twice(records: Iterable[Any]) -> list[str]:
+def find_repeated_files(records: Iterable[Any]) -> list[str]:
     """Names of files that are in more than one of several lists of marks."""
     seen: dict[tuple[int, str], set[int]] = {}
     names: dict[tuple[int, str], str] = {}
@@ -81,13 +83,13 @@ def seen_twice(records: Iterable[Any]) -> list[str]:
     return [names[key] for key, numbers in seen.items() if len(numbers) > 1]
 
 
-def named(names: list[str], most: int = 3) -> str:
-    """Some names in words."""
+def list_names(names: list[str], most: int = 3) -> str:
+    """Names as a text, the first few."""
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _digests(marks: Any) -> Iterator[tuple[int, str]]:
-    """Sizes and digests; a record is for people, and an odd entry is no reason to stop."""
+    """Sizes and digests; a record is for people, and malformed entries are ignored."""
     for entry in marks if isinstance(marks, list) else []:
         if isinstance(entry, dict):
             size, digest = entry.get("bytes"), entry.get("digest")
@@ -97,15 +99,15 @@ def _digests(marks: Any) -> Iterator[tuple[int, str]]:
 
 def _files(source: Any) -> list[str]:
     """Paths of the files of a source; those in archives stand below it, as in a folder."""
-    told: Any = fingerprint_of(source)
-    while isinstance(told, dict) and isinstance(told.get("of"), dict):
-        told = told["of"]
-    files = told.get("files", []) if isinstance(told, dict) else []
+    fingerprint: Any = fingerprint_of(source)
+    while isinstance(fingerprint, dict) and isinstance(fingerprint.get("of"), dict):
+        fingerprint = fingerprint["of"]
+    files = fingerprint.get("files", []) if isinstance(fingerprint, dict) else []
     return [str(file["name"]) for file in files]
 
 
 def _member(path: str) -> zipfile.ZipInfo | None:
-    """What an archive says of a file in it; None for a file of its own."""
+    """What an archive says of a file in it; None for a file outside an archive."""
     if os.path.exists(path):
         return None
     archive = next((parent for parent in Path(path).parents if parent.is_file()), None)
@@ -125,13 +127,13 @@ def _digest(path: str, size: int) -> str:
     member = _member(path)
     if member is not None:
         return f"crc32 {member.CRC:08x}"
-    told = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
+    digest = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=16)
     starts = [size * part // _PARTS for part in range(_PARTS)] if size > _PARTS * _PART else [0]
     with open(path, "rb") as stream:
         for start in starts[:-1]:
             stream.seek(start)
-            told.update(stream.read(_PART))
+            digest.update(stream.read(_PART))
         last = starts[-1] if len(starts) == 1 else size - _PART
         stream.seek(last)
-        told.update(stream.read(size - last))
-    return told.hexdigest()
+        digest.update(stream.read(size - last))
+    return digest.hexdigest()

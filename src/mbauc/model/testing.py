@@ -36,21 +36,8 @@ class Tested:
         )
 
 
-def held_out_rows(model: RankerModel, source: Source) -> Source:
-    """Those rows of the files that a model was trained on which the training held out, and never saw.
-
-    Parameters
-    ----------
-    model : RankerModel
-        As it came from :func:`mbauc.model.training.train`, not updated or merged since.
-    source : Source
-        All rows of the same files, in the same order.
-
-    Raises
-    ------
-    ValueError
-        If no rows were held out, or the files are others.
-    """
+def select_held_out(model: RankerModel, source: Source) -> Source:
+    """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
     if not isinstance(drawn, dict):
         raise ValueError("the training of this model held no rows out, or it has learned more since.")
@@ -67,7 +54,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
     """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
     labels, values, weights = [], [], []
     with progress(about_rows(source), "scoring", show=verbose) as advance:
-        for y, s, weight in model.scored_blocks(source):
+        for y, s, weight in model.score_blocks(source):
             labels.append(np.asarray(y, dtype=np.int8))
             values.append(s)
             weights.append(weight)

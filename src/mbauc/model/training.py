@@ -13,18 +13,18 @@ from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
-from mbauc.model.hashed_names import hashed_names
+from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit
-from mbauc.model.seen_files import file_marks, named, seen_files
+from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
-from mbauc.pairs.accumulator import decayed_moments
+from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
 
-#: Share of the memory, one in so many, that rows held out may take; beyond it they are read again.
+#: Held-out rows may take one part in this many of the memory; beyond it they are read again.
 _FOR_HELD_OUT = 8
 
 
@@ -80,7 +80,7 @@ class Training:
         if self.decay < 1:
             frequencies = settings.get("weights") == "frequency"
             n_jobs = settings.get("n_jobs")
-            moments = decayed_moments(source, self.decay, n_jobs=n_jobs, frequencies=frequencies)
+            moments = accumulate_with_decay(source, self.decay, n_jobs=n_jobs, frequencies=frequencies)
             return ranker.fit_moments(moments), []
         return ranker.fit_source(source, memory=memory, checkpoint=self.checkpoint, keep_moments=True), []
 
@@ -128,15 +128,15 @@ def train(
     settings = _settings_to_keep(training, ranker)
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
-    record["hashed_columns"] = hashed_names(source, model.coef)
+    record["hashed_columns"] = find_hashed_names(source, model.coef)
     where = f"{training.hold_out:g} of the rows, held out"
     seen: list[str] = []
     if split is not None:
         record["held_out"] = {"share": training.hold_out, "seed": training.seed}
         test = split.held_out
     elif test is not None:
-        seen = seen_files(record["files"], test)
-        where = f"rows it was trained on ({named(seen)})" if seen else "other files"
+        seen = find_seen_files(record["files"], test)
+        where = f"rows it was trained on ({list_names(seen)})" if seen else "other files"
     if test is None:
         return model, None
     tested = score_source(model, test, verbose=training.verbose)

@@ -1,4 +1,4 @@
-"""Training that goes on: new rows for a model, and models from several machines made one."""
+"""Incremental training: update a model with new rows, merge models from several machines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Literal
 from mbauc.checks import check_number
 from mbauc.errors import Advice
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.model.agreement import check_same_columns, check_same_settings, joined_classes, penalty
-from mbauc.model.hashed_names import hashed_names
+from mbauc.model.agreement import check_same_columns, check_same_settings, join_classes, penalty
+from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.model import RankerModel
 from mbauc.model.record import describe_fit, list_ids
 from mbauc.model.seen_files import file_marks
@@ -26,7 +26,7 @@ _SOLVED_ANEW = "weights solved anew after"
 _NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
 
 
-def updated(
+def update_model(
     model: RankerModel,
     source: Source,
     *,
@@ -53,7 +53,7 @@ def updated(
     n_jobs : int, optional
         Threads; by default as many as BLAS may use.
     about : dict, optional
-        For the record: ``files`` (by default those of the source) are added to those that are known, the rest
+        For the record: ``files`` (by default the source's) are added to the known ones, the rest
         is stored with the update.
     verbose : bool
         Show progress on a terminal.
@@ -63,14 +63,14 @@ def updated(
     >>> import pathlib, tempfile
     >>> from mbauc import MBAClassifier
     >>> from mbauc.readers import LibsvmSource
-    >>> from mbauc.model import RankerModel, updated
+    >>> from mbauc.model import RankerModel, update_model
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "monday").write_text("1 1:2 2:1\n0 1:1 2:2\n0 2:1\n")
     >>> _ = (folder / "tuesday").write_text("1 1:3\n0 1:1 2:1\n")
     >>> monday = LibsvmSource(folder / "monday")
     >>> ranker = MBAClassifier(l2=0.1, solver="gram").fit_source(monday)
     >>> model = RankerModel.of(ranker, monday.layout, monday.classes, settings={"l2": 0.1})
-    >>> model = updated(model, model.layout.source(folder / "tuesday", model.classes), decay=0.99)
+    >>> model = update_model(model, model.layout.source(folder / "tuesday", model.classes), decay=0.99)
     >>> model.moments
     PairMoments(2 features, 2 positives × 3 negatives = 6 pairs)
     """
@@ -81,7 +81,7 @@ def updated(
             f"the new rows have {source.n_features:,} columns, the model has {model.n_features:,}. Read them "
             "as the model's own rows were, with model.layout.source(paths, model.classes)."
         )
-    classes = joined_classes(model, source.classes, "the new rows")
+    classes = join_classes(model, source.classes, "the new rows")
     rows = rows_in_source(source, title="pair moments", show=verbose)
     [new], _ = sum_moments(rows, thread_count(n_jobs))
     if model.settings.get("weights") == "frequency":
@@ -89,31 +89,31 @@ def updated(
     total = MomentsAccumulator.resume(old.decayed(decay))
     moments = total.add_moments(new.closed() if old.is_closed else new).finish()
     record = {name: value for name, value in model.trained_on.items() if name not in _OF_THE_WEIGHTS}
-    told = dict(about or {})
-    files = [*_entries(record, "files"), *(told.pop("files", None) or file_marks(source))]
+    details = dict(about or {})
+    files = [*_entries(record, "files"), *(details.pop("files", None) or file_marks(source))]
     if files:
         record["files"] = files
-    step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **told}
+    step = {"positives": new.weights[0], "negatives": new.weights[1], "decay": float(decay), **details}
     record["updates"] = [*_entries(record, "updates"), step]
     kept = [note for note in _entries(record, "notes") if not str(note).startswith(_SOLVED_ANEW)]
     number = len(record["updates"])
     record["notes"] = [*kept, f"{_SOLVED_ANEW} {number} update{'s' if number > 1 else ''}"]
     _note_threshold(record, [model])
-    result = _solved(model, moments, classes, model.l1, penalty(model, "l2"), record)
-    record["hashed_columns"] = _named_once(
-        [*hashed_names(source, result.coef), *_entries(record, "hashed_columns")]
+    result = _solve(model, moments, classes, model.l1, penalty(model, "l2"), record)
+    record["hashed_columns"] = _drop_repeated_columns(
+        [*find_hashed_names(source, result.coef), *_entries(record, "hashed_columns")]
     )
     return result
 
 
-def merged(
+def merge_models(
     models: Iterable[RankerModel], *, l1: float | None = None, l2: float | Literal["auto"] | None = None
 ) -> RankerModel:
     """One model of the rows of several: the same weights as if all rows had been in one place.
 
     Moments add up, and the weights are solved once. Layouts, classes and settings of the models must be equal;
     of labels that stand against named positive ones, each may have seen others. Thresholds are dropped, because
-    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides those of the
+    their promises were for other weights. ``O(d³)`` time, the memory of two moments besides the moments of the
     models.
 
     Parameters
@@ -131,7 +131,7 @@ def merged(
     parts = [_moments(model, name) for model, name in zip(several, names, strict=True)]
     for model, name in zip(several[1:], names[1:], strict=True):
         check_same_columns(first, model, name)
-        classes = joined_classes(first, model.classes, name, classes)
+        classes = join_classes(first, model.classes, name, classes)
     check_same_settings(several, names, [key for key, given in (("l1", l1), ("l2", l2)) if given is not None])
     total = MomentsAccumulator.resume(parts[0])
     for part in parts[1:]:
@@ -139,7 +139,7 @@ def merged(
     record = {
         "files": [file for model in several for file in _entries(model.trained_on, "files")],
         "merged": [entry for model in several for entry in _history(model.trained_on)],
-        "hashed_columns": _named_once(
+        "hashed_columns": _drop_repeated_columns(
             [name for model in several for name in _entries(model.trained_on, "hashed_columns")]
         ),
         "notes": [f"{_SOLVED_ANEW} a merge of {len(several)} models"],
@@ -148,10 +148,10 @@ def merged(
         record["id"] = list_ids(first.trained_on)
     _note_threshold(record, several)
     l1 = first.l1 if l1 is None else l1
-    return _solved(first, total.finish(), classes, l1, penalty(first, "l2") if l2 is None else l2, record)
+    return _solve(first, total.finish(), classes, l1, penalty(first, "l2") if l2 is None else l2, record)
 
 
-def _solved(
+def _solve(
     model: RankerModel,
     moments: PairMoments,
     classes: tuple[Any, Any],
@@ -173,12 +173,12 @@ def _note_threshold(record: dict[str, Any], models: list[RankerModel]) -> None:
 
 
 def _entries(record: dict[str, Any], name: str) -> list[Any]:
-    """A list of a record; records are for people, and an odd one is no reason to stop."""
+    """A list of a record; records are for people, and malformed ones are ignored."""
     found = record.get(name, [])
     return list(found) if isinstance(found, list | tuple) else []
 
 
-def _named_once(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The first entry for each hashed column."""
     known = [entry for entry in names if isinstance(entry, dict) and isinstance(entry.get("column"), int)]
     return list({entry["column"]: entry for entry in reversed(known)}.values())
@@ -187,7 +187,7 @@ def _named_once(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _moments(model: RankerModel, name: str) -> PairMoments:
     if model.moments is None:
         raise ValueError(
-            f"{name} has no moments, which training goes on from: they were left out of its file, or it was "
+            f"{name} has no moments, which training resumes from: they were left out of its file, or it was "
             "fitted matrix-free, which keeps none. "
             + Advice("Train it with {solver} and save it with its moments.", solver="gram")
         )

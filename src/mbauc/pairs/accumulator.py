@@ -19,7 +19,7 @@ from mbauc.runtime.threads import thread_count
 
 
 class MomentsAccumulator:
-    """Adds rows up to moments of all their pairs.
+    """Accumulates rows to the moments of all their pairs.
 
     Memory: one d×d matrix, and one more while rows are added.
 
@@ -30,7 +30,7 @@ class MomentsAccumulator:
     n_threads : int
         Threads to use.
     advance : callable
-        Called with the number of rows just done.
+        Called with the number of rows completed.
     """
 
     def __init__(self, n_features: int, n_threads: int = 1, advance: Advance = silent) -> None:
@@ -39,7 +39,7 @@ class MomentsAccumulator:
 
     @classmethod
     def resume(cls, moments: PairMoments, n_threads: int = 1) -> MomentsAccumulator:
-        """Go on from moments, which stay as they are."""
+        """Start from moments, which stay as they are."""
         result = cls(moments.n_features, n_threads)
         return result.add_moments(moments)
 
@@ -50,7 +50,7 @@ class MomentsAccumulator:
 
     def add(self, block: Block, subset: NDArray[np.intp] | None = None) -> MomentsAccumulator:
         """Add the rows of a block, all or some of them."""
-        return self._add(MomentSums(ClassMoments.of_block(block, self._n_threads, subset, self._advance)))
+        return self._add(MomentSums(ClassMoments.from_block(block, self._n_threads, subset, self._advance)))
 
     def add_moments(self, moments: PairMoments) -> MomentsAccumulator:
         """Add the rows behind moments."""
@@ -85,19 +85,19 @@ class MomentsAccumulator:
         return self.finish().standing_for(weights, sizes)
 
 
-def moments_of_block(
+def accumulate_block(
     block: Block, n_threads: int, subset: NDArray[np.intp] | None = None, advance: Advance = silent
 ) -> PairMoments:
     """Moments of all pairs of the rows of a block, or of some of them."""
     return MomentsAccumulator(block.n_features, n_threads, advance).add(block, subset).finish()
 
 
-def decayed_moments(
+def accumulate_with_decay(
     source: Source, decay: float, *, n_jobs: int | None = None, frequencies: bool = False
 ) -> PairMoments:
     """Exact moments of a source in which the weights of earlier rows are multiplied by decay at each block."""
     total, n_threads = PairMoments(source.n_features), thread_count(n_jobs)
     for block in read_blocks(source):
         if block.X.shape[0]:
-            total = total.decayed(decay) + moments_of_block(replace(block, frequencies=frequencies), n_threads)
+            total = total.decayed(decay) + accumulate_block(replace(block, frequencies=frequencies), n_threads)
     return total

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import CancellationWarning
 from mbauc.pairs.scatter import PackedScatters, WeightedMean
 from mbauc.pairs.scatter.packed import Side
+from mbauc.runtime.warn import warn
 
-#: What is left of a scatter below this share is taken for rounding error and set to zero …
+#: What remains of a scatter below this share is taken for rounding error and set to zero …
 _ROUNDING = 64 * np.finfo(np.float64).eps
 #: … and below this share it keeps fewer than six digits, which is worth a warning.
 _FEW_DIGITS = np.finfo(np.float64).eps * 1e6
-#: A mean this much smaller than the spread before the subtraction tells of values lost beside larger ones.
+#: A mean this much smaller than the spread before the subtraction is a sign of values lost beside larger ones.
 _TINY = 1e-5
 
 
@@ -28,24 +27,16 @@ def clear_rounding(
 ) -> None:
     """Clear what is rounding error in a scatter that was subtracted from, and warn of real losses.
 
-    Parameters
-    ----------
-    packed, side
-        The scatter after the subtraction; changed in place.
-    before : ndarray of shape (d,)
-        Its diagonal before.
-    whole, rest : WeightedMean
-        All rows, and those that are left.
+    Changes the scatter in place; ``before`` is its diagonal before the subtraction, ``rest`` what remains.
     """
     if rest.weight == 0:
         packed.clear(side, np.arange(rest.mean.size))
         return
     if rest.weight < _FEW_DIGITS * whole.weight:
-        warnings.warn(
+        warn(
             f"subtracting moments cancels: the {side} rows left have {rest.weight / whole.weight:.1e} of the "
             "weight, so fewer than 6 digits are right. Accumulate the remaining rows directly instead.",
             CancellationWarning,
-            stacklevel=4,
         )
     after = packed.diagonal(side)
     gone = (after <= _ROUNDING * before) & (before > 0)
@@ -54,11 +45,10 @@ def clear_rounding(
     cancelled = lost | (~gone & (after < _FEW_DIGITS * before))
     if cancelled.any():
         column = int(np.flatnonzero(cancelled)[0])
-        warnings.warn(
+        warn(
             f"subtracting moments cancels: column {column} of the {side} class keeps "
             f"{max(after[column], 0.0) / before[column]:.1e} of its scatter, so fewer than 6 digits are "
             "right. Accumulate the remaining rows directly instead.",
             CancellationWarning,
-            stacklevel=4,
         )
     packed.clear(side, np.flatnonzero(gone))

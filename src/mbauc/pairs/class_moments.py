@@ -19,18 +19,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """The sums of the positive and the negative rows.
+    """The sums of the positive and the negative rows."""
 
-    Attributes
-    ----------
-    positive, negative : WeightedMean
-        Number, weight and mean of the rows of each class.
-    packed : PackedScatters
-        Their scatters around those means.
-    """
-
+    #: number, weight and mean of the rows of each class
     positive: WeightedMean
     negative: WeightedMean
+    #: their scatters around those means
     packed: PackedScatters
 
     @classmethod
@@ -40,7 +34,7 @@ class ClassMoments:
         return cls(none, none, PackedScatters.zeros(n_features))
 
     @classmethod
-    def of_block(
+    def from_block(
         cls,
         block: Block,
         n_threads: int,
@@ -63,17 +57,17 @@ class ClassMoments:
 
     # -- algebra ---------------------------------------------------------------------------------------
 
-    def absorbed(self, other: ClassMoments) -> ClassMoments:
+    def absorb(self, other: ClassMoments) -> ClassMoments:
         """Sums over the rows of both, in the memory of these, which are used up."""
         self.packed.buffer[...] += other.packed.buffer
         sums = []
         for (side, mine), (_, theirs) in zip(self.sides(), other.sides(), strict=True):
-            both, factor, delta = mine.merged(theirs)
+            both, factor, delta = mine.merge(theirs)
             self.packed.add_outer(side, factor, delta)
             sums.append(both)
         return ClassMoments(sums[0], sums[1], self.packed)
 
-    def without(self, part: ClassMoments) -> ClassMoments:
+    def subtract(self, part: ClassMoments) -> ClassMoments:
         """Sums over the remaining rows."""
         for (side, whole), (_, piece) in zip(self.sides(), part.sides(), strict=True):
             if piece.count > whole.count or piece.weight > whole.weight * (1 + 1e-9):
@@ -84,20 +78,20 @@ class ClassMoments:
         packed = PackedScatters(self.packed.buffer - part.packed.buffer)
         sums = []
         for (side, whole), (_, piece) in zip(self.sides(), part.sides(), strict=True):
-            rest, factor, delta = whole.without(piece)
+            rest, factor, delta = whole.subtract(piece)
             packed.add_outer(side, factor, delta)
             clear_rounding(packed, side, self.packed.diagonal(side), whole, rest)
             sums.append(rest)
         return ClassMoments(sums[0], sums[1], packed)
 
-    def decayed(self, factor: float) -> ClassMoments:
+    def decay(self, factor: float) -> ClassMoments:
         """The same rows with every weight multiplied by ``factor``."""
         result = self.copy()
         sums = []
         for side, whole in self.sides():
             share = whole.decay_share(factor)
             result.packed.scale(side, share)
-            sums.append(whole.decayed(share))
+            sums.append(whole.decay(share))
         return ClassMoments(sums[0], sums[1], result.packed)
 
     def as_frequencies(self) -> ClassMoments:
@@ -119,18 +113,18 @@ class ClassMoments:
 
     def difference_covariance(self) -> Array:
         """C₊ + C₋, the covariance of the difference of a positive and a negative row."""
-        return self.packed.combined(1 / self.positive.weight, 1 / self.negative.weight)
+        return self.packed.combine(1 / self.positive.weight, 1 / self.negative.weight)
 
     def covariance(self, positive: bool) -> Array:
         """Covariance of one class, divided by its weight."""
         weight = (self.positive if positive else self.negative).weight
         if weight <= 0:
             raise ValueError(f"there are no {'positive' if positive else 'negative'} rows.")
-        return self.packed.combined(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
+        return self.packed.combine(*((1 / weight, 0.0) if positive else (0.0, 1 / weight)))
 
     def column_variances(self) -> Array:
         """Variance of each column over the rows of both classes."""
-        rows, coefficient, apart = self.positive.merged(self.negative)
+        rows, coefficient, apart = self.positive.merge(self.negative)
         if rows.weight <= 0:
             raise ValueError("there are no rows, so columns have no variance.")
         within = self.packed.diagonal("positive") + self.packed.diagonal("negative")

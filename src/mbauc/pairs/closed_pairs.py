@@ -14,35 +14,29 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClosedPairs:
-    """Weight, mean and scatter of the differences x⁺ - x⁻ of a set of pairs.
+    """Weight, mean and scatter of the differences x⁺ - x⁻ of a set of pairs."""
 
-    Attributes
-    ----------
-    differences : WeightedMean
-        Number, weight and mean of the differences.
-    scatter : ndarray of shape (d, d)
-        Sum of their weighted outer products around the mean.
-    """
-
+    #: number, weight and mean of the differences
     differences: WeightedMean
+    #: sum of their weighted outer products around the mean, shape (d, d)
     scatter: Array
 
     def copy(self) -> ClosedPairs:
         """The same set in memory of its own."""
         return ClosedPairs(self.differences, self.scatter.copy())
 
-    def merged(self, other: ClosedPairs) -> ClosedPairs:
+    def merge(self, other: ClosedPairs) -> ClosedPairs:
         """Both sets together; no pair across them."""
-        differences, factor, delta = self.differences.merged(other.differences)
+        differences, factor, delta = self.differences.merge(other.differences)
         return ClosedPairs(differences, self.scatter + other.scatter + factor * np.outer(delta, delta))
 
-    def without(self, part: ClosedPairs) -> ClosedPairs:
-        """The pairs that are left."""
-        differences, factor, delta = self.differences.without(part.differences)
+    def subtract(self, part: ClosedPairs) -> ClosedPairs:
+        """The remaining pairs."""
+        differences, factor, delta = self.differences.subtract(part.differences)
         if differences.weight == 0:
             return ClosedPairs(differences, np.zeros_like(self.scatter))
         return ClosedPairs(differences, self.scatter - part.scatter + factor * np.outer(delta, delta))
 
-    def decayed(self, factor: float) -> ClosedPairs:
+    def decay(self, factor: float) -> ClosedPairs:
         """The same pairs with every weight multiplied by ``factor``."""
-        return ClosedPairs(self.differences.decayed(factor), self.scatter * factor)
+        return ClosedPairs(self.differences.decay(factor), self.scatter * factor)

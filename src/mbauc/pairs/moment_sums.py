@@ -1,4 +1,4 @@
-"""What moments are made of: sums of both classes, and of the pairs where class sums do not tell them."""
+"""What moments are made of: sums of both classes, and of the pairs where class sums do not determine them."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class MomentSums:
         if not any(self.counts):
             pairs = other.pairs and other.pairs.copy()
         elif pairs is not None and other.pairs is not None:
-            pairs = pairs.merged(other.pairs)
-        return MomentSums(self.classes.absorbed(other.classes), pairs, self.sampled or other.sampled)
+            pairs = pairs.merge(other.pairs)
+        return MomentSums(self.classes.absorb(other.classes), pairs, self.sampled or other.sampled)
 
     def as_frequencies(self) -> MomentSums:
         """The same sums of rows of which a weight k stands for k equal ones."""
@@ -64,5 +64,5 @@ class MomentSums:
 
         Each pair of a closed set counts alike.
         """
-        pairs = self.pairs and self.pairs.decayed(weights[0] * weights[1] / self.pairs.differences.weight)
+        pairs = self.pairs and self.pairs.decay(weights[0] * weights[1] / self.pairs.differences.weight)
         return MomentSums(self.classes.standing_for(weights, sizes), pairs, sampled=True)

@@ -39,7 +39,7 @@ class PairMoments(ScorerStatistics):
     (``a + b``), subtract (``a - b``) and forget (``a.decayed(0.9)``). A pair has weight wᵢ wⱼ.
 
     Moments of *matched* pairs (Eq. 16, :meth:`from_pairs`) and of pairs within blocks (:meth:`closed`)
-    also hold the scatter of the differences themselves, because class sums no longer tell it.
+    also hold the scatter of the differences themselves, because class sums no longer determine it.
 
     Objects are never changed. Memory: ``8 d (d + 1)`` bytes, twice that with pairs of
     their own.
@@ -115,7 +115,9 @@ class PairMoments(ScorerStatistics):
         """
         block = Block.checked(X, y, sample_weight, Labels(classes))
         with progress(block.n_rows, "pair moments", show=verbose) as advance:
-            return cls.from_sums(MomentSums(ClassMoments.of_block(block, thread_count(n_jobs), None, advance)))
+            return cls.from_sums(
+                MomentSums(ClassMoments.from_block(block, thread_count(n_jobs), None, advance))
+            )
 
     @classmethod
     def from_blocks(
@@ -145,7 +147,7 @@ class PairMoments(ScorerStatistics):
             for number, raw in enumerate(blocks, start=1):
                 X, y, weight = unpack_block(raw, f"block {number}")
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
-                part = MomentSums(ClassMoments.of_block(block, n_threads))
+                part = MomentSums(ClassMoments.from_block(block, n_threads))
                 total = part if total is None else total.merge(part)
                 advance(sum(part.counts))
         if total is None:
@@ -178,7 +180,7 @@ class PairMoments(ScorerStatistics):
         if X_pos.dtype != np.float64:
             X_pos = X_pos.astype(np.float64)
         (differences, _), scatter = class_scatters(X_pos - X_neg, (rows, none), None, n_threads)
-        pairs = ClosedPairs(differences, scatter.combined(1.0, 0.0))
+        pairs = ClosedPairs(differences, scatter.combine(1.0, 0.0))
         return cls.from_sums(MomentSums(ClassMoments(plus, minus, packed), pairs))
 
     # -- what they say -------------------------------------------------------------------------------
@@ -345,7 +347,7 @@ class PairMoments(ScorerStatistics):
         return self if other == 0 else NotImplemented
 
     def __sub__(self, part: PairMoments) -> PairMoments:
-        """Moments of the rows that are left when those of ``part`` are taken out.
+        """Moments of the remaining rows when the rows of ``part`` are taken out.
 
         Warns (:class:`~mbauc.errors.CancellationWarning`) where so little is left that rounding errors
         take more than ten of its sixteen digits.
@@ -356,8 +358,8 @@ class PairMoments(ScorerStatistics):
         whole.check_other(part.sums, "subtract")
         pairs = whole.pairs
         if pairs is not None and part.sums.pairs is not None:
-            pairs = pairs.without(part.sums.pairs)
-        return self.from_sums(MomentSums(whole.classes.without(part.sums.classes), pairs, whole.sampled))
+            pairs = pairs.subtract(part.sums.pairs)
+        return self.from_sums(MomentSums(whole.classes.subtract(part.sums.classes), pairs, whole.sampled))
 
     def decayed(self, factor: float) -> PairMoments:
         """The same moments with every weight multiplied by ``factor``, so that older rows count for less.
@@ -368,8 +370,8 @@ class PairMoments(ScorerStatistics):
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"factor must lie in (0, 1], got {factor}; 1 forgets nothing.")
         pairs = self.sums.pairs
-        pairs = pairs and pairs.decayed(pairs.differences.decay_share(factor))
-        return self.from_sums(MomentSums(self.sums.classes.decayed(factor), pairs, self.sums.sampled))
+        pairs = pairs and pairs.decay(pairs.differences.decay_share(factor))
+        return self.from_sums(MomentSums(self.sums.classes.decay(factor), pairs, self.sums.sampled))
 
     def closed(self) -> PairMoments:
         """The same pairs as a closed set: merging adds other sets of pairs, but no pair across them.
@@ -397,9 +399,9 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(self.sums.as_frequencies())
 
     def standing_for(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
-        """The same means and covariances as those of the data that the rows were drawn from.
+        """The same means and covariances with the class weights of the data the rows were drawn from.
 
-        Class weights become those of the data; each of its pairs within a closed set counts alike.
+        Class weights become the data's; each of its pairs within a closed set counts alike.
 
         Parameters
         ----------

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import NonFiniteError
-from mbauc.pairs.accumulator import MomentsAccumulator, moments_of_block
+from mbauc.pairs.accumulator import MomentsAccumulator, accumulate_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.matrix import canonical_csr, is_sparse
-from mbauc.rows.parts.draw import Sample, drawers
+from mbauc.rows.parts.draw import Sample, make_drawers
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import thread_count
 
@@ -61,7 +61,7 @@ def sample_pairs(
     Returns
     -------
     PairMoments
-        Its class weights are those of the data, so that priors come from the data and not the sample.
+        Its class weights are the data's, so that priors come from the data and not the sample.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _rounds(
     """Check that there is something to draw from, then return the rounds."""
     pairs, batch_size = int(pairs), int(batch_size)
     block = with_canonical_rows(block)
-    plus, minus = drawers(block, random_state, subset)
+    plus, minus = make_drawers(block, random_state, subset)
 
     def moments(size: int) -> PairMoments:
         return pair_moments(block, plus.draw(size), minus.draw(size), pairing, n_threads)
@@ -163,7 +163,7 @@ def pair_moments(
             return PairMoments.from_pairs(block.X[i], block.X[j], n_jobs=n_threads)
         except NonFiniteError:
             pass  # found again below, under its own row number
-    return moments_of_block(replace(block, weight=None), n_threads, np.concatenate([i, j]))
+    return accumulate_block(replace(block, weight=None), n_threads, np.concatenate([i, j]))
 
 
 def sample_moments(

@@ -1,4 +1,4 @@
-"""What moments tell about the scores x'w of given weights, without a look at the data."""
+"""What moments say about the scores x'w of given weights, without a look at the data."""
 
 from __future__ import annotations
 

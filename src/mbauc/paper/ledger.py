@@ -17,8 +17,10 @@ from mbauc.store.json_values import describe_differences
 
 LEDGER = FileKind("ledger", CheckpointError, "Delete it to start again, or choose another folder")
 _TASK = "task"
-#: A result is a text in the text: it may be NaN, which files do not have otherwise.
-_ABOUT, _NOTHING = Record({"result": Text()}), Arrays({})
+#: Schema of a record. A result is JSON within a text: it may be NaN, which files do not have otherwise.
+_ABOUT = Record({"result": Text()})
+#: A record has no arrays.
+_NOTHING = Arrays({})
 
 
 class Ledger:
@@ -73,13 +75,7 @@ class Ledger:
             os.truncate(self._path, journal.end)
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a finished task; it is on disk when this returns.
-
-        Raises
-        ------
-        DiskFullError
-            If it cannot be written; the tasks before it are kept.
-        """
+        """Add a finished task; it is on disk when this returns. On a full disk the tasks before it are kept."""
         text = json.dumps(record, separators=(",", ":"))
         with open(self._path, "r+b", buffering=0) as stream:
             advice = "The tasks before are kept: make room, and the same call resumes from there"

@@ -130,17 +130,7 @@ class Study:
 
 
 class Results(Generic[Settings]):
-    """What a study has found.
-
-    Attributes
-    ----------
-    settings : Settings
-        What was asked for.
-    records : dict
-        A record for each task.
-    missing : dict
-        Why data sets were left out, by name.
-    """
+    """What a study has found: its settings, a record for each task, and why data sets are missing, by name."""
 
     def __init__(
         self, settings: Settings, records: Mapping[Key, Record], missing: Mapping[str, str] | None = None

@@ -2,7 +2,7 @@
 
 All are displays in scikit-learn's manner: ``from_predictions`` or ``from_estimator`` measure and draw at once,
 ``plot`` draws again: on other axes, under another name, with other options. ``ax_``, ``figure_`` and the
-artists (``line_``, ``fill_`` …) are those of the last drawing. Scikit-learn has ``RocCurveDisplay``,
+artists (``line_``, ``fill_`` …) belong to the last drawing. Scikit-learn has ``RocCurveDisplay``,
 ``DetCurveDisplay``, ``PrecisionRecallDisplay`` and ``CalibrationDisplay``; these show intervals as well.
 :func:`save_figure` writes them to a file.
 """

@@ -79,7 +79,7 @@ class PenaltyPathDisplay(Display):
         Parameters
         ----------
         estimator : fitted MBAClassifierCV
-            Where it varied both penalties, scores are those of the best l1 for each l2.
+            Where it varied both penalties, scores are for the best l1 at each l2.
         name : str, optional
             For the legend; the estimator's class if not given.
         ax, **kwargs
@@ -170,7 +170,7 @@ def _results(estimator: Any, kind: str) -> dict[str, Any]:
         {"param_l1", "param_l2"} <= found.keys() and hasattr(estimator, "l1_") and hasattr(estimator, "l2_")
     ):
         raise ValueError(
-            f"cv_results_ of estimator {kind} are not those of MBAClassifierCV (param_l1, param_l2, and the "
+            f"cv_results_ of estimator {kind} do not come from MBAClassifierCV (param_l1, param_l2, and the "
             "chosen l1_ and l2_); fit that, or draw your own: PenaltyPathDisplay(penalty, score).plot()."
         )
     return dict(found)

@@ -33,7 +33,7 @@ class RocBandDisplay(ScoreDisplay):
     """ROC curve with the interval of each point and the Neyman–Pearson band.
 
     Made by :meth:`from_predictions` or :meth:`from_estimator`, which take the settings of :meth:`measure` and
-    of :meth:`plot`; or of numbers, such as those of a known distribution.
+    of :meth:`plot`; or of numbers, such as a known distribution's.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RocBandDisplay(ScoreDisplay):
 
     Notes
     -----
-    Both bands are those of :func:`mbauc.report.report_html`, each right for a threshold that was fixed before.
+    Both bands are as in :func:`mbauc.report.report_html`, each right for a threshold that was fixed before.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class RocBandDisplay(ScoreDisplay):
         if min(curve.positives, curve.negatives) >= 2:
             design = frequency_design(ranked)
             interval = auc_interval(ranked, design, confidence)
-            warn_of_few_rows(design.effective_sizes, interval.auc, design.kinds, stacklevel=5)
+            warn_of_few_rows(design.effective_sizes, interval.auc, design.kinds)
         band = None
         if delta is not None:
             band = promise_band(ranked, curve.threshold[::-1], inner_share("delta", delta))

@@ -13,8 +13,10 @@ from mbauc.checks import check_whole
 from mbauc.plots.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
 
-#: Letters kept of the start and of the end of a long name.
-_START, _END = 24, 15
+#: Letters kept of the start of a long name.
+_START = 24
+#: Letters kept of its end.
+_END = 15
 
 
 class WeightsDisplay(Display):
@@ -77,7 +79,7 @@ class WeightsDisplay(Display):
         estimator : fitted estimator
             With ``coef_`` for two classes.
         feature_names : sequence of str, optional
-            Names of the columns; those of the training data if not given, or their numbers.
+            Names of the columns; by default the training data's, or their numbers.
         top : int
             How many weights to draw, at most.
         name : str, optional

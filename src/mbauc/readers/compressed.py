@@ -14,7 +14,10 @@ from typing import IO, Any, TypeVar, cast
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 #: Endings of the names of files that are unpacked on the way.
 ENDINGS = (".gz", ".bz2", ".xz")
-_GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+# First bytes of the archives that are unpacked.
+_GZIP = b"\x1f\x8b"
+_BZIP2 = b"BZh"
+_XZ = b"\xfd7zXZ\x00"
 #: What other archives begin with.
 _OTHERS = {
     b"PK\x03\x04": "zip",
@@ -23,8 +26,10 @@ _OTHERS = {
     b"7z\xbc\xaf": "7z",
     b"\x1f\x9d": "compress",
 }
-#: What a block of bzip2 begins with, behind its level, and how many bytes tell what a file is.
-_BLOCK, _START = b"1AY&SY", 10
+#: First bytes of a bzip2 block, which follow the level.
+_BLOCK = b"1AY&SY"
+#: Bytes that identify the kind of a file.
+_START = 10
 _CHUNK = 1 << 16
 
 AnyPath = TypeVar("AnyPath", bound=PurePath)

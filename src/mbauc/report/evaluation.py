@@ -27,7 +27,7 @@ from mbauc.report.warnings import about_auc, about_model, about_probabilities, a
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
-#: False-alarm rates of the partial AUCs, and shares of the rows that lifts are told for.
+#: False-alarm rates of the partial AUCs, and shares of the rows at which lifts are computed.
 PARTS = (0.1, 0.01)
 SHARES = (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)
 
@@ -99,19 +99,7 @@ class Evaluation:
 
 
 def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluation:
-    """Measure a model on rows; ``O(n log n)``, about three copies of the scores.
-
-    Parameters
-    ----------
-    model : RankerModel
-        What the scores are of.
-    y, s, weight
-        As for :func:`mbauc.report.report_html`.
-
-    Returns
-    -------
-    Evaluation
-    """
+    """Measure a model on labels, scores and weights; ``O(n log n)``, about three copies of the scores."""
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
     calibration = reliability(_probabilities(model, ranked))

@@ -1,4 +1,4 @@
-"""The threshold explorer of a report as HTML: its controls, and what stands there before anybody moves them."""
+"""The threshold explorer of a report as HTML: its controls, and its output before they are moved."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from mbauc.metrics.thresholds import (
     slider_decades,
     starting_point,
 )
-from mbauc.report.text import count, embedded_json, percent, score_text, short_percent
+from mbauc.report.text import count, dump_json, percent, score_text, short_percent
 
 if TYPE_CHECKING:
     from mbauc.model import Threshold
 
-#: Cost ratio that the page starts with; exponents of ten at the ends of its slider. Number of alarms at first.
-_COST, _COST_ENDS = 10, (-2, 6)
+#: Cost ratio that the page starts with.
+_COST = 10
+#: Exponents of ten at the ends of the slider of cost ratios.
+_COST_ENDS = (-2, 6)
+#: Number of alarms that the page starts with.
 _ALARMS = 100
 #: What each way to choose asks for.
 _ABOUT = {
@@ -39,10 +42,10 @@ def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, mod
     at = starting_point(table)
     return (
         f'<div class="controls">{_modes(table, own)}</div>'
-        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_saying(at)}</div>'
+        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_summary(at)}</div>'
         f'<div class="plots"><div>{_rates(at)}{_confusion(at)}{_command(at, own, model_name)}{_in_use(table)}'
         f"</div>{beside}</div>"
-        f'<script type="application/json" id="thresholds">{embedded_json(table.to_dict())}</script>'
+        f'<script type="application/json" id="thresholds">{dump_json(table.to_dict())}</script>'
     )
 
 
@@ -68,7 +71,7 @@ def _modes(table: ThresholdTable, own: Threshold | None) -> str:
     )
     return (
         f"<fieldset><legend>Choose the threshold by</legend>{radios}{notes}"
-        "<noscript><p>Moving the threshold needs JavaScript. The numbers below are those of the first choice."
+        "<noscript><p>Moving the threshold needs JavaScript. The numbers below are for the first choice."
         "</p></noscript></fieldset>"
     )
 
@@ -109,11 +112,11 @@ def _in_use(table: ThresholdTable) -> str:
     return (
         '<details class="controls"><summary>Rows in use: another number, or rarer positives</summary>'
         '<p class="soft">Test files often hold more positives than there will be. With the share that is '
-        "expected in use, precision, alarms and costs are told for it.</p>"
+        "expected in use, precision, alarms and costs refer to it.</p>"
         '<label for="share-number">Share of positives in use</label>'
         '<input type="text" inputmode="decimal" id="share-number" autocomplete="off" '
         f'placeholder="{percent(table.prevalence)}">'
-        '<label for="rows-number">Rows in use, such as those of a day</label>'
+        '<label for="rows-number">Rows in use, such as a day’s</label>'
         '<input type="text" inputmode="decimal" id="rows-number" autocomplete="off" '
         f'placeholder="{count(rows)}"></details>'
     )
@@ -135,10 +138,10 @@ def _command(at: OperatingPoint, own: Threshold | None, model_name: str) -> str:
     )
 
 
-# -- what stands there ----------------------------------------------------------------------------------------
+# -- initial output -------------------------------------------------------------------------------------------
 
 
-def _saying(at: OperatingPoint) -> str:
+def _summary(at: OperatingPoint) -> str:
     positives, negatives = at.found + at.missed, at.false_alarms + at.quiet
     inputs = " ".join(f"{mode}-{kind}" for mode in _ABOUT for kind in ("slider", "number"))
     return (

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mbauc.report.evaluation import Evaluation, evaluate
 from mbauc.report.sections import Section, sections
-from mbauc.report.text import count, escaped, named, percent, short_percent
+from mbauc.report.text import count, escape, escape_name, percent, short_percent
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
@@ -102,14 +102,15 @@ def page_html(
     )
     body = "".join(map(_section, parts))
     about = " · ".join(
-        [f"Rows: {named(data_name)}"] * bool(data_name) + [f"{escaped(generated)}"] * (generated is not None)
+        [f"Rows: {escape_name(data_name)}"] * bool(data_name)
+        + [f"{escape(generated)}"] * (generated is not None)
     )
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(heading)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<header><h1>{named(heading)}</h1><p class="soft">{about}</p></header>\n<main>'
+        f"<title>{escape(heading)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'<header><h1>{escape_name(heading)}</h1><p class="soft">{about}</p></header>\n<main>'
         f"{_headline(found)}{_warnings([*found.warnings, *warnings])}"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>{body}</main>\n'
         '<footer class="soft"><p>Made by mbauc. This file loads nothing from anywhere.</p></footer>\n'
@@ -175,7 +176,7 @@ def _headline(found: Evaluation) -> str:
 def _warnings(texts: list[str]) -> str:
     if not texts:
         return ""
-    items = "".join(f"<li>{named(text, 1000)}</li>" for text in texts)
+    items = "".join(f"<li>{escape_name(text, 1000)}</li>" for text in texts)
     return (
         '<section class="warnings" aria-labelledby="warnings"><h2 id="warnings">Before you rely on this</h2>'
         f"<ul>{items}</ul></section>"

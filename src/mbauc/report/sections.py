@@ -14,7 +14,7 @@ from mbauc.report import figures
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
 from mbauc.report.svg import Plot
-from mbauc.report.text import between, count, named, number, percent, score_text, short_percent
+from mbauc.report.text import between, count, escape_name, number, percent, score_text, short_percent
 from mbauc.report.training_facts import training_facts, weight_meaning
 
 if TYPE_CHECKING:
@@ -35,15 +35,7 @@ _FOR_ALL = (
 
 
 class Section(NamedTuple):
-    """A part of the page.
-
-    Attributes
-    ----------
-    name, heading, content : str
-        Id, heading and what stands below it.
-    inner : tuple of Section
-        Sections within it, after the content.
-    """
+    """A part of the page: id, heading, what stands below it, and sections within it."""
 
     name: str
     heading: str
@@ -90,7 +82,7 @@ def _scores(found: Evaluation, at: OperatingPoint | None) -> str:
         for score, minus, plus in zip(middle, bins.minus, bins.plus, strict=True)
     ]
     table = _table("Shares in bins of equal width", ("Score near", "Negatives", "Positives"), rows)
-    return _figure("score-plot", figures.score_plot(bins, at), text, _folded(table))
+    return _figure("score-plot", figures.score_plot(bins, at), text, _fold(table))
 
 
 def _roc(ranking: Ranking, at: OperatingPoint) -> str:
@@ -106,7 +98,7 @@ def _roc(ranking: Ranking, at: OperatingPoint) -> str:
         figures.roc_plot(ranking.table, at),
         "ROC curve. The band holds the detection rate of each threshold by itself with 95% confidence "
         "(Clopper–Pearson, exact); the interval of the AUC is DeLong’s. The dotted line is chance.",
-        _folded(_table("Detection under a limit of false alarms", heads, rows)),
+        _fold(_table("Detection under a limit of false alarms", heads, rows)),
     )
 
 
@@ -171,11 +163,11 @@ def _weights(model: RankerModel) -> str:
     rows = ""
     for column, name, weight in shown:
         rows += (
-            f'<tr><th scope="row">{named(name, 80)}</th><td>{_bar(weight / largest)}</td>'
-            f"<td>{_signed(weight)}</td>"
+            f'<tr><th scope="row">{escape_name(name, 80)}</th><td>{_bar(weight / largest)}</td>'
+            f"<td>{_with_sign(weight)}</td>"
         )
         if scaled:
-            rows += f"<td>{_signed(weight / scales[column]) if scales[column] != 1 else ''}</td>"
+            rows += f"<td>{_with_sign(weight / scales[column]) if scales[column] != 1 else ''}</td>"
         rows += "</tr>"
     last = '<th scope="col">For one unit</th>' if scaled else ""
     return (
@@ -185,7 +177,7 @@ def _weights(model: RankerModel) -> str:
     )
 
 
-def _signed(value: float) -> str:
+def _with_sign(value: float) -> str:
     return f"{'+' if value > 0 else ''}{number(value)}"
 
 
@@ -210,7 +202,7 @@ def _path(path: PenaltyPath, model: RankerModel) -> str:
         scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
         rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
     table = _table("Penalties that were tried", ("l1", "l2", "Held-out AUC", "Standard error"), rows)
-    return _figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, _folded(table))
+    return _figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, _fold(table))
 
 
 def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
@@ -218,9 +210,9 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
         ", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in model.classes
     )
     facts = [
-        ("Rows", count(found.rows) + (f", {named(data_name)}" if data_name else "")),
-        ("Positive", f"{count(found.positives)}, label {named(positive)}"),
-        ("Negative", f"{count(found.negatives)}, label {named(negative)}"),
+        ("Rows", count(found.rows) + (f", {escape_name(data_name)}" if data_name else "")),
+        ("Positive", f"{count(found.positives)}, label {escape_name(positive)}"),
+        ("Negative", f"{count(found.negatives)}, label {escape_name(negative)}"),
     ]
     if found.weighted:
         facts.append(("Weights", "each row counts for as many equal rows as its weight says"))
@@ -234,7 +226,7 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     if found.ranking:
         technical.append(("Pairs with equal scores", percent(found.ranking.tied)))
     for name, value in training_facts(model.trained_on):
-        (facts if name in _FOR_ALL else technical).append((named(name), named(value, 500)))
+        (facts if name in _FOR_ALL else technical).append((escape_name(name), escape_name(value, 500)))
     path = _path(found.path, model) if found.path else ""
     return f"{_facts(facts)}<details><summary>Technical details</summary>{_facts(technical)}{path}</details>"
 
@@ -255,7 +247,7 @@ def _figure(name: str, plot: Plot, text: str, table: str = "") -> str:
     return f'<figure>{plot.svg(name)}<figcaption id="{name}">{text}</figcaption>{table}</figure>'
 
 
-def _folded(table: str) -> str:
+def _fold(table: str) -> str:
     return f"<details><summary>As a table</summary>{table}</details>"
 
 

@@ -1,6 +1,6 @@
 """Plots as SVG text: axes, lines, bands and dots, sized to be read on a phone as they are.
 
-Colours and dashes are those of classes in style.css; an attribute ``style`` would be barred by the page's
+Colours and dashes come from classes in style.css; an attribute ``style`` would be barred by the page's
 security policy.
 """
 
@@ -14,12 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.metrics.curves import round_step
-from mbauc.report.text import escaped
+from mbauc.report.text import escape
 
 Array = NDArray[np.float64]
 
+#: Width of a plot, in pixels.
 WIDTH = 360
-_RIGHT, _BOTTOM, _LINE = 18, 40, 17
+#: Margin on the right.
+_RIGHT = 18
+#: Margin below, with room for the labels of the axis.
+_BOTTOM = 40
+#: Height of a line of text.
+_LINE = 17
 #: Width of a letter, in wide fonts.
 _LETTER = 7.0
 #: Points of a line, at most.
@@ -154,10 +160,10 @@ class Plot:
 
     def svg(self, described_by: str) -> str:
         """The whole plot; ``described_by`` is the id of the text that says what is to be seen."""
-        label = f'role="img" aria-label="{escaped(self._label)}" aria-describedby="{described_by}"'
+        label = f'role="img" aria-label="{escape(self._label)}" aria-describedby="{described_by}"'
         return (
             f'<svg viewBox="0 0 {WIDTH} {self._bottom + _BOTTOM}" {label}>'
-            f'<text x="4" y="13" class="label">↑ {escaped(self._y.label)}</text>'
+            f'<text x="4" y="13" class="label">↑ {escape(self._y.label)}</text>'
             f"{self._key}{self._grid()}{''.join(self._pieces)}</svg>"
         )
 
@@ -171,13 +177,13 @@ class Plot:
         for value, text in self._x.ticks():
             at = float(self._x.places(value, self._left, WIDTH - _RIGHT))
             lines += f"M{at:.1f},{self._top}V{self._bottom}"
-            texts += f'<text x="{at:.1f}" y="{self._bottom + 16}" class="middle">{escaped(text)}</text>'
+            texts += f'<text x="{at:.1f}" y="{self._bottom + 16}" class="middle">{escape(text)}</text>'
         for value, text in self._y.ticks():
             at = float(self._y.places(value, self._bottom, self._top))
             lines += f"M{self._left},{at:.1f}H{WIDTH - _RIGHT}"
-            texts += f'<text x="{self._left - 6}" y="{at + 4:.1f}" class="end">{escaped(text)}</text>'
+            texts += f'<text x="{self._left - 6}" y="{at + 4:.1f}" class="end">{escape(text)}</text>'
         place = f'x="{(self._left + WIDTH - _RIGHT) / 2:g}" y="{self._bottom + 34}"'
-        label = f'<text {place} class="middle label">{escaped(self._x.label)} →</text>'
+        label = f'<text {place} class="middle label">{escape(self._x.label)} →</text>'
         return f'<path class="grid" d="{lines}"/>{texts}{label}'
 
 
@@ -199,17 +205,17 @@ def _key(entries: Sequence[tuple[str, str, str]]) -> tuple[str, int]:
             "area": f'<rect class="{kind}" x="{at:g}" y="{y - 10}" width="22" height="11"/>',
             "dot": f'<circle class="{kind}" cx="{at + 11:g}" cy="{y - 4}" r="4"/>',
         }[shape]
-        text += f'{drawn}<text x="{at + 28:g}" y="{y}">{escaped(words)}</text>'
+        text += f'{drawn}<text x="{at + 28:g}" y="{y}">{escape(words)}</text>'
         at += width + 14
     return text, row
 
 
 def _path(points: Array) -> str:
-    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in _thinned(points))
+    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in _thin(points))
 
 
-def _thinned(points: Array) -> list[Any]:
-    """At most so many points, none left out that is farther from the one before than can be seen."""
+def _thin(points: Array) -> list[Any]:
+    """At most ``_POINTS`` points; a point is left out only if it is too near to the one before to be seen."""
     apart, kept = 0.1, list(points)
     while True:
         some = [kept[0]]

@@ -14,7 +14,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]"
 _LONGEST = 200
 
 
-def escaped(value: Any, longest: int = _LONGEST) -> str:
+def escape(value: Any, longest: int = _LONGEST) -> str:
     """A value as text that is safe in HTML, SVG and attributes; cut in the middle if it is long."""
     text = str(value)
     if len(text) > longest:
@@ -22,12 +22,12 @@ def escaped(value: Any, longest: int = _LONGEST) -> str:
     return html.escape(_UNSEEN.sub("\ufffd", " ".join(text.split())), quote=True)
 
 
-def named(value: Any, longest: int = _LONGEST) -> str:
-    """A name from data: as :func:`escaped`, and letters that run from right to left turn nothing around."""
-    return f"<bdi>{escaped(value, longest) or '(no name)'}</bdi>"
+def escape_name(value: Any, longest: int = _LONGEST) -> str:
+    """A name from data: as :func:`escape`, and letters that run from right to left turn nothing around."""
+    return f"<bdi>{escape(value, longest) or '(no name)'}</bdi>"
 
 
-def embedded_json(value: Any) -> str:
+def dump_json(value: Any) -> str:
     """JSON for a ``<script>`` element: nothing in it can end the element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -39,7 +39,7 @@ def count(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """A share with three digits, and so many that it is neither 0% nor 100% unless it is exactly.
+    """A share with three digits, or more if it would read as 0% or 100% without being exactly that.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def between(low: float, high: float) -> str:
 
 
 def short_percent(value: float) -> str:
-    """A share that somebody set: ``short_percent(0.01)`` is 1%."""
+    """A share that a user set: ``short_percent(0.01)`` is 1%."""
     return f"{100 * value:.6g}%"
 
 

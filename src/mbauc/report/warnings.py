@@ -19,11 +19,13 @@ from mbauc.report.text import count, number, percent, short_percent
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
-#: From so wide an interval of the AUC on, or so large a share of pairs in ties, a word is due.
-_WIDE, _TIED = 0.1, 0.01
-#: From so many times the number of rows on, weights may not have been meant as numbers of rows.
+#: Width of an AUC interval from which a warning is due.
+_WIDE = 0.1
+#: Share of tied pairs from which a warning is due.
+_TIED = 0.01
+#: Sum of the weights divided by the number of rows, from which they were perhaps not meant as frequencies.
 _HEAVY = 10
-#: So many times more or less than was seen, probabilities are off as a whole.
+#: Factor between predicted and observed positives from which probabilities are off as a whole.
 _OFF = 1.5
 #: Share of groups of rows in which a probability may lie outside the interval of what was seen.
 _BY_CHANCE = 0.25
@@ -57,12 +59,12 @@ def about_rows(ranked: RankedScores, tied: float) -> Iterator[str]:
         )
 
 
-def about_auc(auc: AucInterval, rows: float) -> Iterator[str]:
-    """AUCs that are uncertain, no better than chance, or too good, the smaller class having so many rows."""
-    if FEW_ROWS <= rows < enough_rows(auc.auc):
+def about_auc(auc: AucInterval, size: float) -> Iterator[str]:
+    """AUCs that are uncertain, no better than chance, or too good, given the size of the smaller class."""
+    if FEW_ROWS <= size < enough_rows(auc.auc):
         yield (
             f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "
-            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(rows)}."
+            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(size)}."
         )
     if auc.high - auc.low > _WIDE:
         yield f"The interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. More rows would narrow it."

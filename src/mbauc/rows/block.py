@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.rows.labels import Labels, as_labels
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
-from mbauc.rows.parts.keys import checked_ids
+from mbauc.rows.parts.keys import check_ids
 from mbauc.rows.schema import Schema
 
 
@@ -114,7 +114,7 @@ def check_columns(raw: Columns, schema: Schema, first: int = 0) -> Columns:
         ids = _column(ids)
         if ids.shape != y.shape:
             raise ValueError(f"there are {y.size:,} rows and ids of shape {ids.shape}; each row needs one.")
-        ids = checked_ids(ids)
+        ids = check_ids(ids)
     return X, as_labels(y) if y.size else y, weight, ids
 
 

@@ -15,7 +15,7 @@ from mbauc.rows.source import fingerprint_of
 from mbauc.store.arrays import array_bytes
 from mbauc.store.file_schema import Json, Nullable, Record
 
-#: What a source has told of itself; null if it tells nothing.
+#: Schema of a source's fingerprint; null if it has none.
 FINGERPRINT = Nullable(Record({}, others=Json()))
 
 
@@ -71,16 +71,9 @@ class BlockMark(NamedTuple):
 
 
 class EarlierBlocks:
-    """The blocks of an earlier call, to compare those of this one with.
+    """The blocks of an earlier call, to compare with the blocks of this one.
 
-    Parameters
-    ----------
-    path : str
-        The file that tells of them.
-    marks : list of BlockMark
-        What it says.
-    apart : str
-        How the source's fingerprint differs, in words.
+    ``path`` is the file that holds their marks; ``apart`` says how the source's fingerprint differs.
     """
 
     def __init__(self, path: str, marks: list[BlockMark], apart: str) -> None:
@@ -89,25 +82,26 @@ class EarlierBlocks:
     def compare(self, number: int, mark: BlockMark) -> None:
         """Raise unless block ``number`` (from 0) is as it was."""
         if number >= len(self.marks):
-            raise self._changed(f"block {number + 1:,} was not there, the data has grown")
+            raise self._reject_change(f"block {number + 1:,} was not there, the data has grown")
         if mark != self.marks[number]:
             first = sum(before.rows for before in self.marks[:number])
-            raise self._changed(f"block {number + 1:,} (from row {first:,} on) says something else")
+            raise self._reject_change(f"block {number + 1:,} (from row {first:,} on) says something else")
 
     def compare_length(self, blocks: int) -> None:
         """Raise if blocks are missing."""
         if blocks < len(self.marks):
-            raise self._changed(f"there were at least {len(self.marks):,} blocks, now {blocks:,}")
+            raise self._reject_change(f"there were at least {len(self.marks):,} blocks, now {blocks:,}")
 
-    def _changed(self, how: str) -> CheckpointError:
-        told = f" The source: {self._apart}." if self._apart else ""
+    def _reject_change(self, how: str) -> CheckpointError:
+        difference = f" The source: {self._apart}." if self._apart else ""
         return CheckpointError(
-            f"the data is not what {self._path} was made from: {how}.{told} Put back the data and the settings "
-            "of the source, or delete the file to read the data as it is now."
+            f"the data is not what {self._path} was made from: {how}.{difference} "
+            "Put back the data and the settings of the source, or delete the file to read the data as it is "
+            "now."
         )
 
 
 def fingerprint_as_json(source: Any) -> dict[str, Any] | None:
     """A source's fingerprint as JSON would give it back; None if it has none."""
-    told = fingerprint_of(source)
-    return None if told is None else dict(json.loads(json.dumps(told)))
+    fingerprint = fingerprint_of(source)
+    return None if fingerprint is None else dict(json.loads(json.dumps(fingerprint)))

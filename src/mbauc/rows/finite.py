@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from mbauc.errors import NonFiniteError
 from mbauc.rows.matrix import is_sparse
 
-#: Sums of squares within which products of sums are safe from over- and underflow.
-_SMALLEST, _LARGEST = 1e-200, 1e200
+#: Sums of squares above this are safe from underflow in products of sums …
+_SMALLEST = 1e-200
+#: … and below this from overflow.
+_LARGEST = 1e200
 #: Values looked at together.
 _BLOCK = 1 << 20
 
 
-def checked_squares(X: Any) -> float:
-    """The sum of the squared values of X, dense or CSR; raises if it is not a number to go on with.
+def sum_squares(X: Any) -> float:
+    """Sum the squared values of X, dense or CSR; raises if the sum cannot be used.
 
     One pass, since the sum shows what is wrong with any value; only then is that looked for. Memory for a
     block of 8 MB.

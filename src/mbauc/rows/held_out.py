@@ -60,7 +60,7 @@ class SplitSource:
             rows, others = (side.select(first, len(y)) for side in self._sides)
             first += len(y)
             if others.size and size <= self._memory:
-                kept.append(_PackedRows.of(X[others], y[others], None if weight is None else weight[others]))
+                kept.append(_PackedRows.pack(X[others], y[others], None if weight is None else weight[others]))
                 size += kept[-1].nbytes
                 if size > self._memory:
                     kept.clear()
@@ -100,7 +100,7 @@ class _PackedRows:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, X: Any, y: NDArray[np.int8], weight: NDArray[np.float64] | None) -> _PackedRows:
+    def pack(cls, X: Any, y: NDArray[np.int8], weight: NDArray[np.float64] | None) -> _PackedRows:
         if not is_sparse(X):
             return cls(_pack_values(np.ascontiguousarray(X)), None, y, weight, X.shape)
         X = sp.csr_array(X)

@@ -1,4 +1,4 @@
-"""Two-valued labels: which rows are positive, and what is wrong if that cannot be told."""
+"""Two-valued labels: which rows are positive, and what is wrong if that cannot be decided."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def positive_rows(y: Any, classes: Any = None) -> NDArray[np.bool_]:
 class Labels:
     """Which of two labels is positive, learned from blocks of which each may hold one label only.
 
-    A block of one label tells what that means only by convention (0, 1, -1), which others may contradict.
+    A block of one label has a meaning only by convention (0, 1, -1), which others may contradict.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Labels:
     meaning : dict
         Whether each label that was seen was taken for positive.
     is_clear : bool
-        Whether all blocks so far could tell what their labels mean, and agreed.
+        Whether the labels of all blocks so far were unambiguous and agreed.
     """
 
     def __init__(self, classes: Any = None) -> None:
@@ -159,9 +159,9 @@ class Labels:
         self.is_clear = True
 
     def mask(self, y: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Which rows are positive; None if this block or those before it do not tell."""
+        """Which rows are positive; None if neither this block nor earlier ones decide."""
         labels = distinct_labels(y)
-        if self.known is None and labels.size == 1 and not _tells(labels):
+        if self.known is None and labels.size == 1 and not _is_conventional(labels):
             self.meaning.setdefault(_plain(labels[0]), False)
             self.is_clear = False
             return None
@@ -170,7 +170,7 @@ class Labels:
         return positive if self.is_clear else None
 
     def require_mask(self, y: Any, name: str = "y") -> NDArray[np.bool_]:
-        """Which rows are positive; raises if they do not tell, or if the block ``name`` contradicts others."""
+        """Which rows are positive; raises if that is undecided, or if the block ``name`` contradicts others."""
         labels = as_labels(y)
         positive = positive_rows(labels, self.known)
         if (label := self._learn(distinct_labels(labels), labels, positive)) is not None:
@@ -219,7 +219,7 @@ class Labels:
 
 
 def run_with_classes(run: Callable[[Any], tuple[Labels, Value]], classes: Any) -> tuple[Value, NDArray[Any]]:
-    """The result of a job, and both classes; a second job where the first could not tell which is positive.
+    """The result of a job, and both classes; a second job where the first could not decide which is positive.
 
     ``run`` is a job, given both classes or None; it returns what it has learned of the labels with its result.
     """
@@ -244,7 +244,7 @@ def classes_among(labels: Iterable[Any]) -> NDArray[Any]:
     return find_classes(known)
 
 
-def _tells(labels: NDArray[Any]) -> bool:
+def _is_conventional(labels: NDArray[Any]) -> bool:
     return labels.dtype.kind in "biuf" and labels[0] in (-1, 0, 1)
 
 

@@ -66,17 +66,17 @@ def stack_rows(pieces: list[Any]) -> Any:
     return np.concatenate(pieces)
 
 
-def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, index: NDArray[np.intp]) -> Any:
     """Some rows of anything with rows: arrays, sparse matrices, pandas, polars, Arrow, lists."""
     if hasattr(X, "iloc"):
-        return X.iloc[rows]
+        return X.iloc[index]
     if is_sparse(X):
-        return X.tocsr()[rows]
+        return X.tocsr()[index]
     if isinstance(X, list | tuple):
-        return [X[row] for row in rows]
+        return [X[row] for row in index]
     if hasattr(X, "column_names"):  # Arrow, whose brackets are for columns
-        return X.take(rows)
-    return X[rows] if hasattr(X, "__getitem__") else np.asarray(X)[rows]
+        return X.take(index)
+    return X[index] if hasattr(X, "__getitem__") else np.asarray(X)[index]
 
 
 def as_matrix(X: Any) -> Any:

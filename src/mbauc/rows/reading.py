@@ -28,19 +28,19 @@ class PartReader:
     def visit_columns(self, item: Item, visit: Callable[[int, Columns], None]) -> None:
         """Call ``visit`` with the rows before a block, and its columns, if it has rows."""
         if isinstance(item, Block):
-            with _placed(self._number, item.first, self._schema):
+            with _locate(self._number, item.first, self._schema):
                 visit(item.first, (item.X, item.positive, item.weight, item.ids))
             return
-        with _placed(self._number, self._first, self._schema):
+        with _locate(self._number, self._first, self._schema):
             columns = check_columns((*item, None, None)[:4], self._schema, self._first)
             if columns[1].size:
                 visit(self._first, columns)
         self._first += columns[1].size
 
     def visit_block(self, item: Item, labels: Labels, visit: Callable[[Block], None]) -> None:
-        """Call ``visit`` with a block if its labels tell which rows are positive."""
+        """Call ``visit`` with a block if its labels show which rows are positive."""
         if isinstance(item, Block):
-            with _placed(self._number, item.first, self._schema):
+            with _locate(self._number, item.first, self._schema):
                 visit(item)
             return
 
@@ -65,14 +65,14 @@ def visit_columns(
 def visit_blocks(
     number: int, items: Iterable[Item], schema: Schema, labels: Labels, visit: Callable[[Block], None]
 ) -> None:
-    """Call ``visit`` with each block of a part whose labels tell which rows are positive."""
+    """Call ``visit`` with each block of a part whose labels show which rows are positive."""
     reader = PartReader(number, schema)
     for item in items:
         reader.visit_block(item, labels, visit)
 
 
 @contextmanager
-def _placed(number: int, first: int, schema: Schema) -> Iterator[None]:
+def _locate(number: int, first: int, schema: Schema) -> Iterator[None]:
     try:
         yield
     except PartError:
@@ -104,7 +104,7 @@ def read_blocks(source: Source) -> Generator[Block, None, None]:
 
 
 @contextmanager
-def rows_of_source(block: Block) -> Iterator[None]:
+def locate_in_source(block: Block) -> Iterator[None]:
     """Within this context an error about a row of a block becomes one about a row of the source."""
     try:
         yield

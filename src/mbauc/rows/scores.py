@@ -17,9 +17,9 @@ _BLOCK = 1 << 18
 
 
 def scores(
-    X: Any, W: NDArray[np.float64], rows: NDArray[np.intp] | None = None, n_threads: int = 1
+    X: Any, W: NDArray[np.float64], subset: NDArray[np.intp] | None = None, n_threads: int = 1
 ) -> NDArray[np.float64]:
-    """``W X[rows]'``: one row of scores for each weight vector, shape (k, number of rows).
+    """``W X[subset]'``: one row of scores for each weight vector, shape (k, number of rows).
 
     Memory beyond the result: a block of 2 MB per thread.
 
@@ -28,7 +28,7 @@ def scores(
     NonFiniteError
         If X has a NaN or an infinity in one of the rows.
     """
-    n = X.shape[0] if rows is None else rows.size
+    n = X.shape[0] if subset is None else subset.size
     result = np.empty((W.shape[0], n))
     if is_sparse(X):
         X = X.tocsr()
@@ -38,19 +38,19 @@ def scores(
 
     def score(start: int) -> None:
         part = slice(start, start + step)
-        block = X[part] if rows is None else X[rows[part]]
+        block = X[part] if subset is None else X[subset[part]]
         with np.errstate(over="ignore", invalid="ignore"):  # looked for below
             result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
 
     with single_threaded_blas() if n_threads > 1 else nullcontext():
         run_threads(score, range(0, n, step), n_threads)
     if not np.isfinite(result).all():
-        _raise_nonfinite(X, rows, int(np.flatnonzero(~np.isfinite(result).all(axis=0))[0]))
+        _raise_nonfinite(X, subset, int(np.flatnonzero(~np.isfinite(result).all(axis=0))[0]))
     return result
 
 
-def _raise_nonfinite(X: Any, rows: NDArray[np.intp] | None, place: int) -> None:
-    row = place if rows is None else int(rows[place])
+def _raise_nonfinite(X: Any, subset: NDArray[np.intp] | None, place: int) -> None:
+    row = place if subset is None else int(subset[place])
     values = X[[row]].toarray()[0] if is_sparse(X) else np.asarray(X[row])
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:

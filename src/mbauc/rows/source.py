@@ -45,47 +45,33 @@ class RawBlock(NamedTuple):
 
 
 class ScoredBlock(NamedTuple):
-    """Labels, scores and, if any, weights of some rows of a data set.
+    """Labels, scores and, if any, weights of some rows of a data set."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n,)
-        1 for positive rows, 0 for negative ones.
-    scores : ndarray of shape (n,)
-        x'w of each row.
-    weight : ndarray of shape (n,) or None
-        Row weights.
-    """
-
+    #: 1 for positive rows, 0 for negative ones, shape (n,)
     y: NDArray[np.int8]
+    #: x'w of each row, shape (n,)
     scores: NDArray[np.float64]
+    #: row weights, shape (n,)
     weight: NDArray[np.float64] | None = None
 
 
 class NumberedScores(NamedTuple):
-    """Scores of some rows of files without labels.
+    """Scores of some rows of files without labels."""
 
-    Attributes
-    ----------
-    numbers : ndarray of int64
-        Which rows they are, counted from 0 over all files: those that were left out count.
-    scores : ndarray of shape (n,)
-        x'w of each row.
-    columns : Arrow table or None
-        Columns of the files that are passed on.
-    """
-
+    #: which rows they are, counted from 0 over all files: those that were left out count, int64
     numbers: NDArray[np.int64]
+    #: x'w of each row, shape (n,)
     scores: NDArray[np.float64]
+    #: columns of the files that are passed on
     columns: Any = None
 
 
 class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
-    A source may also have a method ``fingerprint()``, which tells what its blocks depend on (see
-    :func:`fingerprint_of`), and a method ``scored(coef)``, if it has a faster way to scores than its blocks
-    (see :func:`score_blocks`).
+    A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
+    :func:`fingerprint_of`), and a method ``score_blocks(coef)``, if it has a faster way to scores than its
+    blocks (see :func:`score_blocks`).
 
     Attributes
     ----------
@@ -111,7 +97,7 @@ def unpack_block(block: Any, name: str) -> tuple[Any, Any, Any]:
 
 
 def about_rows(source: Source) -> int | None:
-    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if it does not tell."""
+    """How many rows a source has or may have (its ``n_rows`` or ``about_rows``); None if unknown."""
     for name in ("n_rows", "about_rows"):
         known = getattr(source, name, None)
         if known is not None:
@@ -125,26 +111,26 @@ def count_rows(source: Source) -> int:
 
 
 def fingerprint_of(source: Any) -> dict[str, object] | None:
-    """What the blocks of a source depend on, ready for JSON; None if it does not tell.
+    """What the blocks of a source depend on, ready for JSON; None if unknown.
 
-    Sources with a method ``fingerprint()`` tell: files by name, size and time of their last change, and all
+    Sources with a method ``fingerprint()`` describe: files by name, size and time of their last change, and all
     settings that decide the blocks. Two equal fingerprints mean the same blocks in the same order, unless
     somebody forges times. ``O(files)`` time: nothing is read.
 
     Examples
     --------
     >>> from mbauc.rows.source import fingerprint_of
-    >>> fingerprint_of([]) is None                                  # a list of blocks does not tell
+    >>> fingerprint_of([]) is None                                  # a list of blocks has none
     True
     """
-    tell = getattr(source, "fingerprint", None)
-    return tell() if callable(tell) else None
+    describe = getattr(source, "fingerprint", None)
+    return describe() if callable(describe) else None
 
 
 def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
     """Labels, scores x'w and weights of the rows of any source, block by block.
 
-    By the source's own method ``scored(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
+    By the source's own ``score_blocks(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
 
     Examples
     --------
@@ -153,7 +139,7 @@ def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock
     >>> [block.scores.tolist() for block in score_blocks(blocks, np.array([1.0, -0.5]))]
     [[0.0, 1.0]]
     """
-    score = getattr(source, "scored", None)
+    score = getattr(source, "score_blocks", None)
     if callable(score):
         yield from score(coef)
         return

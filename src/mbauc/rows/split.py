@@ -51,11 +51,11 @@ class RowSubset:
 
     def fingerprint(self) -> dict[str, object] | None:
         """What the blocks depend on: the source, and the split."""
-        told = fingerprint_of(self._source)
-        if told is None:
+        inner = fingerprint_of(self._source)
+        if inner is None:
             return None
         split = {"share": self._share, "held_out": self._held_out, "seed": self._seed}
-        return {"source": "RowSubset", "version": 1, "split": split, "of": told}
+        return {"source": "RowSubset", "version": 1, "split": split, "of": inner}
 
     def __iter__(self) -> Iterator[RawBlock]:
         """The blocks, each without the rows of the other side."""
@@ -67,7 +67,7 @@ class RowSubset:
             if rows.size:
                 yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])
 
-    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights of the rows, by the fastest way that the source has."""
         first = 0
         for y, s, weight in score_blocks(self._source, coef):

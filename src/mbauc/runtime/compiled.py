@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from numba import config, njit
 from numba.core import event
 
 from mbauc.errors import MbaucWarning
+from mbauc.runtime.warn import warn
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -57,18 +57,17 @@ def _enable_caching_elsewhere(loop: Any) -> None:
 @cache
 def _private_folder() -> Path | None:
     """A folder for compiled code that nobody else can write to, since it is run; None if there is none."""
-    folder = _made(Path(tempfile.gettempdir(), "mbauc-numba"))
+    folder = _make_private(Path(tempfile.gettempdir(), "mbauc-numba"))
     kept = "each process compiles it again" if folder is None else f"it is kept in {folder}"
-    warnings.warn(
+    warn(
         "compiled code can be kept neither beside the installation nor in the user's cache folder, since none "
         f"can be written to: {kept}. Set NUMBA_CACHE_DIR to a folder of your own to choose another place.",
         MbaucWarning,
-        stacklevel=5,
     )
     return folder
 
 
-def _made(start: Path) -> Path | None:
+def _make_private(start: Path) -> Path | None:
     """A folder with the user's number behind its name, theirs alone; None if it cannot be had."""
     if not hasattr(os, "getuid"):
         return None

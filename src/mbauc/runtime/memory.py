@@ -77,7 +77,7 @@ def available_memory() -> int | None:
 
 
 def own_memory() -> int:
-    """Bytes of memory that this process holds now and shares with no file; 0 where the system does not tell.
+    """Bytes of memory that this process holds now and shares with no file; 0 if unknown.
 
     Pages of mapped files are left out: the system takes them back when it needs them.
     """
@@ -103,7 +103,7 @@ def _machine() -> int | None:
 
 
 def _control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """What is left within each limit of the control groups, versions 2 and 1, from the innermost out."""
+    """Bytes that remain within each limit of the control groups, versions 2 and 1, from the innermost out."""
     try:
         lines = own.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -121,13 +121,13 @@ def _control_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc
         for folder in (inner, *inner.parents):
             if folder == base.parent:
                 break
-            found = _left(folder, limit, used)
+            found = _read_headroom(folder, limit, used)
             if found is not None:
                 left.append(found)
     return left
 
 
-def _left(folder: Path, limit: str, used: str) -> int | None:
+def _read_headroom(folder: Path, limit: str, used: str) -> int | None:
     """Limit less use of one control group; cached files that can be dropped do not count as used."""
     try:
         most = (folder / limit).read_text(encoding="ascii").strip()

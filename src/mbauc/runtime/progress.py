@@ -15,24 +15,19 @@ _DELAY = 2.0
 
 
 class Progress:
-    """Told how far something has come; this one keeps it to itself.
+    """Called with the number of units completed; this one shows nothing."""
 
-    Attributes
-    ----------
-    visible : bool
-        Whether anybody sees it.
-    """
-
+    #: whether it is shown
     visible = False
 
     def __call__(self, done: int) -> None:
-        """So many units have just been done."""
+        """Add ``done`` completed units."""
 
     def expect(self, total: int) -> None:
-        """So many units will have been done in the end, as far as is known now."""
+        """Expect ``total`` units in all, as far as is known now."""
 
     def note(self, text: str) -> None:
-        """A word on how things stand, such as ``"AUC ≈ 0.781"``; it replaces the one before."""
+        """Show a short status, such as ``"AUC ≈ 0.781"``, in place of the one before."""
 
 
 class _Bar(Progress):
@@ -57,7 +52,7 @@ class _Bar(Progress):
             self._bar.set_postfix_str(text, refresh=False)
 
 
-#: Progress that nobody looks at.
+#: Progress that is not shown.
 silent = Progress()
 
 
@@ -65,9 +60,9 @@ silent = Progress()
 def progress(
     total: int | None, what: str, *, unit: str = "row", show: bool = True, delay: float = _DELAY
 ) -> Iterator[Progress]:
-    """A bar for the duration of a block; call what it yields with the number of units just done.
+    """A bar for the duration of a block; call what it yields with the number of units completed.
 
-    Its ``note`` adds a word on how things stand. Without tqdm, without a terminal, or with ``show=False`` there
+    Its ``note`` shows a short status. Without tqdm, without a terminal, or with ``show=False`` there
     is no bar.
 
     Examples
@@ -92,15 +87,15 @@ def progress(
 
 
 @contextmanager
-def waiting(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[None]:
-    """Says what is being waited for, and for how long, where there are no steps to count: one solve, say.
+def show_wait(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[None]:
+    """Show what is being waited for, and for how long, where there are no steps to count: one solve, say.
 
     A line on the terminal, once some seconds have passed, which goes when the block ends. Without a terminal,
     or with ``show=False``, there is nothing.
 
     Examples
     --------
-    >>> with waiting("solving"):
+    >>> with show_wait("solving"):
     ...     pass
     """
     if not show or sys.stderr is None or not sys.stderr.isatty():
@@ -109,7 +104,7 @@ def waiting(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[
     done = threading.Event()
     started = time.monotonic()
 
-    def tell() -> None:
+    def write_time() -> None:
         shown = ""
         pause = delay
         while not done.wait(pause):
@@ -120,10 +115,10 @@ def waiting(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[
         sys.stderr.write(f"\r{' ' * len(shown)}\r" if shown else "")
         sys.stderr.flush()
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    writer = threading.Thread(target=write_time, daemon=True)
+    writer.start()
     try:
         yield
     finally:
         done.set()
-        teller.join()
+        writer.join()

@@ -69,7 +69,7 @@ class _QuietBlas:
             return max(limits, default=os.cpu_count() or 1)
 
     @contextmanager
-    def limited(self) -> Iterator[None]:
+    def limit(self) -> Iterator[None]:
         before = self.blas_threads()
         with self._lock:
             if self._users == 0:
@@ -86,12 +86,12 @@ class _QuietBlas:
 
 
 _quiet = _QuietBlas()
-single_threaded_blas = _quiet.limited
+single_threaded_blas = _quiet.limit
 
 
 @contextmanager
-def blas_on(n_threads: int) -> Iterator[None]:
-    """Within this block BLAS uses so many threads, in all threads of the process."""
+def limit_blas(n_threads: int) -> Iterator[None]:
+    """Within this block BLAS uses ``n_threads`` threads, in all threads of the process."""
     if n_threads == thread_count(None):
         yield
         return
@@ -108,7 +108,7 @@ def run_threads(
     """Results of ``task`` over ``items``, in order, on ``n_threads`` threads.
 
     The first error, an interruption included, stops what has not started and is raised here; ``stop`` is
-    called before, so that long tasks can be told to end.
+    called before, so that long tasks can be stopped.
     """
     if n_threads == 1:
         return [task(item) for item in items]

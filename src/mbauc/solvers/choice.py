@@ -21,30 +21,40 @@ _SPARSE_GRAM = 4.5e-10  # k² for a row of k entries
 _DENSE_GRAM = 2e-11  # d² for a row of d columns
 _MERGE = 5e-9  # d² for each block
 _TOUCH = 1e-9  # d², first use of the memory of Σ and its factors
-_FACTOR, _EIGEN = 6e-12, 2e-10  # d³, for one l2 and for several
-_COMPACT, _SPARSE_PRODUCT = 4e-9, 8e-10  # entries
+_FACTOR = 6e-12  # d³, for one l2
+_EIGEN = 2e-10  # d³, for several l2
+_COMPACT = 4e-9  # entries
+_SPARSE_PRODUCT = 8e-10  # entries
 _DENSE_PRODUCT = 1.5e-9  # numbers
-#: Products for the first penalty, for each further l2 and for each l1 > 0.
-_FIRST, _FURTHER, _LASSO = 12, 6, 60
+#: Products for the first penalty.
+_FIRST_PRODUCTS = 12
+#: Products for each further l2.
+_FURTHER_PRODUCTS = 6
+#: Products for each l1 > 0.
+_LASSO_PRODUCTS = 60
 #: Sigma, a copy and its factors; as multiples of 8 d² bytes.
 _GRAM_COPIES = 3
-#: Up to so many columns one pass that forms Σ beats a dozen that multiply by it (docs/clusters.md).
+#: Up to this many columns one pass that forms Σ beats a dozen that multiply by it (docs/clusters.md).
 _GRAM_COLUMNS = 2048
 #: d×d matrices that the driver holds while it merges and solves.
 _DRIVER_COPIES = 4
-#: Columns up to which moments that are wanted for later are formed, if that takes less than so many seconds.
-_SMALL, _PATIENCE = 2_048, 20.0
-#: Moments have other uses too, so products must be this much faster, and there must be something to gain.
-_WORTH, _WORTH_SECONDS = 2.0, 0.5
+#: Columns up to which moments that are wanted for later are formed …
+_SMALL = 2_048
+#: … if that takes fewer seconds than this.
+_PATIENCE = 20.0
+#: Moments have other uses too, so products must be this much faster …
+_WORTH = 2.0
+#: … and save at least this many seconds.
+_WORTH_SECONDS = 0.5
 
 
 def gram_bytes(columns: int) -> float:
-    """Memory to form and solve with Σ of so many columns."""
+    """Bytes to form and solve with Σ of ``columns`` columns."""
     return _GRAM_COPIES * 8.0 * columns**2
 
 
 def require_gram_room(columns: int, memory: float) -> None:
-    """Raise if Σ of so many columns was asked for and does not fit."""
+    """Raise if Σ was asked for and does not fit."""
     if gram_bytes(columns) > memory:
         raise ValueError(
             Advice("{solver} needs Σ of ", solver="gram")
@@ -74,30 +84,22 @@ class SolverChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Workload:
-    """What a fit is going to cost depends on this.
+    """What a fit is going to cost depends on this."""
 
-    Attributes
-    ----------
-    rows, columns : int
-        Shape of the data.
-    entries, squares : float
-        Stored values, and the sum over the rows of their squared numbers.
-    sparse : bool
-        Whether only values other than zero are stored.
-    blocks : float
-        Blocks that the rows come in; the moments of each are added to those of the others.
-    """
-
+    #: shape of the data
     rows: int
     columns: int
+    #: stored values, and the sum over the rows of their squared numbers
     entries: float
     squares: float
+    #: whether only values other than zero are stored
     sparse: bool
+    #: blocks that the rows come in; their moments are added up
     blocks: float = 1.0
 
     @classmethod
-    def of(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
-        """Of the rows of a matrix, or of so many like them, in blocks of its size if that is said."""
+    def from_matrix(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
+        """Workload of a matrix, or of ``n_rows`` rows like its own, which may come in blocks of its size."""
         n, d = X.shape
         wanted = n if n_rows is None else n_rows
         blocks = max(wanted / max(n, 1), 1.0) if in_blocks else 1.0
@@ -117,7 +119,7 @@ class Workload:
         return gram_bytes(self.columns)
 
     def gram_seconds(self, n_l2: int, n_fits: int, given: bool = True) -> float:
-        """Time to form Σ and to solve for so many l2, given or to be chosen, so many times."""
+        """Time to form Σ and to solve for ``n_l2`` values, given or to be chosen, in ``n_fits`` fits."""
         form = self.squares * (_SPARSE_GRAM if self.sparse else _DENSE_GRAM)
         form += (self.blocks - 1) * self.columns**2 * _MERGE
         cubic = _FACTOR if n_l2 == 1 and (given or self.columns > ALL_EIGENVALUES) else _EIGEN
@@ -125,7 +127,7 @@ class Workload:
 
     def product_seconds(self, n_l1: int, n_l2: int, n_fits: int) -> float:
         """Time to solve from products."""
-        products = n_fits * (_FIRST + _FURTHER * (n_l2 - 1) + _LASSO * n_l1 * n_l2)
+        products = n_fits * (_FIRST_PRODUCTS + _FURTHER_PRODUCTS * (n_l2 - 1) + _LASSO_PRODUCTS * n_l1 * n_l2)
         each = _SPARSE_PRODUCT if self.sparse else _DENSE_PRODUCT
         return self.entries * (products * each + (n_fits * _COMPACT if self.sparse else 0.0))
 
@@ -195,7 +197,7 @@ def choose_for_rows(
         return choose_cluster_solver(demand.solver, d, rows.parts.largest_result, n_folds, demand.repeats)
     return choose_solver(
         demand.solver,
-        Workload.of(seen.X, seen.n_rows, in_blocks=seen.in_blocks),
+        Workload.from_matrix(seen.X, seen.n_rows, in_blocks=seen.in_blocks),
         memory,
         n_l1=demand.n_l1,
         n_l2=demand.n_l2,
@@ -269,7 +271,7 @@ def choose_solver(
 def choose_cluster_solver(
     solver: Solver, n_features: int, largest_result: float, n_folds: int = 1, repeats: int = 1
 ) -> SolverChoice:
-    """The solver asked for, if there is room for it, or the one for so many columns.
+    """The solver asked for, if there is room for it, or the faster one for ``n_features`` columns.
 
     Parameters
     ----------

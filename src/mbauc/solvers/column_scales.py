@@ -15,8 +15,10 @@ Array = NDArray[np.float64]
 Scaling = bool | Literal["auto"] | Array
 
 #: Rare levels of a category explain variances that differ by as much as there are rows. Beyond this multiple of
-#: that, or beyond what double precision can hold side by side, columns are in different units.
-_UNITS_DIFFER, _PRECISION = 1e3, 1e10
+#: that, columns are in different units …
+_UNITS_DIFFER = 1e3
+#: … and so they are beyond this ratio, which double precision cannot hold side by side.
+_PRECISION = 1e10
 #: Columns of zeros and ones have E[x²] = E[x], up to rounding.
 _ZERO_ONE = 1e-9
 

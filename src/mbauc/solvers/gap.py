@@ -11,8 +11,10 @@ from mbauc.solvers.penalty import Penalty
 
 Array = NDArray[np.float64]
 
-#: Lanczos steps spent on the curvature among unpenalised features, and seed of their first vector.
-_CURVATURE_STEPS, _CURVATURE_SEED = 12, 0
+#: Lanczos steps spent on the curvature among unpenalised features.
+_CURVATURE_STEPS = 12
+#: Seed of their first vector.
+_CURVATURE_SEED = 0
 #: Eigenvalues of the scaled Σ below this count as zero.
 _SINGULAR = 1e-12
 #: Newton steps on the length of the dual point.

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 L2_MULTIPLES = np.logspace(-6, 4, 81)
 #: Eigenvalues below this share of the largest are rounding errors.
 _ROUNDING = 1e-13
-#: What rows tell of rows that are left out is not to be relied on where weights use up more of them than this.
+#: Leave-one-out is not to be relied on where degrees of freedom are more than this share of the rows.
 _MOST_USED = 0.4
 #: How many of them are above the mean eigenvalue itself.
 _ABOVE_MEAN = 32
@@ -28,20 +28,13 @@ _NO_VARIANCE = 1e-15
 
 
 class Solved(NamedTuple):
-    """What is known of the ridge solutions w for some values of l2; ndarrays of one shape.
+    """What is known of the ridge solutions w for some values of l2; ndarrays of one shape."""
 
-    Attributes
-    ----------
-    gain : ndarray
-        w'μ.
-    size : ndarray
-        Σ fⱼ wⱼ².
-    risk : ndarray
-        Pairwise squared risk 1 - 2w'μ + w'Σw on the pairs that w was fitted to.
-    """
-
+    #: w'μ
     gain: Array
+    #: Σ fⱼ wⱼ²
     size: Array
+    #: pairwise squared risk 1 - 2w'μ + w'Σw on the pairs that w was fitted to
     risk: Array
 
 
@@ -67,7 +60,7 @@ class Spectrum:
     free: int = 0
     gain: float = 0.0
 
-    def solved(self, l2: Array) -> Solved:
+    def evaluate(self, l2: Array) -> Solved:
         """Gain, size and risk of the ridge solution for each l2."""
         inverse = 1.0 / (self.nodes + l2[:, None])
         terms = self.energy * inverse
@@ -80,7 +73,7 @@ class Spectrum:
         return np.asarray(self.free + (self.multiplicity * self.nodes / (self.nodes + l2[:, None])).sum(axis=1))
 
 
-def rows_of_pairs(sizes: tuple[float, float]) -> float:
+def effective_rows(sizes: tuple[float, float]) -> float:
     """Rows that pairs count for, 3 n₊n₋/(n₊ + n₋): degrees of freedom matter if they are not few beside it."""
     return 3 * sizes[0] * sizes[1] / (sizes[0] + sizes[1])
 
@@ -121,7 +114,7 @@ def expected_separation(solved: Solved, degrees: Array, l2: Array, sizes: tuple[
     >>> spectrum = Spectrum(np.ones(4), np.ones(4), np.full(4, 0.1))
     >>> l2 = np.array([0.01, 1.0])
     >>> many, few = ((n, n) for n in (10_000.0, 20.0))
-    >>> solved, degrees = spectrum.solved(l2), spectrum.degrees_of_freedom(l2)
+    >>> solved, degrees = spectrum.evaluate(l2), spectrum.degrees_of_freedom(l2)
     >>> found = [expected_separation(solved, degrees, l2, sizes) for sizes in (many, few)]
     >>> bool((found[0] > found[1]).all())
     True
@@ -165,7 +158,7 @@ def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
         return 1.0
     smallest = float(spectrum.nodes[spectrum.nodes > _ROUNDING * spectrum.nodes.max()].min())
     l2 = l2_grid(mean, smallest)
-    found = expected_separation(spectrum.solved(l2), spectrum.degrees_of_freedom(l2), l2, sizes)
+    found = expected_separation(spectrum.evaluate(l2), spectrum.degrees_of_freedom(l2), l2, sizes)
     return float(l2[best_place(expected_loss(found))])
 
 

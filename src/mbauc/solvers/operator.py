@@ -28,7 +28,7 @@ class SymmetricOperator(Protocol):
         """Σ v, a new array."""
 
     def leading_block(self) -> Array:
-        """About Σ among the first so many columns, to precondition with; none if there is nothing to gain."""
+        """An estimate of Σ among the first columns, to precondition with; empty if there is nothing to gain."""
 
 
 class MatrixOperator:

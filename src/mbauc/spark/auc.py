@@ -29,7 +29,7 @@ def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str |
     weight : str, optional
         Column of row weights. A pair has the product of the weights of its rows.
     """
-    return _ranked(frame, score, label, weight).auc
+    return _rank(frame, score, label, weight).auc
 
 
 def roc_auc_interval(
@@ -50,14 +50,14 @@ def roc_auc_interval(
     frame, score, label
         As for :func:`roc_auc`.
     weight : str, optional
-        Column that tells how many equal rows each row stands for.
+        Column with the number of equal rows that each row stands for.
     confidence, scale
         As for :func:`mbauc.metrics.roc_auc_interval`.
     """
-    return _ranked(frame, score, label, weight).interval(confidence, scale)
+    return _rank(frame, score, label, weight).interval(confidence, scale)
 
 
-def _ranked(frame: Any, score: Column | str, label: str, weight: str | None) -> RankSums:
+def _rank(frame: Any, score: Column | str, label: str, weight: str | None) -> RankSums:
     if is_frame(frame) and not isinstance(score, str):
         frame, score = frame.withColumn(_SCORE, score), _SCORE
     rows = cluster_rows(frame, [score], label, weight)

@@ -129,7 +129,7 @@ class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):  # type: ignore[
     """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels
-    alone), and the folds are those of a fit on one machine to the rows in the same order, with the same
+    alone), and the folds are as in a fit on one machine to the rows in the same order, with the same
     ``random_state``. With ``scoring="roc_auc"`` held-out rows are scored in one more pass, counted in bins:
     exact up to several thousand distinct scores a fold, and the middle of a narrow bracket beyond.
     ``scoring="binormal_auc"`` needs no second pass.

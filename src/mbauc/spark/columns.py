@@ -13,25 +13,19 @@ from scipy import sparse as sp
 
 from mbauc.rows.block import Columns as BlockColumns
 
-#: Batches are put together up to so many rows, or bytes.
-_BLOCK_ROWS, _BLOCK_BYTES = 1 << 17, 1 << 26
+#: Batches are joined up to this many rows …
+_BLOCK_ROWS = 1 << 17
+#: … or this many bytes.
+_BLOCK_BYTES = 1 << 26
 #: What a vector's first field says of it.
 _DENSE = 1
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of Arrow batches hold what; they come in the order of ``names``.
+    """Which columns of Arrow batches hold what; they come in the order of ``names``."""
 
-    Attributes
-    ----------
-    features : tuple of str
-        Columns of numbers, or one column of vectors or arrays.
-    n_features : int
-    label : str or None
-    weight, id : str or None
-    """
-
+    #: columns of numbers, or one column of vectors or arrays
     features: tuple[str, ...]
     n_features: int
     label: str | None = None

@@ -10,7 +10,7 @@ from pyspark.sql import types as T
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.schema import Schema
 from mbauc.spark.columns import Columns
-from mbauc.spark.parts import SparkParts, column_named
+from mbauc.spark.parts import SparkParts, exact_column
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _NUMBERS = (*_WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
@@ -44,15 +44,19 @@ def cluster_rows(
             "a streaming DataFrame has no end; fit to what has been stored, or call "
             "mbauc.MBAClassifier.partial_fit from foreachBatch."
         )
-    columns = checked_columns(frame, features, label, weight, id)
+    columns = resolve_columns(frame, features, label, weight, id)
     names = tuple(columns.features) if isinstance(features, list | tuple) else None
     schema = Schema(columns.n_features, names)
     return PartedRows(
-        SparkParts.of(frame, columns), schema, classes, weighted=weight is not None, with_ids=id is not None
+        SparkParts.from_frame(frame, columns),
+        schema,
+        classes,
+        weighted=weight is not None,
+        with_ids=id is not None,
     )
 
 
-def checked_columns(
+def resolve_columns(
     frame: DataFrame,
     features: Any,
     label: Any = None,
@@ -63,12 +67,7 @@ def checked_columns(
 ) -> Columns:
     """The columns that a caller named, or an error that names what is wrong with one.
 
-    Parameters
-    ----------
-    frame, features, label, weight, id
-        As for :meth:`mbauc.spark.MBAClassifier.fit`.
-    n_features : int, optional
-        How many features there must be; saves a look at a row where the schema does not tell.
+    ``n_features``, if given, saves reading a row where the schema does not say how many features there are.
     """
     for argument, name in (("label", label), ("weight", weight), ("id", id)):
         if name is not None:
@@ -109,7 +108,7 @@ def _require(frame: DataFrame, name: Any, argument: str, kinds: Any = None, expe
             f"{argument} names the column {name!r}, which is not there; there are {shown or 'none'}."
         )
     exact = frame.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
-    same = [field for field in fields if _spelt(field.name, exact) == _spelt(name, exact)]
+    same = [field for field in fields if _normalise(field.name, exact) == _normalise(name, exact)]
     if len(same) > 1:
         raise ValueError(
             f"{argument} names the column {name!r}, but {len(same)} columns are called so; rename or drop the "
@@ -122,7 +121,7 @@ def _require(frame: DataFrame, name: Any, argument: str, kinds: Any = None, expe
     return same[0]
 
 
-def _spelt(name: str, exact: bool) -> str:
+def _normalise(name: str, exact: bool) -> str:
     return name if exact else name.lower()
 
 
@@ -140,7 +139,7 @@ def _size(frame: DataFrame, name: str, known: int | None) -> int:
     said = field.metadata.get("ml_attr", {}).get("num_attrs") or known
     if said:
         return int(said)
-    first = frame.select(column_named(name)).where(column_named(name).isNotNull()).head()
+    first = frame.select(exact_column(name)).where(exact_column(name).isNotNull()).head()
     if first is None:
         raise ValueError(
             f"there are no rows with {name!r}, so it is not known how many features there are; at least one "

@@ -41,9 +41,11 @@ def _or_word(word: str, convert: Convert) -> Convert:
     return converted
 
 
-_FLOAT, _INT, _TEXT = TypeConverters.toFloat, TypeConverters.toInt, TypeConverters.toString
+_FLOAT = TypeConverters.toFloat
+_INT = TypeConverters.toInt
+_TEXT = TypeConverters.toString
 
-#: What a fit is told. Defaults are those of the classifier, but for the seed.
+#: Settings of a fit. Defaults are the classifier's, but for the seed.
 SETTINGS = (
     Setting("l1", "l1", _FLOAT, "penalty on the absolute weights (>= 0)"),
     Setting("l2", "l2", _or_word("auto", _FLOAT), "penalty on the squared weights (>= 0), or 'auto'"),

@@ -17,7 +17,7 @@ from pyspark.storagelevel import StorageLevel
 from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task
 from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
-from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, merging, ranking, unpickled
+from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, make_merger, make_ranker, unpickle
 
 #: A cell of a Spark row has at most 2³¹ bytes.
 _CELL = 1.8e9
@@ -50,17 +50,17 @@ class SparkParts:
         self, frame: DataFrame, items: Items, labels: SparkParts | None = None, *, still: bool = False
     ) -> None:
         self._frame, self._items, self._labels, self._still = frame, items, labels, still
-        self._persisted, self._accepted = False, _accepted(frame)
-        self.largest_result = min(_CELL, _SHARE * self._accepted)
+        self._persisted, self._result_limit = False, _result_limit(frame)
+        self.largest_result = min(_CELL, _SHARE * self._result_limit)
         #: How many results the first job had, and the size of the largest.
         self._results: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, frame: DataFrame, columns: Columns) -> SparkParts:
+    def from_frame(cls, frame: DataFrame, columns: Columns) -> SparkParts:
         """Blocks of the rows of a DataFrame."""
         # mapInArrow trips over dots and backticks
-        sources = {name: column_named(name) for name in columns.names}
-        if _of_one_kind(frame, columns.features):
+        sources = {name: exact_column(name) for name in columns.names}
+        if _share_dtype(frame, columns.features):
             # one array a row goes to Python faster than as many numbers
             together = F.array(*[sources[name] for name in columns.features])
             columns = columns.in_one_array()
@@ -73,34 +73,34 @@ class SparkParts:
 
     def reduce(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree."""
-        results = self._mapped(task)
+        results = self._run(task)
         if self._results is not None:
-            return self._together(results, merge)
+            return self._merge(results, merge)
         # only now is it known how many parts an adaptive plan has: their results wait where they are
-        with _held(results) as waiting:
+        with _hold_frame(results) as waiting:
             error = F.when(F.col("failed"), F.col("payload")).alias("error")
             found = waiting.select("part", "failed", F.length("payload").alias("size"), error).collect()
             _raise_first([row.error for row in sorted(found, key=_part) if row.failed])
             if not found:
                 raise ValueError("there are no rows; at least one row of each class is needed.")
             self._results = len(found), max(row.size for row in found)
-            return self._together(waiting, merge)
+            return self._merge(waiting, merge)
 
-    def _together(self, results: DataFrame, merge: Merge) -> Any:
+    def _merge(self, results: DataFrame, merge: Merge) -> Any:
         left, size = self._results or (0, 0)
-        while left > 1 and (left > _AT_THE_DRIVER or left * size > _SHARE * self._accepted):
+        while left > 1 and (left > _AT_THE_DRIVER or left * size > _SHARE * self._result_limit):
             left = -(-left // FAN_IN)
             groups = results.withColumn("group", F.floor(F.col("part") / FAN_IN)).repartition(left, "group")
-            results = groups.groupBy("group").applyInArrow(merging(merge), RESULT)
-        return reduce(merge, _collected(results))
+            results = groups.groupBy("group").applyInArrow(make_merger(merge), RESULT)
+        return reduce(merge, _collect(results))
 
     def collect(self, task: Task) -> list[Any]:
         """The results of all parts, in their order."""
-        return _collected(self._mapped(task))
+        return _collect(self._run(task))
 
     def persist(self, task: Task) -> SparkParts:
         """Parts of what a task makes of each part, held by the executors, on disk if memory is short."""
-        return SparkParts(self._mapped(task, each=True), unpickled)._hold()
+        return SparkParts(self._run(task, each=True), unpickle)._hold()
 
     def fix_order(self) -> SparkParts:
         """The same parts, cached: a shuffle, or columns left out, would put rows into other places."""
@@ -118,10 +118,10 @@ class SparkParts:
 
     def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
         """Sort the scores of all parts into ranges, and sum up each where it lies."""
-        with _held(self._frame.mapInArrow(Scoring(task, self._items), SCORES)) as scores:
+        with _hold_frame(self._frame.mapInArrow(Scoring(task, self._items), SCORES)) as scores:
             failed = scores.where("failed is not null").limit(1).collect()
             _raise_first([row.failed for row in failed])
-            sums = _collected(scores.repartitionByRange("score").mapInArrow(ranking(summarise), RESULT))
+            sums = _collect(scores.repartitionByRange("score").mapInArrow(make_ranker(summarise), RESULT))
         return sum(sums[1:], sums[0])
 
     def preview(self) -> None:
@@ -133,15 +133,15 @@ class SparkParts:
         if self._persisted:
             self._frame.unpersist()
 
-    def _mapped(self, task: Task, each: bool = False) -> DataFrame:
+    def _run(self, task: Task, each: bool = False) -> DataFrame:
         return self._frame.mapInArrow(Running(task, self._items, each), RESULT)
 
     def _hold(self) -> SparkParts:
-        self._frame, self._persisted = _of_our_own(self._frame).persist(StorageLevel.MEMORY_AND_DISK), True
+        self._frame, self._persisted = _detach(self._frame).persist(StorageLevel.MEMORY_AND_DISK), True
         return self
 
 
-def _of_one_kind(frame: DataFrame, names: tuple[str, ...]) -> bool:
+def _share_dtype(frame: DataFrame, names: tuple[str, ...]) -> bool:
     """Whether several columns hold floating-point numbers of one size."""
     kinds = {name: field.dataType for name, field in zip(frame.columns, frame.schema.fields, strict=True)}
     found = {kinds.get(name) for name in names}
@@ -149,21 +149,21 @@ def _of_one_kind(frame: DataFrame, names: tuple[str, ...]) -> bool:
 
 
 @contextmanager
-def _held(frame: DataFrame) -> Iterator[DataFrame]:
-    held = _of_our_own(frame).persist(StorageLevel.MEMORY_AND_DISK)
+def _hold_frame(frame: DataFrame) -> Iterator[DataFrame]:
+    held = _detach(frame).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         yield held
     finally:
         held.unpersist()
 
 
-def _of_our_own(frame: DataFrame) -> DataFrame:
+def _detach(frame: DataFrame) -> DataFrame:
     """The same rows as a plan that nobody else can have cached, so that letting it go takes nothing away."""
     token = F.lit(uuid4().hex)
     return frame.where(token == token)
 
 
-def _collected(results: DataFrame) -> list[Any]:
+def _collect(results: DataFrame) -> list[Any]:
     """The results of all parts at the driver, in the order of the parts."""
     try:
         rows = sorted(results.collect(), key=_part)
@@ -188,13 +188,13 @@ def _raise_first(errors: list[Any]) -> None:
         raise pickle.loads(errors[0])
 
 
-def _accepted(frame: DataFrame) -> float:
+def _result_limit(frame: DataFrame) -> float:
     """Bytes that the driver accepts from a job."""
     said = frame.sparkSession.conf.get(_LIMIT, "1g")
     size = int(said) if said.isdigit() else parse_memory(said, _LIMIT)
     return float(size) if size else float("inf")
 
 
-def column_named(name: str) -> Any:
+def exact_column(name: str) -> Any:
     """A column by its very name, dots and all."""
     return F.col("`" + name.replace("`", "``") + "`")

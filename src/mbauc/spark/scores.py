@@ -14,19 +14,19 @@ from pyspark.sql import types as T
 from mbauc.errors import NonFiniteError, PartError
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.columns import Columns
-from mbauc.spark.frame import checked_columns, is_vector
-from mbauc.spark.parts import column_named
+from mbauc.spark.frame import is_vector, resolve_columns
+from mbauc.spark.parts import exact_column
 
 
 def score_column(frame: DataFrame, features: Any, scorer: LinearScorer) -> Column:
     """Scores of rows whose features are columns of numbers, or one column of vectors or arrays."""
-    columns = checked_columns(frame, features, n_features=scorer.n_features)
+    columns = resolve_columns(frame, features, n_features=scorer.n_features)
     first, kind = columns.features[0], frame.schema[columns.features[0]].dataType
     apart = not (is_vector(kind) or isinstance(kind, T.ArrayType))
     if apart:
-        given = F.struct(*[column_named(name).alias(f"c{k}") for k, name in enumerate(columns.features)])
+        given = F.struct(*[exact_column(name).alias(f"c{k}") for k, name in enumerate(columns.features)])
     else:
-        given = F.unwrap_udt(column_named(first)) if is_vector(kind) else column_named(first)
+        given = F.unwrap_udt(exact_column(first)) if is_vector(kind) else exact_column(first)
 
     return F.arrow_udf(_batch_scorer(columns, scorer, apart), "double")(given)
 

@@ -50,15 +50,15 @@ class Running:
             yield _row(number, one)
 
 
-def merging(merge: Merge) -> Callable[[tuple[Any, ...], pa.Table], pa.Table]:
+def make_merger(merge: Merge) -> Callable[[tuple[Any, ...], pa.Table], pa.Table]:
     """Merges the results of neighbouring parts; a plain function, because Spark looks at its signature."""
 
     def merged(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
         number, rows = key[0].as_py(), table.sort_by("part")
         for failed, payload in zip(rows["failed"], rows["payload"], strict=True):
             if failed.as_py():
-                return pa.Table.from_batches([_row(number, opened(payload), failed=True)])
-        return pa.Table.from_batches([_row(number, reduce(merge, map(opened, rows["payload"])))])
+                return pa.Table.from_batches([_row(number, open_payload(payload), failed=True)])
+        return pa.Table.from_batches([_row(number, reduce(merge, map(open_payload, rows["payload"])))])
 
     merged.__annotations__ = {"key": tuple[pa.Scalar, ...], "table": pa.Table, "return": pa.Table}
     return merged
@@ -85,7 +85,7 @@ class Scoring:
         )
 
 
-def ranking(
+def make_ranker(
     summarise: Callable[[Any], Any],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Sums up a range of scores."""
@@ -100,17 +100,17 @@ def ranking(
     return rank
 
 
-def unpickled(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
+def unpickle(batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
     """Items that a task kept; its error is raised again."""
     for batch in batches:
         for failed, payload in zip(batch["failed"], batch["payload"], strict=True):
-            found = opened(payload)
+            found = open_payload(payload)
             if failed.as_py():
                 raise found
             yield found
 
 
-def opened(payload: Any) -> Any:
+def open_payload(payload: Any) -> Any:
     """A result or an error, from the scalar that it was sent as."""
     return pickle.loads(payload.as_buffer())
 

@@ -99,17 +99,18 @@ class Arrays:
                 raise ValueError(f"it has the array {abbreviate(name)}, which this mbauc does not know")
             types = kind.dtype if isinstance(kind.dtype, tuple) else (kind.dtype,)
             if dtype not in types and not (types == ("U",) and re.fullmatch("<U[0-9]+", dtype)):
-                told = " or ".join(types)
+                types_text = " or ".join(types)
                 raise ValueError(
-                    f"the array {abbreviate(name)} must be of type {told}, got {abbreviate(dtype)}"
+                    f"the array {abbreviate(name)} must be of type {types_text}, got {abbreviate(dtype)}"
                 )
             fits = len(shape) == len(kind.shape) and all(
                 _bound(size, n, known, allowed) for size, n in zip(kind.shape, shape, strict=True)
             )
             if not fits:
-                told = ", ".join(str(_told(size, known, allowed)) for size in kind.shape)
+                needed = ", ".join(str(_describe_size(size, known, allowed)) for size in kind.shape)
                 raise ValueError(
-                    f"the array {abbreviate(name)} must have the shape ({told}), got {abbreviate(tuple(shape))}"
+                    f"the array {abbreviate(name)} must have the shape ({needed}), "
+                    f"got {abbreviate(tuple(shape))}"
                 )
         return known
 
@@ -136,7 +137,7 @@ def _bound(size: int | str, n: int, known: dict[str, int], allowed: Mapping[str,
     return own == known[name]
 
 
-def _told(size: int | str, known: dict[str, int], allowed: Mapping[str, Size]) -> int | str:
+def _describe_size(size: int | str, known: dict[str, int], allowed: Mapping[str, Size]) -> int | str:
     name, _, more = str(size).partition("+")
     number = size if isinstance(size, int) else known.get(name, allowed.get(name))
     return number + int(more or 0) if isinstance(number, int) else size

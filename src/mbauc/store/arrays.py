@@ -159,12 +159,12 @@ def decode_memory(memory: memoryview, start: int) -> Body:
 
 
 def _parse(text: bytes, start: int, length: int) -> Body:
-    told = read_json(text)
-    _DESCRIPTION.check(told, "the description")
-    declared = [(entry["name"], entry["dtype"], tuple(entry["shape"])) for entry in told["arrays"]]
+    described = read_json(text)
+    _DESCRIPTION.check(described, "the description")
+    declared = [(entry["name"], entry["dtype"], tuple(entry["shape"])) for entry in described["arrays"]]
     if len({name for name, *_ in declared}) < len(declared):
         raise ValueError("two arrays of one name")
-    body = _lay_out(told["kind"], told["about"], declared, start, len(text))
+    body = _lay_out(described["kind"], described["about"], declared, start, len(text))
     if body.end != start + length:
         raise ValueError(f"arrays that end at byte {body.end - start:,} of {length:,}")
     return body

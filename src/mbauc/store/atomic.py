@@ -41,7 +41,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.exists() and not target.is_file():
         raise OSError(f"cannot write {target}: it is not a regular file.")
     _remove_parts_once(target.parent)
-    with naming(target):
+    with name_file(target):
         # names are noted before the files are there: a signal between the two leaves nothing behind
         names: list[Path] = []
         try:
@@ -87,7 +87,7 @@ _remove_parts_once = cache(remove_parts)
 
 
 @contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+def name_file(path: str | os.PathLike[str]) -> Iterator[None]:
     """Errors of the system that name no file, such as a full disk while writing, name this one."""
     try:
         yield

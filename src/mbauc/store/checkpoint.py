@@ -27,8 +27,10 @@ from mbauc.store.lock import FolderLock
 
 STATE = FileKind("state of a checkpoint", CheckpointError, "Delete that file, or choose another folder")
 _IDENTITY = "identity"
-#: What is told about the arrays of a state, and the arrays of one that has none.
-_ABOUT, _NOTHING = Record({"identity": Json(), "name": Text()}), Arrays({})
+#: Schema of the description of a state.
+_ABOUT = Record({"identity": Json(), "name": Text()})
+#: Schema of a state without arrays.
+_NOTHING = Arrays({})
 #: State of what the first run has decided for all later ones, such as the number of threads: no progress yet.
 DECISIONS = "decisions"
 #: How a system says that a place is not to be written to.
@@ -38,7 +40,7 @@ _RARE = 20
 
 
 class Pace:
-    """When to save: every so many seconds, and less often where saving is slow."""
+    """When to save: every ``interval`` seconds, and less often where saving is slow."""
 
     def __init__(self, interval: float) -> None:
         self._interval = check_number("interval", interval, low=0.0)
@@ -233,16 +235,16 @@ class Checkpoint:
 def interruptible(checkpoint: Checkpoint | None) -> Iterator[None]:
     """Ctrl-C saves the next state that is offered, and raises a KeyboardInterrupt that says how to resume.
 
-    States are views into memory that goes on being used, so that only at an offer are they whole: it is waited
-    for, which takes a sweep over the rows at most. A second Ctrl-C stops at once; the latest save stays. Before
-    anything has been offered the first stops at once as well.
+    States are views into memory that is still in use, and are whole only when they are offered. So the next
+    offer is awaited, which takes a sweep over the rows at most. A second Ctrl-C stops at once; the latest save
+    stays. Before anything has been offered the first stops at once as well.
 
     Without a checkpoint, and in threads other than the main one, nothing is different from usual.
     """
     if checkpoint is None:
         yield
         return
-    with checkpoint.interruption.deferred(checkpoint.explain_interruption):
+    with checkpoint.interruption.defer(checkpoint.explain_interruption):
         yield
 
 

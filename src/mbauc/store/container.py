@@ -74,7 +74,7 @@ def read(
         raise kind.reject(name, f"is {what}")
     with open(name, "rb") as stream:
         file = StableFile(stream, name, kind)
-    length = _checked_length(file, kind)
+    length = _check_length(file, kind)
     try:
         body = read_body(file, kind, HEAD.size, length)
         return body.about, body.read(file, select(body.about, body.declared))
@@ -92,7 +92,7 @@ def read_body(file: StableFile, kind: FileKind, start: int, length: int) -> Body
     return body
 
 
-def _checked_length(file: StableFile, kind: FileKind) -> int:
+def _check_length(file: StableFile, kind: FileKind) -> int:
     """Length of the body, once mark, length, checksum and version are as they should be."""
     head = bytes(file.read(0, min(HEAD.size, file.size)))
     if head[: len(MARK)] != MARK:

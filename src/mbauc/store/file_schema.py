@@ -1,4 +1,4 @@
-"""Schemas of JSON values; those of arrays are in ``array_schema``.
+"""Schemas of JSON values; schemas of arrays are in ``array_schema``.
 
 A value that does not fit is a ValueError that says where it stands, what was expected and what came, never
 longer than a few lines.
@@ -137,7 +137,7 @@ class Either(Schema):
 
 @dataclass(frozen=True)
 class ListOf(Schema):
-    """A list of so many items of a schema."""
+    """A list of items of a schema, within limits of its length."""
 
     item: Schema
     least: int = 0

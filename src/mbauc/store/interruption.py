@@ -29,7 +29,7 @@ class Interruption:
             raise KeyboardInterrupt
 
     @contextmanager
-    def deferred(self, explain: Callable[[], str]) -> Iterator[None]:
+    def defer(self, explain: Callable[[], str]) -> Iterator[None]:
         """Within this block the first Ctrl-C is noted, the second one stops at once.
 
         Before anything is expected the first one stops at once as well. What is raised in the end says what

@@ -114,10 +114,10 @@ class Journal:
         for number, extent in enumerate(self.extents, start=1):
             verified = self.verify(extent)
             if verified is None:
-                raise self._damaged(number)
+                raise self._reject_damage(number)
             bodies.append(verified[0])
         if self.about is None or not self._ends_torn():
-            raise self._damaged(len(bodies) + 1)
+            raise self._reject_damage(len(bodies) + 1)
         return bodies
 
     def _ends_torn(self) -> bool:
@@ -127,7 +127,7 @@ class Journal:
         head = self._file.read(self.end, self.end + RECORD.size)
         return bool(zlib.crc32(head[:12]) == RECORD.unpack(head)[2])
 
-    def _damaged(self, number: int) -> ValueError:
+    def _reject_damage(self, number: int) -> ValueError:
         return self._kind.reject(self.path, f"is damaged: record {number} does not fit its checksum")
 
     def reject_record(self, extent: Extent, error: ValueError) -> ValueError:

@@ -19,16 +19,19 @@ def read_json(text: bytes) -> Any:
     """
     try:
         return json.loads(
-            text.decode("ascii"), object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite
+            text.decode("ascii"),
+            object_pairs_hook=_reject_duplicates,
+            parse_constant=_refuse,
+            parse_float=_parse_finite,
         )
     except RecursionError:
         raise ValueError("its text is nested too deeply") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a name that is told twice")
+        raise ValueError("a name that occurs twice")
     return value
 
 
@@ -36,7 +39,7 @@ def _refuse(text: str) -> float:
     raise ValueError(f"the number {text}, which JSON does not have")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:20]}, which is too large")

@@ -112,7 +112,7 @@ def remove_leftovers(folder: Path, pattern: str, inside: str = "") -> None:
     pattern : str
         Of their names.
     inside : str
-        If given, the names are those of folders, and the files that are held are those in them that fit this
+        If given, the names are of folders, and the files that are held are the files in them that fit this
         pattern. A folder goes with the last of them; one without any is left alone.
     """
     from shutil import rmtree

@@ -18,7 +18,7 @@ from row_sources import Rows, make_blocks
 from scipy import sparse as sp
 
 from mbauc.errors import DiskFullError
-from mbauc.pairs.operator.from_source import operator_of_source
+from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.readers import RawBlock
 from mbauc.solvers import Penalty
 from mbauc.solvers.matrix_free.ridge import solve_ridge_matrix_free
@@ -65,7 +65,7 @@ def at_once():
 def fit(blocks, folder, pause=at_once):
     """Weights and number of products, from a folder that may hold what an earlier call has left."""
     source = Slow(blocks, D, pause)
-    rows = operator_of_source(source, n_threads=2, memory=1, folder=folder)
+    rows = build_source_operator(source, n_threads=2, memory=1, folder=folder)
     with Checkpoint(folder, {"l2": 1e-4}, interval=0) as checkpoint:
         solution = solve_ridge_matrix_free(
             SlowProducts(rows, pause),
@@ -153,7 +153,7 @@ class Generated:
 
 
 def memory(limit):
-    small = operator_of_source(Generated(4), n_threads=2, memory=1)
+    small = build_source_operator(Generated(4), n_threads=2, memory=1)
     small.product(small.mu)
     del small
 
@@ -161,7 +161,7 @@ def memory(limit):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     before = peak()
-    rows = operator_of_source(Generated(100), n_threads=2, memory=limit)
+    rows = build_source_operator(Generated(100), n_threads=2, memory=limit)
     for _ in range(2):
         rows.product(rows.mu)
     return {"rows": rows.nbytes, "growth": peak() - before}

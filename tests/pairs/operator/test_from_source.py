@@ -16,7 +16,7 @@ from mbauc.errors import CancellationWarning, CheckpointError, DiskFullError, No
 from mbauc.pairs.compact import collector as collector_module
 from mbauc.pairs.compact.rows import CompactRows, StoredRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
-from mbauc.pairs.operator.from_source import operator_of_source
+from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.readers import LibsvmSource, RawBlock
 from mbauc.rows.reading import read_blocks
 from mbauc.runtime.memory import own_memory
@@ -37,7 +37,7 @@ def products_of(rows, seed=0):
 
 
 def read(source, folder=None, memory=PLENTY, n_threads=2):
-    return operator_of_source(source, n_threads=n_threads, memory=memory, folder=folder)
+    return build_source_operator(source, n_threads=n_threads, memory=memory, folder=folder)
 
 
 @pytest.fixture(params=["ones", "halves", "general", "weighted"])
@@ -89,7 +89,7 @@ def test_rows_that_fit_only_for_a_while_all_go_to_disk(rng, monkeypatch):
     blocks = make_blocks(rng, sizes=(400,) * 12)
     source = Rows(blocks, 60)
     wanted = read(source)
-    fixed = 60 * (8 * 40 + 80) + 4 * max(SparseBlock.of(block).nbytes for block in read_blocks(source))
+    fixed = 60 * (8 * 40 + 80) + 4 * max(SparseBlock.from_block(block).nbytes for block in read_blocks(source))
     rows = read(source, memory=fixed + wanted.nbytes // 2)
     assert len(rows.chunks) == len(wanted.chunks)
     assert all(isinstance(chunk, StoredRows) for chunk in rows.chunks)
@@ -119,7 +119,7 @@ def test_small_chunks_wide_columns_and_rows_of_weight_zero(rng, monkeypatch, tmp
     wide[1] = wide[1]._replace(weight=np.zeros(1))
     X, y, weight = stacked(wide)
     rows = read(Rows(wide, 70_000), tmp_path, LITTLE)
-    assert rows.chunks[0].loaded().columns.dtype == np.uint32
+    assert rows.chunks[0].load().columns.dtype == np.uint32
     kept = weight > 0
     assert rows.n_rows == np.count_nonzero(kept)
     dense = X[kept][:, rows.order.columns].toarray()

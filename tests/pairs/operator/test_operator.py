@@ -11,8 +11,8 @@ from mbauc.errors import NonFiniteError
 from mbauc.pairs.compact.collector import Collector
 from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.compact.sparse_block import SparseBlock
-from mbauc.pairs.operator.from_pairs import operator_of_sample
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_pairs import build_sample_operator
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.rows.block import Block
 from mbauc.rows.parts.draw import Sample
 from strategies import tables
@@ -44,7 +44,7 @@ def close_to(actual, desired, X):
 @given(table=tables(), threads=st.integers(1, 3))
 def test_products_are_those_of_sigma_by_definition(form, table, threads):
     X, y, weight = table
-    rows = operator_of_matrix(FORMS[form](X), groups(y), weight, threads)
+    rows = build_matrix_operator(FORMS[form](X), groups(y), weight, threads)
     mu, sigma = reference.pair_moments(X, y, weight)
     close_to(full_sigma(rows), sigma, X)
     close_to(rows.order.restore(rows.diagonal), np.diagonal(sigma), X)
@@ -54,7 +54,7 @@ def test_products_are_those_of_sigma_by_definition(form, table, threads):
 @given(table=tables(), seed=st.integers(0, 99))
 def test_score_statistics_are_those_of_the_scores(table, seed):
     X, y, weight = table
-    rows = operator_of_matrix(sp.csr_array(X), groups(y), weight, 2)
+    rows = build_matrix_operator(sp.csr_array(X), groups(y), weight, 2)
     w = np.random.default_rng(seed).standard_normal(rows.mu.size)
     scores = X @ rows.order.restore(w)
     _, variances = rows.product_and_variances(w)
@@ -73,7 +73,7 @@ def test_sampled_pairs(table, matched, sparse):
     rng = np.random.default_rng(0)
     i, j = rng.choice(np.flatnonzero(y), 9), rng.choice(np.flatnonzero(~y), 9)
     data = Block(sp.csr_array(X) if sparse else X, y, None)
-    rows, middle = operator_of_sample(Sample(data, (i, j)), matched, 2)
+    rows, middle = build_sample_operator(Sample(data, (i, j)), matched, 2)
     if matched:
         mu, sigma = reference.matched_moments(X[i], X[j])
     else:
@@ -94,7 +94,7 @@ def test_sampled_pairs_name_the_row_that_is_not_finite(matched, sparse, row, val
     drawn = np.array([1, row if row < 5 else 2, 4]), np.array([6, row if row >= 5 else 9 - row, 9])
     data = Block(sp.csr_array(X) if sparse else X, np.arange(10) < 5, None)
     with pytest.raises(NonFiniteError) as caught:
-        operator_of_sample(Sample(data, drawn), matched, 1)
+        build_sample_operator(Sample(data, drawn), matched, 1)
     first = next(number for number in np.concatenate(drawn) if not np.isfinite(X[number, 2]))
     assert (caught.value.row, caught.value.column) == (first, 2)
     assert str(caught.value.value) == str(X[first, 2])
@@ -105,7 +105,7 @@ def test_sampled_pairs_whose_difference_overflows_are_finite_themselves(sparse):
     X = np.array([[1e308, 1.0], [-1e308, 2.0]])
     data = Block(sp.csr_array(X) if sparse else X, np.array([True, False]), None)
     with pytest.raises(ValueError, match="rescale the features") as caught:
-        operator_of_sample(Sample(data, (np.array([0]), np.array([1]))), True, 1)
+        build_sample_operator(Sample(data, (np.array([0]), np.array([1]))), True, 1)
     assert not isinstance(caught.value, NonFiniteError)
 
 
@@ -113,14 +113,14 @@ def test_sampled_pairs_whose_difference_overflows_are_finite_themselves(sparse):
 def test_a_common_shift_costs_no_digits(form, rng):
     X = rng.standard_normal((400, 5))
     y = rng.random(400) < 0.3
-    plain = full_sigma(operator_of_matrix(FORMS[form](X), groups(y), None, 2))
-    shifted = full_sigma(operator_of_matrix(FORMS[form](X + 1e8), groups(y), None, 2))
+    plain = full_sigma(build_matrix_operator(FORMS[form](X), groups(y), None, 2))
+    shifted = full_sigma(build_matrix_operator(FORMS[form](X + 1e8), groups(y), None, 2))
     np.testing.assert_allclose(shifted, plain, atol=1e-6)
 
 
 def test_bits_do_not_depend_on_which_thread_is_faster(rng):
     X = sp.random_array((100_000, 300), density=0.05, rng=rng, format="csr")
-    rows = operator_of_matrix(X, groups(rng.random(100_000) < 0.3), None, 3)
+    rows = build_matrix_operator(X, groups(rng.random(100_000) < 0.3), None, 3)
     v = rng.standard_normal(rows.mu.size)
     first = rows.product(v)
     assert all(np.array_equal(rows.product(v), first) for _ in range(5))
@@ -132,7 +132,7 @@ def test_bits_do_not_depend_on_which_thread_is_faster(rng):
 def test_values_take_as_few_bytes_as_lose_nothing(values, expected, rng):
     X = sp.random_array((50, 20), density=0.3, rng=rng, format="csr")
     X.data[:] = {"ones": 1.0, "halves": 0.5, "thirds": 1 / 3}[values]
-    rows = operator_of_matrix(X, groups(np.arange(50) < 20), None, 1)
+    rows = build_matrix_operator(X, groups(np.arange(50) < 20), None, 1)
     found = {None if chunk.values is None else chunk.values.dtype.type for chunk in rows.chunks}
     assert found == {expected}
     assert all(chunk.columns.dtype == np.uint16 for chunk in rows.chunks)
@@ -143,7 +143,7 @@ def test_a_few_counts_among_ones_do_not_cost_all_rows_their_values(rng):
     X.data[:] = 1.0
     X.data[X.indptr[7]] = 2.0
     y = np.arange(200) % 3 == 0
-    rows = operator_of_matrix(X, groups(y), None, 2)
+    rows = build_matrix_operator(X, groups(y), None, 2)
     valued = [chunk for chunk in rows.chunks if chunk.values is not None]
     assert [chunk.n_rows for chunk in valued] == [1]
     close_to(full_sigma(rows), reference.pair_moments(X.toarray(), y)[1], X.toarray())
@@ -156,7 +156,7 @@ def test_the_leading_block_of_few_rows_is_that_of_sigma(rng, weighted, values):
     X.data = np.ones(X.nnz) if values == "ones" else rng.standard_normal(X.nnz)
     y = rng.random(3000) < 0.3
     weight = rng.uniform(0.5, 2.0, 3000) if weighted else None
-    rows = operator_of_matrix(X, groups(y), weight, 2)
+    rows = build_matrix_operator(X, groups(y), weight, 2)
     block = rows.leading_block()
     first = rows.order.columns[: len(block)]
     assert len(block) == 40
@@ -166,7 +166,7 @@ def test_the_leading_block_of_few_rows_is_that_of_sigma(rng, weighted, values):
 def test_columns_by_the_thousand_take_four_bytes(rng):
     d = 70_000
     X = sp.csr_array((np.ones(d), (np.arange(d) % 10, np.arange(d))), shape=(10, d))
-    rows = operator_of_matrix(X, groups(np.arange(10) < 4), None, 2)
+    rows = build_matrix_operator(X, groups(np.arange(10) < 4), None, 2)
     assert rows.mu.size == d
     assert all(chunk.columns.dtype == np.uint32 for chunk in rows.chunks)
     v = rng.standard_normal(d)
@@ -192,7 +192,7 @@ def test_blocks_give_what_all_rows_at_once_give(rng):
         chunks += collector.compact(block)
     from mbauc.pairs.operator.sparse import SparsePairOperator
 
-    blocks, whole = SparsePairOperator(chunks, collector, 2), operator_of_matrix(X, groups(y), weight, 1)
+    blocks, whole = SparsePairOperator(chunks, collector, 2), build_matrix_operator(X, groups(y), weight, 1)
     np.testing.assert_allclose(full_sigma(blocks), full_sigma(whole), atol=1e-13)
     assert [group.count for group in blocks.groups] == [int(y.sum()), int((~y).sum())]
 
@@ -211,11 +211,11 @@ def test_values_that_are_not_finite_are_named(form, bad):
     X = np.ones((5000, 3))
     X[4321, 1] = bad
     with pytest.raises(NonFiniteError, match="row 4,321"):
-        operator_of_matrix(FORMS[form](X), groups(np.arange(5000) < 100), None, 2)
+        build_matrix_operator(FORMS[form](X), groups(np.arange(5000) < 100), None, 2)
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_squares_that_overflow_are_refused(form):
     X = np.eye(6) * 1e200
     with pytest.raises(ValueError, match="overflow"):
-        operator_of_matrix(FORMS[form](X), groups(np.arange(6) < 3), None, 1)
+        build_matrix_operator(FORMS[form](X), groups(np.arange(6) < 3), None, 1)

@@ -67,7 +67,7 @@ def write(path, blocks=3, finish=True):
 def same(found, made):
     assert len(found) == len(made)
     for chunk, other in zip(found, made, strict=True):
-        one = chunk.loaded()
+        one = chunk.load()
         assert chunk.group == one.group == other.group
         assert (chunk.n_rows, chunk.n_entries, chunk.nbytes) == (other.n_rows, other.n_entries, other.nbytes)
         for name in ARRAYS:
@@ -105,7 +105,7 @@ def test_what_was_written_is_read(tmp_path, room):
 
 def test_arrays_are_aligned_for_any_reader(tmp_path):
     for chunk in open_cache(write(tmp_path / "rows.cache"), 1).chunks(0):
-        rows = chunk.loaded()
+        rows = chunk.load()
         for name in ARRAYS:
             array = getattr(rows, name)
             assert array is None or array.size == 0 or array.ctypes.data % 64 == 0

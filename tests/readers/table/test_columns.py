@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mbauc.cli.advice import in_options
 from mbauc.readers.table.columns.guess import guess
-from mbauc.readers.table.columns.plan import overriding, plan_columns
+from mbauc.readers.table.columns.plan import override_advice, plan_columns
 from mbauc.readers.table.columns.times import PARTS, calendar_parts, form_of_numbers, form_of_texts
 from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
 
@@ -285,7 +285,7 @@ def test_the_description_names_every_column_and_how_to_override_it():
 
 def test_overrides_can_be_copied_into_a_shell():
     table = pa.table({"y": [0, 1], "salary K$": [1.5, 2.5], "home town": ["a", "b"]})
-    told = [in_options(overriding(column)) for column in plan_columns(table, label="y").columns]
+    told = [in_options(override_advice(column)) for column in plan_columns(table, label="y").columns]
     assert told == ["--label …", "--types 'salary K$=category'", "--ignore 'home town'"]
 
 

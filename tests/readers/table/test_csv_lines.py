@@ -35,7 +35,7 @@ def test_a_header_of_any_length(write, length):
     source = TableSource(path, label="y")
     assert source.feature_names == [long]
     unlabelled = TableSource(path, label=None, encoding=source.encoding)
-    assert sum(rows.numbers.size for rows in unlabelled.scored_rows(np.ones(1))) == 20
+    assert sum(rows.numbers.size for rows in unlabelled.score_rows(np.ones(1))) == 20
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -78,7 +78,7 @@ def test_rows_that_are_not_utf_8(write):
     ]  # fmt: skip
     assert r"expected 3 fields, got 4: '1,a2,5.5,caf\\xe9'" in source.skipped.messages[1]
     unlabelled = TableSource(path, label=None, encoding=source.encoding, on_error="skip")
-    blocks = unlabelled.scored_rows(np.ones(source.n_features))
+    blocks = unlabelled.score_rows(np.ones(source.n_features))
     numbers = [n for rows in blocks for n in rows.numbers.tolist()]
     assert sorted(set(range(40_000)) - set(numbers)) == [30_000, 30_005, 30_010, 35_000]
 

@@ -42,7 +42,7 @@ def test_of_learned_rows_and_of_others(tmp_path_factory, way, learned, others, s
     source = TableSource(folder / "learned.csv", label="click", types=TYPES, **way)
     coef = np.random.default_rng(seed).standard_normal(source.n_features)
     for rows in (source, source.on(folder / "others.csv")):
-        for block, (y, s, weight) in zip(rows, rows.scored(coef), strict=True):
+        for block, (y, s, weight) in zip(rows, rows.score_blocks(coef), strict=True):
             np.testing.assert_allclose(s, block.X @ coef, rtol=1e-12, atol=1e-11)
             np.testing.assert_array_equal(y, block.y)
             assert weight is block.weight is None
@@ -52,5 +52,5 @@ def test_weights_of_rows_come_along(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("y,x,w\n0,1,2\n1,2,3\n1,4,0.5\n")
     source = TableSource(path, label="y", weight="w", scale=None)
-    ((y, s, weight),) = source.scored(np.array([2.0]))
+    ((y, s, weight),) = source.score_blocks(np.array([2.0]))
     assert (y.tolist(), s.tolist(), weight.tolist()) == ([0, 1, 1], [2.0, 4.0, 8.0], [2.0, 3.0, 0.5])

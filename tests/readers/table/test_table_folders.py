@@ -44,7 +44,7 @@ def test_keys_of_folders_are_found_in_any_path(log, monkeypatch, start):
         (block,) = source.on(path)
         assert block.X.tolist() == [[0.5, 0, 0, 1], [1.5, 0, 0, 1]]
         unlabelled = source.layout.unlabelled(path)
-        (rows,) = unlabelled.scored_rows(np.ones(source.n_features), keep=["day"])
+        (rows,) = unlabelled.score_rows(np.ones(source.n_features), keep=["day"])
         assert rows.columns["day"].to_pylist() == [DAYS[2]] * 2
 
 

@@ -59,7 +59,7 @@ def test_names_are_looked_up_and_not_searched_for(tmp_path, counted, form):
         _, to_read = counted(lambda source=source: list(source))
         coef = np.ones(width)
         _, to_score = counted(
-            lambda path=path, source=source, coef=coef: list(source.layout.unlabelled(path).scored_rows(coef))
+            lambda path=path, source=source, coef=coef: list(source.layout.unlabelled(path).score_rows(coef))
         )
         _, to_take = counted(lambda source=source, table=table: source.encoding.transform(table))
         taken[width] = np.array([to_learn, to_read, to_score, to_take])

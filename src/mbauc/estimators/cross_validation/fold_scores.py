@@ -1,4 +1,4 @@
-"""Scores of held-out rows in parts: their AUC, and what moments would tell."""
+"""Scores of held-out rows in parts: their AUC, and their moments."""
 
 from __future__ import annotations
 
@@ -26,17 +26,12 @@ _BINS = 1 << 17
 
 @dataclass
 class FoldScores:
-    """Scores of the rows of one fold under several weight vectors; those of several parts add up.
+    """Scores of the rows of one fold under several weight vectors; several parts add up."""
 
-    Attributes
-    ----------
-    sums : ndarray of shape (2, 3, k)
-        Weight and mean of the scores of each class, positives first, and sum of their squares about the mean.
-    counts : list of StreamingAUC
-        Scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond.
-    """
-
+    #: weight and mean of the scores of each class, positives first, and sum of their squares about the mean,
+    #: shape (2, 3, k)
     sums: Array
+    #: scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond
     counts: list[StreamingAUC] = field(default_factory=list)
 
     @classmethod
@@ -47,12 +42,12 @@ class FoldScores:
         )
 
     @classmethod
-    def of_more_weights(cls, pieces: list[FoldScores]) -> FoldScores:
+    def stack(cls, pieces: list[FoldScores]) -> FoldScores:
         """Of the same rows under all weights."""
         sums = np.concatenate([piece.sums for piece in pieces], axis=2)
         return cls(sums, [counted for piece in pieces for counted in piece.counts])
 
-    def see(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
+    def add(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
         """Count rows with their scores, shape (k, n)."""
         own = np.ones(positive.size) if weight is None else weight
         for side, mask in enumerate((positive, ~positive)):
@@ -108,7 +103,7 @@ class _Scorer:
 
     def add(self, block: Block, subset: NDArray[np.intp]) -> None:
         weight = None if block.weight is None else block.weight[subset]
-        self.found.see(scores(block.X, self.W, subset), block.positive[subset], weight)
+        self.found.add(scores(block.X, self.W, subset), block.positive[subset], weight)
 
 
 @dataclass(frozen=True)
@@ -123,14 +118,14 @@ class ScorePacked:
         found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
         for fold, rows in packed:
             positive = np.full(rows.n_rows, rows.group == 0)
-            found[fold].see((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
+            found[fold].add((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
         return found
 
 
-def _matrix(rows: CompactRows, n_columns: int) -> Any:
-    values = np.ones(rows.columns.size) if rows.values is None else rows.values.astype(np.float64)
-    indices = rows.columns.astype(np.int32)
-    return sp.csr_array((values, indices, rows.starts.astype(np.int64)), shape=(rows.n_rows, n_columns))
+def _matrix(chunk: CompactRows, n_columns: int) -> Any:
+    values = np.ones(chunk.columns.size) if chunk.values is None else chunk.values.astype(np.float64)
+    indices = chunk.columns.astype(np.int32)
+    return sp.csr_array((values, indices, chunk.starts.astype(np.int64)), shape=(chunk.n_rows, n_columns))
 
 
 def merge_fold_scores(first: list[FoldScores], second: list[FoldScores]) -> list[FoldScores]:

@@ -1,4 +1,4 @@
-"""Scores of held-out rows: their AUC, and whether their moments tell the same."""
+"""Scores of held-out rows: their AUC, and whether their moments agree."""
 
 from __future__ import annotations
 
@@ -84,21 +84,21 @@ class HeldOutBlock:
             found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
         return found
 
-    def _statistics(self, rows: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
+    def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
         means, variances = [], []
         for positive in (True, False):
-            own = self._block.group(positive, rows)
+            own = self._block.group(positive, subset)
             weight = None if self._block.weight is None else self._block.weight[own]
             found = scores(self._X, W, own)
             means.append(np.average(found, axis=1, weights=weight))
             variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
         return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
 
-    def auc(self, rows: NDArray[np.intp], W: Array) -> Array:
+    def auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         """AUC on the rows for each weight vector."""
         positive = self._block.positive
-        plus, minus = rows[positive[rows]], rows[~positive[rows]]
-        n_threads = self._n_threads if rows.size > 10_000 else 1
+        plus, minus = subset[positive[subset]], subset[~positive[subset]]
+        n_threads = self._n_threads if subset.size > 10_000 else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
 
         def one(k: int) -> float:
@@ -146,11 +146,12 @@ class HeldOutParts:
         found: list[FoldScores] = []
         for job in self._jobs:
             found += job(grids[len(found) : len(found) + job.n_folds], with_auc)
-        told = [
+        statistics = [
             one or binormal_and_risk(*fold.class_statistics()) for one, fold in zip(known, found, strict=True)
         ]
         return [
-            SplitScores(*one, fold.auc if with_auc else None) for one, fold in zip(told, found, strict=True)
+            SplitScores(*one, fold.auc if with_auc else None)
+            for one, fold in zip(statistics, found, strict=True)
         ]
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
@@ -189,7 +190,7 @@ class ScorePackedRows:
         self._packed, self.n_folds = packed, len(packed.sums)
 
     def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
-        """Of each fold under its weights, so many weights at a time as go to the workers at once."""
+        """Scores of each fold under its weights, in batches of weights that workers take at once."""
         columns = self._packed.order.columns
         W = [grid[:, columns] for grid in W]
         step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
@@ -197,11 +198,11 @@ class ScorePackedRows:
             self._packed.packed.reduce(ScorePacked([w[k : k + step] for w in W], with_auc), merge_fold_scores)
             for k in range(0, len(W[0]), step)
         ]
-        return [FoldScores.of_more_weights([piece[fold] for piece in pieces]) for fold in range(len(W))]
+        return [FoldScores.stack([piece[fold] for piece in pieces]) for fold in range(len(W))]
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
-    """Warn if moments and rows, so many in the smaller class, disagree about the AUC by more than chance."""
+    """Warn if moments and rows, given the smaller class, disagree about the AUC by more than chance."""
     if not np.isfinite(actual):
         return
     smaller = min(smaller, _CHECKED_ROWS)

@@ -64,7 +64,7 @@ class MomentSplits:
         self._scale = for_splits(scale, self.problem.scales)
 
     @classmethod
-    def of_folds(cls, repeats: list[list[PairMoments]], factors: Array, scale: Scaling) -> MomentSplits:
+    def from_folds(cls, repeats: list[list[PairMoments]], factors: Array, scale: Scaling) -> MomentSplits:
         """Of the moments of each fold, for each repeat."""
         parts, totals = [], []
         for folds in repeats:
@@ -115,27 +115,27 @@ class OperatorSplits:
         self.n_splits = len(splits)
         if block.weight is not None:
             for number, split in enumerate(splits):
-                for subset in (split.test, self._trained_on(number)):
+                for subset in (split.test, self._list_training(number)):
                     _require_both_classes(all(block.group(side, subset).size for side in (True, False)))
         self.problem = Problem(pairs_of(None), factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> Problem:
         """The problem of the training rows of a split."""
-        return Problem(self._pairs_of(self._trained_on(number)), self._factors, scale=self._scale)
+        return Problem(self._pairs_of(self._list_training(number)), self._factors, scale=self._scale)
 
-    def _trained_on(self, number: int) -> NDArray[np.intp]:
+    def _list_training(self, number: int) -> NDArray[np.intp]:
         split = self._splits[number]
         if split.train is not None:
             return split.train
         return np.setdiff1d(np.arange(self._n_rows), split.test)
 
     def statistics(self, number: int, W: Array) -> None:
-        """None: only the scores of the rows tell."""
+        """None: these need the scores of the rows."""
 
 
 class PackedSplits:
-    """Splits of packed rows in parts; the training rows of a split are those of the other folds."""
+    """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
     def __init__(self, repeats: list[PackedRows], factors: Array, scale: Scaling, frequencies: bool) -> None:
         self._factors = factors
@@ -155,7 +155,7 @@ class PackedSplits:
         return Problem(packed.operator(fold), self._factors, scale=self._scale)
 
     def statistics(self, number: int, W: Array) -> None:
-        """None: only the scores of the rows tell."""
+        """None: these need the scores of the rows."""
 
 
 def for_splits(scale: Scaling, scales: Array) -> Scaling:

@@ -27,18 +27,20 @@ class Split:
     train: Rows | None = None
 
 
-def stratified_splits(block: Block, n_splits: int, repeats: int, rng: np.random.Generator) -> list[list[Split]]:
+def draw_stratified_splits(
+    block: Block, n_splits: int, repeats: int, rng: np.random.Generator
+) -> list[list[Split]]:
     """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
     sizes = block.group(True).size, block.group(False).size
     n_splits = limit_folds(sizes, n_splits)
     rounds = []
     for _ in range(repeats):
-        fold = FoldsByRank.draw(sizes, n_splits, rng).of_part(0).of(block)
+        fold = FoldsByRank.draw(sizes, n_splits, rng).for_part(0).assign(block)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
 
 
-def given_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:
+def collect_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:
     """Splits of a scikit-learn splitter or of an iterable of (train, test), grouped into partitions.
 
     Consecutive splits whose test sets are disjoint and whose training sets are the complements form one
@@ -98,10 +100,10 @@ def _indices(pairs: Any, n: int) -> Iterator[tuple[Rows, Rows]]:
         yield train % n, test % n
 
 
-def _check_both_classes(positive: NDArray[np.bool_], rows: Rows, what: str) -> None:
-    count = int(positive[rows].sum())
-    if not 0 < count < rows.size:
+def _check_both_classes(positive: NDArray[np.bool_], subset: Rows, what: str) -> None:
+    count = int(positive[subset].sum())
+    if not 0 < count < subset.size:
         raise ValueError(
-            f"{what} hold {count:,} positives and {rows.size - count:,} negatives; AUC needs both classes. "
+            f"{what} hold {count:,} positives and {subset.size - count:,} negatives; AUC needs both classes. "
             "Use fewer or stratified splits."
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.estimators.standard_errors.from_moments import drawing_covariance, inverse
-from mbauc.pairs.accumulator import moments_of_block
+from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
@@ -25,30 +25,20 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights, and what they solve.
+    """Weights, and what they solve."""
 
-    Attributes
-    ----------
-    w, ridge : ndarrays of shape (d,)
-        The weights, not all zero, and what was added to the diagonal of Σ.
-    scaled : ndarray of shape (d,) or bool
-        For which columns ``ridge`` is in proportion to their variance, which is estimated too.
-    within_block : bool
-        Whether pairs are those within blocks.
-    decay : float
-        What earlier blocks' weights are multiplied by at each block.
-    drawn : int or None
-        Pairs that were drawn; None for all pairs.
-    matched : bool
-        Whether drawn pairs stayed as they were drawn.
-    """
-
+    #: the weights, not all zero, and what was added to the diagonal of Σ, shape (d,)
     w: Array
     ridge: Array
+    #: for which columns ``ridge`` is in proportion to their variance, which is estimated too, shape (d,)
     scaled: NDArray[np.bool_] | bool = False
+    #: whether pairs are those within blocks
     within_block: bool = False
+    #: what earlier blocks' weights are multiplied by at each block
     decay: float = 1.0
+    #: pairs that were drawn; None for all pairs
     drawn: int | None = None
+    #: whether drawn pairs stayed as they were drawn
     matched: bool = False
 
 
@@ -89,13 +79,13 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Block]], fit: Fit, n
     """
     support = np.flatnonzero(fit.w)
 
-    def chosen() -> Iterator[Block]:
-        for rows in blocks():
-            yield rows if support.size == fit.w.size else replace(rows, X=rows.X[:, support])
+    def select() -> Iterator[Block]:
+        for block in blocks():
+            yield block if support.size == fit.w.size else replace(block, X=block.X[:, support])
 
     total, number = PairMoments(support.size), 0
-    for rows in chosen():
-        part = moments_of_block(rows, n_threads)
+    for block in select():
+        part = accumulate_block(block, n_threads)
         total = total.decayed(fit.decay) + (part.closed() if fit.within_block else part)
         number += 1
     sizes = total.effective_sizes
@@ -104,8 +94,8 @@ def jackknife_standard_errors(blocks: Callable[[], Iterable[Block]], fit: Fit, n
     scaled = np.broadcast_to(fit.scaled, fit.w.shape)[support]
     own = Fit(fit.w[support], fit.ridge[support], scaled, fit.within_block)
     leave_out = _LeaveOut(total, own)
-    for age, rows in enumerate(chosen()):
-        leave_out.see(rows, fit.decay ** (number - 1 - age))
+    for age, block in enumerate(select()):
+        leave_out.add(block, fit.decay ** (number - 1 - age))
     covariance = np.zeros_like(leave_out.system)
     for side, size in zip(leave_out.classes, sizes, strict=True):
         # rows that were drawn vary once more, by the draw
@@ -152,28 +142,28 @@ class _LeaveOut:
             weight = total.weights[0 if positive else 1]
             self.classes.append(_Class(positive, weight, inverse(own), mean, other @ fit.w, np.zeros_like(own)))
 
-    def see(self, rows: Block, factor: float) -> None:
+    def add(self, block: Block, factor: float) -> None:
         """Leave out each row of a block, whose weights have been multiplied by ``factor``."""
         w = self._fit.w
         if not self._fit.within_block:
             for side in self.classes:
-                self._leave_out(rows, side, side.mean, side.product, factor / side.weight, factor)
+                self._leave_out(block, side, side.mean, side.product, factor / side.weight, factor)
             return
-        weights = [rows.class_weight(side.positive)[0] for side in self.classes]
+        weights = [block.class_weight(side.positive)[0] for side in self.classes]
         if 0.0 in weights:
             return
         pairs = self._total.sums.pairs
         share = weights[0] * weights[1] * factor / pairs.differences.weight  # type: ignore[union-attr]
         for place, side in enumerate(self.classes):
-            mean, product = _mean_and_product(rows, not side.positive, w)
-            self._leave_out(rows, side, mean, product, share / weights[place], factor)
+            mean, product = _mean_and_product(block, not side.positive, w)
+            self._leave_out(block, side, mean, product, share / weights[place], factor)
 
     def _leave_out(
-        self, rows: Block, side: _Class, mean: Array, product: Array, unit: float, factor: float
+        self, block: Block, side: _Class, mean: Array, product: Array, unit: float, factor: float
     ) -> None:
         w, rest = self._fit.w, product - self._gradient
-        for D, weight in _chunks(rows, side.positive):
-            times, one = (weight, np.ones_like(weight)) if rows.frequencies else (1.0, weight)
+        for D, weight in _chunks(block, side.positive):
+            times, one = (weight, np.ones_like(weight)) if block.frequencies else (1.0, weight)
             q = unit * one
             if (q >= 1.0).any():
                 raise ValueError(
@@ -199,22 +189,22 @@ class _LeaveOut:
             side.sum += change.T @ change
 
 
-def _chunks(rows: Block, positive: bool) -> Iterator[tuple[Array, Array]]:
-    """Block of one class and their weights, so many at a time as may be dense."""
-    numbers = rows.group(positive)
-    X = rows.X.tocsr() if is_sparse(rows.X) else rows.X
+def _chunks(block: Block, positive: bool) -> Iterator[tuple[Array, Array]]:
+    """Dense rows of one class and their weights, in chunks of bounded size."""
+    numbers = block.group(positive)
+    X = block.X.tocsr() if is_sparse(block.X) else block.X
     step = max(1, _CHUNK // X.shape[1])
     for start in range(0, numbers.size, step):
         some = numbers[start : start + step]
         part: Any = X[some]
         part = np.array(part.toarray() if is_sparse(part) else part, dtype=np.float64)
-        yield part, np.ones(some.size) if rows.weight is None else rows.weight[some]
+        yield part, np.ones(some.size) if block.weight is None else block.weight[some]
 
 
-def _mean_and_product(rows: Block, positive: bool, w: Array) -> tuple[Array, Array]:
+def _mean_and_product(block: Block, positive: bool, w: Array) -> tuple[Array, Array]:
     """Mean of the rows of one class, and their covariance times w."""
-    total = rows.class_weight(positive)[0]
-    mean = sum(weight @ part for part, weight in _chunks(rows, positive)) / total
-    centred = ((part - mean, weight) for part, weight in _chunks(rows, positive))
+    total = block.class_weight(positive)[0]
+    mean = sum(weight @ part for part, weight in _chunks(block, positive)) / total
+    centred = ((part - mean, weight) for part, weight in _chunks(block, positive))
     product = sum((weight * (part @ w)) @ part for part, weight in centred) / total
     return np.asarray(mean), np.asarray(product)

@@ -13,7 +13,7 @@ from mbauc.errors import FewRowsWarning
 from mbauc.estimators.source_fit import is_source
 from mbauc.estimators.standard_errors.from_moments import coefficient_standard_errors
 from mbauc.estimators.standard_errors.jackknife import Fit, jackknife_standard_errors
-from mbauc.estimators.validation import columns_named, validated_training_data
+from mbauc.estimators.validation import name_columns, validate_training_data
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
@@ -86,11 +86,11 @@ def errors_from_rows(ranker: FittedRanker, ridge: Array | None, X: Any, y: Any, 
         scaled=ranker.scale_ != 1.0,
         within_block=in_blocks and bool(getattr(ranker, "within_block", False)),
         decay=float(getattr(ranker, "decay", 1.0)) if in_blocks else 1.0,
-        drawn=_drawn_pairs(ranker),
+        drawn=_count_drawn(ranker),
         matched=ranker.pairing == "matched",
     )
     found = jackknife_standard_errors(
-        lambda: _given_rows(ranker, X, y, sample_weight), fit, thread_count(ranker.n_jobs)
+        lambda: _read_rows(ranker, X, y, sample_weight), fit, thread_count(ranker.n_jobs)
     )
     known = getattr(ranker, "effective_sample_size_", found.effective_sizes)
     if fit.drawn is None and not np.allclose(known, found.effective_sizes, rtol=1e-6):
@@ -103,7 +103,7 @@ def errors_from_rows(ranker: FittedRanker, ridge: Array | None, X: Any, y: Any, 
     return found.errors[None, :]
 
 
-def _drawn_pairs(ranker: FittedRanker) -> int | None:
+def _count_drawn(ranker: FittedRanker) -> int | None:
     """How many pairs were drawn; None for all."""
     if hasattr(ranker, "moments_"):
         return ranker.moments_.counts[0] if ranker.moments_.is_sampled else None
@@ -111,16 +111,16 @@ def _drawn_pairs(ranker: FittedRanker) -> int | None:
     return None if isinstance(pairs, str) else int(pairs)
 
 
-def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
+def _read_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Iterator[Block]:
     """Rows of a table, of a source, or of a list of blocks."""
     if y is not None:
-        yield _checked_rows(ranker, X, y, sample_weight)
+        yield _check_rows(ranker, X, y, sample_weight)
     elif is_source(X):
         for block in read_blocks(X):
             yield replace(block, frequencies=ranker.weights == "frequency")
     elif isinstance(X, list | tuple) and X and all(isinstance(block, tuple) for block in X):
         for block in X:
-            yield _checked_rows(ranker, *block)
+            yield _check_rows(ranker, *block)
     else:
         raise ValueError(
             "rows need their labels: coef_standard_errors(X, y), or a list of blocks (X, y) or "
@@ -128,6 +128,6 @@ def _given_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any) -> Ite
         )
 
 
-def _checked_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
-    with columns_named(X):
-        return validated_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]
+def _check_rows(ranker: FittedRanker, X: Any, y: Any, sample_weight: Any = None) -> Block:
+    with name_columns(X):
+        return validate_training_data(ranker, X, y, sample_weight, reset=False, classes=ranker.classes_)[0]

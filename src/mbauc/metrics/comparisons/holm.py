@@ -18,7 +18,7 @@ def holm(p_values: ArrayLike) -> Array:
     Parameters
     ----------
     p_values : array-like of shape (m,) or (k, k)
-        P-values of m tests, or the symmetric matrix of those of all pairs of k, in which each pair counts once.
+        P-values of m tests, or a symmetric matrix of p-values of all pairs, where each pair counts once.
 
     Returns
     -------
@@ -40,16 +40,16 @@ def holm(p_values: ArrayLike) -> Array:
         raise ValueError("p_values must hold numbers.") from None
     if p.ndim == 2 and p.shape[0] == p.shape[1] and np.array_equal(p, p.T, equal_nan=True):
         result, pairs = np.ones_like(p), np.triu_indices(len(p), 1)
-        result[pairs] = result.T[pairs] = _stepped_down(p[pairs])
+        result[pairs] = result.T[pairs] = _step_down(p[pairs])
         return result
     if p.ndim != 1:
         raise ValueError(
-            f"p_values must be a list of p-values or a symmetric matrix of those of pairs, got shape {p.shape}."
+            f"p_values must be a list of p-values or a symmetric matrix of one a pair, got shape {p.shape}."
         )
-    return _stepped_down(p)
+    return _step_down(p)
 
 
-def _stepped_down(p: Array) -> Array:
+def _step_down(p: Array) -> Array:
     if p.size == 0:
         raise ValueError("p_values must hold at least one p-value.")
     outside = ~((p >= 0.0) & (p <= 1.0))

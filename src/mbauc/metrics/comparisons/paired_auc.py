@@ -20,7 +20,7 @@ from mbauc.metrics.roc_auc import mean_of_positives, placements
 
 Array = NDArray[np.float64]
 
-#: Differences of placements up to this, times the root of the number of rows, may be those of rounded sums.
+#: Differences of placements up to this, times the root of the number of rows, may come from rounding.
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 #: Eigenvalues of a correlation matrix up to this are zero but for rounding.
 _DEPENDENT = 1e-12
@@ -93,8 +93,8 @@ def compare_roc_auc(
     """Paired DeLong test of two or more scorers on the same rows.
 
     Scores of the same rows go up and down together; the test takes that into account and so sees differences
-    that overlapping intervals hide. Variances are those of the differences of placements, so that scorers that
-    differ in a single pair of a million rows are told apart too. ``O(k n log n + k² n)`` for k scorers.
+    that overlapping intervals hide. Variances are taken of the differences of placements, so that scorers that
+    differ in a single pair of a million rows are distinguished too. ``O(k n log n + k² n)`` for k scorers.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from scipy.special import ndtr, ndtri
 from mbauc.errors import FewRowsWarning
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.metrics.intervals.sample_design import check_confidence
+from mbauc.runtime.warn import warn
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,9 @@ def compare_roc_auc_unpaired(
     for name, each in (("first", first), ("second", second)):
         _check_interval(name, each)
     if any(each.stderr == 0.0 and each.auc in (0.0, 1.0) for each in (first, second)):
-        warnings.warn(
+        warn(
             "an AUC is exactly 0 or 1: its spread could not be measured, and the p-value is too small.",
             FewRowsWarning,
-            stacklevel=2,
         )
     difference, stderr = first.auc - second.auc, float(np.hypot(first.stderr, second.stderr))
     z = 0.0 if difference == 0.0 else abs(difference) / stderr if stderr > 0.0 else np.inf

@@ -139,7 +139,7 @@ def _resampler(ranked: RankedScores, design: Design) -> Resample:
     positive, weight = ranked.positive, ranked.weights
     if design.groups is not None:
         return _clusters(positive, weight, design.groups)
-    kind = _repeated_rows if design.weights == "frequency" else _rows
+    kind = _repeat_rows if design.weights == "frequency" else _rows
     plus, minus = (kind(weight[mask]) for mask in (positive, ~positive))
     return lambda rng: (plus(rng), minus(rng))
 
@@ -154,7 +154,7 @@ def _rows(weight: Array) -> Callable[[np.random.Generator], Array]:
     return draw
 
 
-def _repeated_rows(weight: Array) -> Callable[[np.random.Generator], Array]:
+def _repeat_rows(weight: Array) -> Callable[[np.random.Generator], Array]:
     """Draws as many rows as the weights add up to."""
     total = float(weight.sum())
     if total > _MOST_DRAWS:

@@ -145,7 +145,7 @@ def covariance_of_means(ranked: RankedScores, design: Design, placements: Array)
     total, sums = np.zeros((k, k)), []
     for mask, size in zip((ranked.positive, ~ranked.positive), design.sizes, strict=True):
         weight = np.ones(np.count_nonzero(mask)) if ranked.weight is None else ranked.weight[mask]
-        apart = _centred(placements[mask], weight)
+        apart = _centre(placements[mask], weight)
         part = apart * (weight / weight.sum())[:, None]
         if groups is not None:
             part = np.column_stack(
@@ -164,7 +164,7 @@ def covariance_of_means(ranked: RankedScores, design: Design, placements: Array)
     return total
 
 
-def _centred(values: Array, weight: Array) -> Array:
+def _centre(values: Array, weight: Array) -> Array:
     """Values less their weighted mean, and exactly 0 where all are equal."""
     apart = values - values[np.argmax(weight)]
     return np.asarray(apart - np.average(apart, axis=0, weights=weight))
@@ -176,7 +176,7 @@ def check_scale(scale: Any) -> None:
 
 
 def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
-    """Ends of the interval of an AUC with that standard error, the smaller class counting for so many rows."""
+    """Interval of an AUC with that standard error, given the effective size of the smaller class."""
     if stderr == 0.0 and auc in (0.0, 1.0):
         # no spread to measure: the interval of as many successes in a row as the smaller class has rows
         reach = ((1 - confidence) / 2) ** (1 / size)

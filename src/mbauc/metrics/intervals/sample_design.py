@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import FewRowsWarning
 from mbauc.metrics.ranked import RankedScores
+from mbauc.runtime.warn import warn
 
 Weights = Literal["frequency", "sampling"]
 
@@ -84,12 +84,8 @@ def warn_of_few_rows(
     kinds: tuple[str, str] = ("positive rows", "negative rows"),
     *,
     what: str = "AUC",
-    stacklevel: int = 3,
 ) -> None:
-    """Warn where an interval tends to be too narrow: few rows of a class, or few for an AUC so near to 1.
-
-    To be called by what the user calls, whose line the warning names.
-    """
+    """Warn where an interval tends to be too narrow: few rows of a class, or few for an AUC so near to 1."""
     few = [f"{size:.4g} {kind}" for size, kind in zip(sizes, kinds, strict=True) if size < FEW_ROWS]
     smallest, missed = int(np.argmin(sizes)), min(auc, 1.0 - auc)
     if few:
@@ -101,7 +97,7 @@ def warn_of_few_rows(
         )
     else:
         return
-    warnings.warn(message, FewRowsWarning, stacklevel=stacklevel)
+    warn(message, FewRowsWarning)
 
 
 def enough_rows(auc: float) -> int:

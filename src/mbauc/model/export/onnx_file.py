@@ -19,8 +19,13 @@ from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
 
-#: Versions of the operators and of the file, old enough for runtimes from 2021 on.
-_OPSET, _ML_OPSET, _IR = 13, 2, 8
+# Versions that runtimes from 2021 on support.
+#: Version of the operators.
+_OPSET = 13
+#: Version of the machine-learning operators.
+_ML_OPSET = 2
+#: Version of the file format.
+_IR = 8
 _OUTPUTS = ("score", "probability", "label")
 #: Protobuf messages end there.
 _MOST_BYTES = 2**31 - 1
@@ -33,7 +38,7 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
     where the score is above the threshold (0 if there is none). Labels are int64, double, bool or string like
     the model's own, and 0 and 1 where a side has several of them or the two are of different types.
 
-    Scores agree with those of the model up to rounding: sums are taken in another order.
+    Scores agree with the model's up to rounding: sums are taken in another order.
 
     Parameters
     ----------
@@ -185,19 +190,19 @@ def _from_table(model: RankerModel, graph: _Graph) -> None:
     graph.node("Sum", *terms, result="score")
 
 
-def _number(feature: NumericFeature, weights: Array, graph: _Graph) -> list[str]:
+def _number(feature: NumericFeature, coef: Array, graph: _Graph) -> list[str]:
     x = graph.input(feature.name, graph.types.DOUBLE, "n")
     missing = graph.node("IsNaN", x)
     centred = graph.node("Sub", x, graph.constant(feature.center))
     scaled = graph.node("Div", centred, graph.constant(feature.scale))
     value = graph.node("Where", missing, graph.constant(feature.fill), scaled)
-    terms = [graph.node("Mul", value, graph.constant(weights[0]))]
+    terms = [graph.node("Mul", value, graph.constant(coef[0]))]
     if feature.indicator:
-        terms.append(graph.node("Where", missing, graph.constant(weights[1]), graph.constant(0.0)))
+        terms.append(graph.node("Where", missing, graph.constant(coef[1]), graph.constant(0.0)))
     return terms
 
 
-def _category(feature: CategoryFeature, weights: Array, graph: _Graph) -> list[str]:
+def _category(feature: CategoryFeature, coef: Array, graph: _Graph) -> list[str]:
     known = list(feature.categories or ())
     nothing = feature.width  # a place behind the weights, for values that have none
     missing = len(known) if feature.has_missing else nothing
@@ -210,7 +215,7 @@ def _category(feature: CategoryFeature, weights: Array, graph: _Graph) -> list[s
         values_int64s=[*range(len(known)), missing],
         default_int64=other,
     )
-    return [graph.node("Gather", graph.constant(np.append(weights, 0.0)), place)]
+    return [graph.node("Gather", graph.constant(np.append(coef, 0.0)), place)]
 
 
 def _outputs(model: RankerModel, graph: _Graph) -> None:

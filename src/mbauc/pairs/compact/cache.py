@@ -30,7 +30,10 @@ from mbauc.store.file_schema import Number, Record
 from mbauc.store.journal import Entry, Extent, Journal, JournalWriter
 
 ROW_CACHE = FileKind("row cache", CheckpointError, "Delete it; the same call then reads the data again")
-_ROWS, _BLOCK, _END = "rows", "block", "end"
+#: Kinds of records: a chunk of rows, the end of a block, the end of the file.
+_ROWS = "rows"
+_BLOCK = "block"
+_END = "end"
 _WHOLE = Number(0, 2**63, whole=True)
 _HEADER = Record({"n_features": Number(1, 2**48, whole=True), "fingerprint": FINGERPRINT})
 #: The arrays of a chunk, which are the attributes of compact rows.
@@ -65,7 +68,7 @@ class RowCache:
     journal: Journal
     records: Sequence[Body]
     n_features: int
-    #: what the source told of itself when the last block was read
+    #: fingerprint of the source when the last block was read
     fingerprint: dict[str, Any] | None
     #: the blocks that the rows came in
     marks: list[BlockMark]
@@ -102,7 +105,7 @@ def _compact_rows(record: Body, arrays: Mapping[str, NDArray[Any]]) -> CompactRo
 
 
 def open_cache(path: Path, n_threads: int) -> RowCache:
-    """Open a finished file; all of it is checked, on so many threads. Damage is a CheckpointError."""
+    """Open a finished file and validate all of it; damage is a CheckpointError."""
     with open(path, "rb") as stream:
         journal = _open_journal(stream, str(path))
     parts = _check_records(journal, n_threads)
@@ -111,7 +114,7 @@ def open_cache(path: Path, n_threads: int) -> RowCache:
             where = f"record {number} (bytes {extent.start:,} to {extent.end:,})"
             raise ROW_CACHE.reject(str(path), f"is damaged: {where} does not fit its checksum")
     checked = [part for part in parts if part is not None]
-    cache = _finished_cache(journal, [part.record for part in checked])
+    cache = _build_cache(journal, [part.record for part in checked])
     _check_sums(cache, checked)
     return cache
 
@@ -167,7 +170,7 @@ def _check_arrays(record: Body, arrays: Mapping[str, NDArray[Any]]) -> _Part:
     return _Part(record, starts.size - 1, int(columns.max()) if columns.size else -1)
 
 
-def _finished_cache(journal: Journal, records: Sequence[Body]) -> RowCache:
+def _build_cache(journal: Journal, records: Sequence[Body]) -> RowCache:
     last = records[-1] if records else None
     if journal.about is None or last is None or last.kind != _END or journal.end != journal.size:
         raise ROW_CACHE.reject(
@@ -292,7 +295,7 @@ class RowCacheWriter:
             os.replace(self.name, self._path)
             with open(self._path, "rb") as stream:
                 journal = Journal(stream, str(self._path), ROW_CACHE)
-        return _finished_cache(journal, self._records)
+        return _build_cache(journal, self._records)
 
     def close(self) -> None:
         """Close the file; one without a name is gone then."""

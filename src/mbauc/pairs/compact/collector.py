@@ -128,26 +128,26 @@ class Collector:
             for part in _parts(X.indptr, kind)
         ]
         return run_threads(
-            lambda part: self._compacted(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
+            lambda part: self._compact(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
         )
 
-    def _kinds(self, X: Any, rows: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
+    def _kinds(self, X: Any, index: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
         """Rows of ones, and others: a few counts among clicks must not cost all rows their values."""
         from mbauc.pairs.operator import kernels
 
         if ones:
-            return [(True, rows)] if rows.size else []
+            return [(True, index)] if index.size else []
         if self._shifted:
-            return [(False, rows)] if rows.size else []
-        plain = kernels.rows_of_ones(X.indptr, X.data, rows)
-        return [(kind, part) for kind, part in ((True, rows[plain]), (False, rows[~plain])) if part.size]
+            return [(False, index)] if index.size else []
+        plain = kernels.rows_of_ones(X.indptr, X.data, index)
+        return [(kind, part) for kind, part in ((True, index[plain]), (False, index[~plain])) if part.size]
 
-    def _occurrences(self, X: Any, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    def _occurrences(self, X: Any, index: NDArray[np.intp]) -> NDArray[np.int64]:
         from mbauc.pairs.operator import kernels
 
         n_threads = min(self._n_threads, max(1, X.nnz // (4 * X.shape[1])))
         counts = np.zeros((n_threads, X.shape[1]), dtype=np.int64)
-        parts = np.array_split(rows, n_threads)
+        parts = np.array_split(index, n_threads)
         run_threads(
             lambda t: kernels.count_columns(X.indptr, X.indices, parts[t], counts[t]),
             range(n_threads),
@@ -155,20 +155,20 @@ class Collector:
         )
         return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
 
-    def _compacted(
-        self, X: Any, weight: Array | None, group: int, rows: NDArray[np.intp], ones: bool
+    def _compact(
+        self, X: Any, weight: Array | None, group: int, index: NDArray[np.intp], ones: bool
     ) -> CompactRows:
         from mbauc.pairs.operator import kernels
 
-        starts = np.zeros(rows.size + 1, dtype=np.uint32)
-        np.cumsum(X.indptr[rows + 1] - X.indptr[rows], out=starts[1:])
+        starts = np.zeros(index.size + 1, dtype=np.uint32)
+        np.cumsum(X.indptr[index + 1] - X.indptr[index], out=starts[1:])
         columns = np.empty(starts[-1], dtype=np.uint16 if self._short else np.uint32)
         values = None if ones else np.empty(starts[-1])
         kernels.compact(
             X.indptr,
             X.indices,
             None if ones else X.data,
-            rows,
+            index,
             self.order.place_of,
             self.shift,
             starts,
@@ -179,7 +179,7 @@ class Collector:
             with np.errstate(over="ignore"):
                 half = values.astype(np.float32)
             values = half if np.array_equal(half, values) else values
-        return CompactRows(group, starts, columns, values, None if weight is None else weight[rows])
+        return CompactRows(group, starts, columns, values, None if weight is None else weight[index])
 
     def sums(self, group: int) -> tuple[Array, Array]:
         """Weighted sums of the columns in use, and of their squares, over the rows of a group."""
@@ -222,10 +222,10 @@ class Collector:
         return collector
 
 
-def _parts(indptr: NDArray[Any], rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Rows in pieces of at most so many rows and entries."""
-    if not rows.size:
+def _parts(indptr: NDArray[Any], index: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Rows in pieces of bounded numbers of rows and entries."""
+    if not index.size:
         return []
-    parts = -(-rows.size // _CHUNK_ROWS)
-    entries = int((indptr[rows + 1] - indptr[rows]).sum(dtype=np.int64))
-    return np.array_split(rows, max(parts, -(-entries // _CHUNK_ENTRIES)))
+    parts = -(-index.size // _CHUNK_ROWS)
+    entries = int((indptr[index + 1] - indptr[index]).sum(dtype=np.int64))
+    return np.array_split(index, max(parts, -(-entries // _CHUNK_ENTRIES)))

@@ -22,32 +22,23 @@ Array = NDArray[np.float64]
 
 @dataclass
 class ColumnSums:
-    """Counts, weights and column sums of the positives and of the negatives; those of several parts add up.
+    """Counts, weights and column sums of the positives and of the negatives; sums of several parts add up."""
 
-    Attributes
-    ----------
-    counts : ndarray of shape (2,)
-        Rows.
-    weights : ndarray of shape (2, 2)
-        Sums of their weights, and of the squares of these.
-    entries : int
-        Stored values.
-    occurrences : sparse vector
-        Rows with a stored value in each column.
-    ones, sums, squares : sparse matrices of shape (2, d)
-        Occurrences in rows of ones; sums and sums of squares of all other rows.
-    """
-
+    #: rows, shape (2,)
     counts: NDArray[np.int64]
+    #: sums of their weights, and of the squares of these, shape (2, 2)
     weights: Array
+    #: stored values
     entries: int
+    #: rows with a stored value in each column
     occurrences: Any
+    #: occurrences in rows of ones; sums and sums of squares of all other rows, shape (2, d)
     ones: Any
     sums: Any
     squares: Any
 
     @classmethod
-    def of(cls, collector: Collector, entries: int) -> ColumnSums:
+    def from_collector(cls, collector: Collector, entries: int) -> ColumnSums:
         """What a collector has counted."""
         state = collector.state()
         used = state["columns"].astype(np.int64)
@@ -117,11 +108,11 @@ class SumColumns(AccumulateTask):
 
     def prepare(self, block: Block) -> SparseBlock:
         """As canonical sparse rows of finite values."""
-        return SparseBlock.of(block)
+        return SparseBlock.from_block(block)
 
     def finish(self, accumulator: ColumnCounter) -> ColumnSums:
         """The sums alone."""
-        return ColumnSums.of(accumulator.collector, accumulator.entries)
+        return ColumnSums.from_collector(accumulator.collector, accumulator.entries)
 
 
 class ColumnCounter:
@@ -132,6 +123,6 @@ class ColumnCounter:
 
     def add(self, block: SparseBlock, subset: NDArray[np.intp] | None = None) -> None:
         """Count the rows of a block, all or some of them."""
-        own = block if subset is None else block.within(subset)
+        own = block if subset is None else block.restrict(subset)
         self.collector.count(own)
         self.entries += own.n_entries

@@ -12,29 +12,21 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class CompactRows:
-    """Some rows of one group.
+    """Some rows of one group."""
 
-    Attributes
-    ----------
-    group : int
-        Which group they belong to: 0 for positives (or differences of pairs), 1 for negatives.
-    starts : ndarray of shape (n + 1,)
-        Where the entries of each row begin.
-    columns : ndarray of uint16 or uint32
-        Column of each entry, counted in the order of :class:`~mbauc.pairs.compact.columns.ColumnOrder`.
-    values : ndarray of float32 or float64, or None
-        Value of each entry; None if all are one.
-    weight : ndarray of shape (n,) or None
-        Weight of each row; None if all are one.
-    """
-
+    #: which group they belong to: 0 for positives (or differences of pairs), 1 for negatives
     group: int
+    #: where the entries of each row begin, shape (n + 1,)
     starts: NDArray[np.uint32]
+    #: column of each entry, counted in the order of :class:`~mbauc.pairs.compact.columns.ColumnOrder`, uint16
+    #: or uint32
     columns: NDArray[Any]
+    #: value of each entry; None if all are one, float32 or float64
     values: NDArray[Any] | None
+    #: weight of each row; None if all are one, shape (n,)
     weight: NDArray[np.float64] | None
 
-    def loaded(self) -> CompactRows:
+    def load(self) -> CompactRows:
         """The rows in memory, where they are already."""
         return self
 
@@ -57,23 +49,17 @@ class CompactRows:
 
 @dataclass(frozen=True)
 class StoredRows:
-    """Some rows of one group in a file.
+    """Some rows of one group in a file."""
 
-    Attributes
-    ----------
-    group, n_rows, n_entries, nbytes : int
-        As of :class:`CompactRows`.
-    read : callable
-        Reads them; what it returns is valid until its thread reads other rows.
-    """
-
+    #: as of :class:`CompactRows`
     group: int
     n_rows: int
     n_entries: int
     nbytes: int
+    #: reads them; what it returns is valid until its thread reads other rows
     read: Callable[[], CompactRows]
 
-    def loaded(self) -> CompactRows:
+    def load(self) -> CompactRows:
         """The rows in memory, until this thread loads others."""
         return self.read()
 

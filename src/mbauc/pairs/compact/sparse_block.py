@@ -24,13 +24,13 @@ class SparseBlock:
     ones: bool
 
     @classmethod
-    def of(cls, block: Block) -> SparseBlock:
+    def from_block(cls, block: Block) -> SparseBlock:
         """Positives and negatives of a block, without rows of weight zero; raises at a NaN or an infinity."""
         X = block.X if is_sparse(block.X) else sp.csr_array(np.asarray(block.X, dtype=np.float64))
         X = canonical_csr(X).astype(np.float64, copy=False)
         return cls(X, [block.group(True), block.group(False)], block.weight, all_ones(X, 1))
 
-    def within(self, subset: NDArray[np.intp]) -> SparseBlock:
+    def restrict(self, subset: NDArray[np.intp]) -> SparseBlock:
         """The same block with some of its rows in the groups."""
         mask = np.zeros(self.X.shape[0], dtype=np.bool_)
         mask[subset] = True

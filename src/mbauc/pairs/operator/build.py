@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.pairs.operator.from_rows import operator_of_matrix
-from mbauc.pairs.operator.from_source import operator_of_source
+from mbauc.pairs.operator.from_rows import build_matrix_operator
+from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.operator.pair_operator import PairOperator
@@ -31,10 +31,10 @@ def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tup
     if isinstance(parts, MemoryParts):
         [block] = parts.items
         groups = [block.group(True), block.group(False)]
-        yield operator_of_matrix(block.X, groups, block.weight, n_threads), np.asarray(rows.classes)
+        yield build_matrix_operator(block.X, groups, block.weight, n_threads), np.asarray(rows.classes)
     elif isinstance(parts, SourceParts):
         folder = None if parts.checkpoint is None else parts.checkpoint.folder
-        pairs = operator_of_source(
+        pairs = build_source_operator(
             parts.source,
             n_threads=n_threads,
             memory=memory,

@@ -69,14 +69,16 @@ class DensePairOperator(PairOperator):
         for number, rows in enumerate(groups):
             own = self._weight[self._group == number]
             found.append(
-                Group.of(int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number])
+                Group.from_sums(
+                    int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number]
+                )
             )
         super().__init__(found, shift)
         self.order = ColumnOrder(X.shape[1])
         self.order.admit(np.ones(X.shape[1], dtype=np.int64))
 
     def _blocks(self, shard: int, shards: int) -> Iterator[tuple[slice, Array]]:
-        """Every so many-th block of rows, shifted."""
+        """Every ``shards``-th block of rows, shifted."""
         for start in range(shard * self._step, self._rows.size, shards * self._step):
             part = slice(start, start + self._step)
             yield part, np.subtract(self._X[self._rows[part]], self.shift, dtype=np.float64)

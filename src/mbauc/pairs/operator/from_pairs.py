@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import NonFiniteError
 from mbauc.pairs.operator.dense import DensePairOperator
-from mbauc.pairs.operator.from_rows import operator_of_matrix
+from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.finite import require_finite
 from mbauc.rows.matrix import canonical_csr, is_sparse
@@ -19,22 +19,16 @@ Array = NDArray[np.float64]
 
 
 class SampledOperator(NamedTuple):
-    """Pairs that were drawn, and where their rows lie.
+    """Pairs that were drawn, and where their rows lie."""
 
-    Attributes
-    ----------
-    rows : SparsePairOperator or DensePairOperator
-        The drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn.
-    middle : ndarray of shape (d,)
-        Mean of the two class means.
-    """
-
-    rows: SparsePairOperator | DensePairOperator
+    #: the drawn rows of both classes (all pairs among them), or the differences of the pairs as drawn
+    pairs: SparsePairOperator | DensePairOperator
+    #: mean of the two class means, shape (d,)
     middle: Array
 
 
-def operator_of_sample(sample: Sample, matched: bool, n_threads: int) -> SampledOperator:
-    """Pairs of rows i[k], j[k], or all pairs among them, as something that multiplies vectors.
+def build_sample_operator(sample: Sample, matched: bool, n_threads: int) -> SampledOperator:
+    """Pairs of rows i[k], j[k], or all pairs among them, as a linear operator.
 
     Reads and copies the drawn rows, nothing else.
 
@@ -65,7 +59,7 @@ def operator_of_sample(sample: Sample, matched: bool, n_threads: int) -> Sampled
         try:
             with np.errstate(over="ignore"):
                 return SampledOperator(
-                    operator_of_matrix(plus - minus, [np.arange(size)], None, n_threads), middle
+                    build_matrix_operator(plus - minus, [np.arange(size)], None, n_threads), middle
                 )
         except NonFiniteError:  # of two numbers that are finite
             raise ValueError(
@@ -73,4 +67,4 @@ def operator_of_sample(sample: Sample, matched: bool, n_threads: int) -> Sampled
             ) from None
     together = np.concatenate(drawn)
     groups = [np.arange(size), np.arange(size, together.size)]
-    return SampledOperator(operator_of_matrix(X[together], groups, None, n_threads), middle)
+    return SampledOperator(build_matrix_operator(X[together], groups, None, n_threads), middle)

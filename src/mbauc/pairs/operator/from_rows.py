@@ -11,16 +11,16 @@ from mbauc.pairs.compact.collector import Collector
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.dense import DensePairOperator
 from mbauc.pairs.operator.sparse import SparsePairOperator
-from mbauc.pairs.scatter.sparse import all_ones, shift_of_full_columns
+from mbauc.pairs.scatter.sparse import all_ones, find_shift
 from mbauc.rows.matrix import canonical_csr, is_sparse
 
 Array = NDArray[np.float64]
 
 
-def operator_of_matrix(
+def build_matrix_operator(
     X: Any, groups: list[NDArray[np.intp]], weight: Array | None, n_threads: int
 ) -> SparsePairOperator | DensePairOperator:
-    """Groups of the rows of a matrix as something that multiplies vectors.
+    """Pairs of the rows of a matrix as a linear operator.
 
     Dense rows are read where they are. Sparse rows are copied into a compact form of 2 or 4 bytes an entry, 4
     or 8 more where values are not all one, and 4 a row.
@@ -30,7 +30,7 @@ def operator_of_matrix(
     X : ndarray or CSR/CSC of shape (n, d)
         Checked rows.
     groups : list of index arrays
-        Row numbers of each group: positives and negatives, or those of differences alone.
+        Row numbers of each group: positives and negatives, or differences alone.
     weight : ndarray of shape (n,), optional
         Weight of each row.
     n_threads : int
@@ -40,7 +40,7 @@ def operator_of_matrix(
         return DensePairOperator(X, groups, weight, n_threads)
     X = canonical_csr(X)
     ones = all_ones(X, n_threads)
-    shift = None if ones else shift_of_full_columns(X, np.concatenate(groups))
+    shift = None if ones else find_shift(X, np.concatenate(groups))
     collector = Collector(X.shape[1], len(groups), n_threads, shift)
     block = SparseBlock(X, groups, weight, ones)
     collector.count(block)

@@ -19,7 +19,7 @@ from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.lost_digits import check_overflow, warn_of_lost_digits
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.fingerprint import BlockMark, EarlierBlocks, content_crc, fingerprint_as_json
-from mbauc.rows.reading import read_blocks, rows_of_source
+from mbauc.rows.reading import locate_in_source, read_blocks
 from mbauc.rows.source import Observe, Source, about_rows, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.memory import own_memory
@@ -29,8 +29,10 @@ from mbauc.store.lock import FolderLock
 
 #: Name of the cache in its folder.
 CACHE_NAME = "rows.cache"
-#: Vectors over the columns in use that a solver holds, and numbers for each column of the data.
-_VECTORS, _COLUMN_BYTES = 40, 80
+#: Vectors over the columns in use that a solver holds.
+_VECTORS = 40
+#: Bytes for each column of the data.
+_COLUMN_BYTES = 80
 #: Blocks in memory while reading: one being read, one in work, its compact rows, and what making them takes.
 _BLOCKS = 4
 #: Growth of a process that is not worth going to disk for.
@@ -53,7 +55,7 @@ def require_column_room(n_features: int, memory: int, used: int = 0) -> None:
         )
 
 
-def operator_of_source(
+def build_source_operator(
     source: Source,
     *,
     n_threads: int,
@@ -62,7 +64,7 @@ def operator_of_source(
     show: bool = False,
     observe: Observe = ignore,
 ) -> SparsePairOperator:
-    """Rows of a source as something that multiplies vectors, in one pass over its blocks.
+    """All pairs of a source as a linear operator, in one pass over its blocks.
 
     Compact rows (:class:`~mbauc.pairs.compact.rows.CompactRows`, 2 or 4 bytes an entry) stay in
     memory as long as they fit. Otherwise all of them go to a file that products read, a chunk for each thread
@@ -73,11 +75,11 @@ def operator_of_source(
     * reads nothing, if the file is complete and the source's ``fingerprint()`` is the one it was made from;
     * reads the blocks, compares each with the checksum in the file and takes the rows from there, if the
       fingerprint differs or there is none;
-    * goes on after the last whole block, if the file is not complete. Blocks before it are read and compared.
+    * resumes after the last whole block, if the file is not complete. Blocks before it are read and compared.
 
     Time: one pass, ``O(entries)``. Memory: the process grows by ``memory``, give or take 32 MB, or by what the
     source holds, four blocks and 320 bytes for each column in use if these alone are more. What the source
-    holds is measured where the system tells (Linux).
+    holds is measured where the system reports it (Linux).
 
     Parameters
     ----------
@@ -124,9 +126,9 @@ def operator_of_source(
     collector = reading.collector
     for group in range(len(collector.counts)):
         check_overflow(collector.order.columns, collector.sums(group)[1])
-    rows = SparsePairOperator(chunks, collector, n_threads)
-    warn_of_lost_digits(rows)
-    return rows
+    pairs = SparsePairOperator(chunks, collector, n_threads)
+    warn_of_lost_digits(pairs)
+    return pairs
 
 
 class _Marked(NamedTuple):
@@ -137,12 +139,12 @@ class _Marked(NamedTuple):
     mark: BlockMark
 
 
-def _marked_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, None]:
+def _mark_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, None]:
     for block in read_blocks(source):
         if not block.n_rows:
             continue
-        with rows_of_source(block):
-            rows = SparseBlock.of(block)
+        with locate_in_source(block):
+            rows = SparseBlock.from_block(block)
         crc = content_crc(rows.X, block.positive, block.weight, rows.ones) if checksums else 0
         yield _Marked(rows, block.positive & block.used, BlockMark(block.n_rows, crc))
 
@@ -161,7 +163,7 @@ class _Reading:
 
     @property
     def _room(self) -> int:
-        """Bytes that are left for the rows."""
+        """Bytes that remain for the rows."""
         vectors = 8 * _VECTORS * self.collector.order.used
         reading = _COLUMN_BYTES * self._source.n_features + _BLOCKS * self._largest
         return self._memory - vectors - max(reading, self._beside)
@@ -182,7 +184,7 @@ class _Reading:
         writer: RowCacheWriter | None = None
         try:
             for _, block in self._blocks(checksums=False):
-                chunks = self._compacted(block)
+                chunks = self._compact(block)
                 size += sum(chunk.nbytes for chunk in chunks)
                 held.append((chunks, block.mark))
                 self._look(size)
@@ -202,7 +204,7 @@ class _Reading:
     # -- with one ------------------------------------------------------------------------------------------
 
     def write(self, path: Path) -> list[Chunk]:
-        """Rows in a file that is written now, or resumed."""
+        """Rows in a file that is written from the start, or resumed."""
         now = fingerprint_as_json(self._source)
         writer = RowCacheWriter(path, self._header(now), self._n_threads)
         try:
@@ -215,7 +217,7 @@ class _Reading:
                     before.compare(number, block.mark)
                     self.collector.count(block.rows)
                 else:
-                    writer.add_block(self._compacted(block), block.mark)
+                    writer.add_block(self._compact(block), block.mark)
             before.compare_length(self._n_blocks)
             self._require_pairs()
             self._require_unchanged(now, writer.name)
@@ -245,14 +247,14 @@ class _Reading:
     def _blocks(self, checksums: bool) -> Iterator[tuple[int, _Marked]]:
         """Blocks and their numbers, from 0; the next one is read and checked while the caller works on one."""
         self._n_blocks, look = 0, self._observe(self._advance)
-        for block in one_ahead(_marked_blocks(self._source, checksums)):
+        for block in one_ahead(_mark_blocks(self._source, checksums)):
             look(block.rows.X, block.positive)
             self._largest = max(self._largest, block.rows.nbytes)
             yield self._n_blocks, block
             self._n_blocks += 1
             self._advance(block.mark.rows)
 
-    def _compacted(self, block: _Marked) -> list[CompactRows]:
+    def _compact(self, block: _Marked) -> list[CompactRows]:
         self.collector.count(block.rows)
         return self.collector.compact(block.rows)
 

@@ -13,25 +13,23 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 
 Array = NDArray[np.float64]
 
-#: Cube of the columns of a leading block for each entry of the rows, the columns at most, and rows of a group.
-_CHOLESKY_COLUMNS, _LARGEST_BLOCK, _BLOCK_ROWS = 72, 1024, 5_000
+#: Cube of the columns of a leading block for each entry of the rows.
+_CHOLESKY_COLUMNS = 72
+#: Columns of a leading block, at most.
+_LARGEST_BLOCK = 1024
+#: Rows of a group, at most.
+_BLOCK_ROWS = 5_000
 
 
 @dataclass
 class LeadingSums:
-    """Sums over the looked-at rows of each group; those of several parts of the rows add up.
+    """Sums over the sampled rows of each group; sums of several parts add up."""
 
-    Attributes
-    ----------
-    grams : ndarray of shape (groups, size, size)
-        Upper half of the weighted outer products.
-    sums : ndarray of shape (groups, size)
-    totals : ndarray of shape (groups,)
-        Their weight.
-    """
-
+    #: upper half of the weighted outer products, shape (groups, size, size)
     grams: Array
+    #: shape (groups, size)
     sums: Array
+    #: their weight, shape (groups,)
     totals: Array
 
     def __add__(self, other: LeadingSums) -> LeadingSums:
@@ -40,30 +38,22 @@ class LeadingSums:
 
 @dataclass(frozen=True)
 class LeadingBlock:
-    """Which columns and rows to look at.
-
-    Attributes
-    ----------
-    size : int
-        The first so many columns.
-    steps : tuple of int
-        Every so many-th row of each group.
-    """
+    """The first ``size`` columns, and every ``steps[g]``-th row of group g."""
 
     size: int
     steps: tuple[int, ...]
 
     @classmethod
-    def plan(cls, rows: PairOperator, entries: int) -> LeadingBlock:
-        """For rows with so many entries.
+    def plan(cls, pairs: PairOperator, entries: int) -> LeadingBlock:
+        """Plan for rows with ``entries`` stored values.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
         many rows as have their outer products in that time, at most 5,000 of a group.
         """
-        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, rows.mu.size)
-        length = max(entries / max(rows.n_rows, 1), 1.0)
+        size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, pairs.mu.size)
+        length = max(entries / max(pairs.n_rows, 1), 1.0)
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
-        return cls(size, tuple(max(1, group.count // most) for group in rows.groups))
+        return cls(size, tuple(max(1, group.count // most) for group in pairs.groups))
 
     def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
         """Over some of the rows."""
@@ -74,7 +64,7 @@ class LeadingBlock:
             np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
         )
         for stored in chunks:
-            chunk = stored.loaded()
+            chunk = stored.load()
             group = chunk.group
             result.totals[group] += kernels.leading_gram(
                 chunk.starts,
@@ -89,7 +79,7 @@ class LeadingBlock:
         return result
 
     def block(self, mu: Array, sums: LeadingSums) -> Array:
-        """Σ among the first columns as far as the rows tell, plus μ μ'."""
+        """Σ among the first columns, estimated from the sampled rows, plus μ μ'."""
         first = mu[: self.size]
         result = np.outer(first, first)
         for gram, own, total in zip(sums.grams, sums.sums, sums.totals, strict=True):

@@ -61,19 +61,19 @@ def check_overflow(columns: NDArray[np.integer], squares: Array) -> None:
         )
 
 
-def warn_of_lost_digits(rows: UncentredPairs) -> None:
+def warn_of_lost_digits(pairs: UncentredPairs) -> None:
     """Warn of columns whose differences drown in the rounding errors of their means.
 
     Constant columns have no differences to lose. ``O(d)``, and a sweep over the rows if there is a suspicion.
     """
-    far = np.flatnonzero(np.max([group.mean**2 for group in rows.groups], axis=0) > _FAR * rows.diagonal)
+    far = np.flatnonzero(np.max([group.mean**2 for group in pairs.groups], axis=0) > _FAR * pairs.diagonal)
     if not far.size:
         return
-    seen = rows.find_extremes(far)
-    lost = far[(seen.counts < rows.n_rows) | (seen.lowest < seen.highest)]
+    seen = pairs.find_extremes(far)
+    lost = far[(seen.counts < pairs.n_rows) | (seen.lowest < seen.highest)]
     if lost.size:
         warn(
-            f"column {int(rows.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
+            f"column {int(pairs.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
             f"that its differences keep fewer than 6 digits ({lost.size:,} such "
             f"column{'s' if lost.size > 1 else ''}). "
             + Advice("Centre the column, or use {solver}.", solver="gram"),
@@ -86,7 +86,7 @@ def find_extremes(chunks: Iterable[Chunk], columns: NDArray[np.intp]) -> Extreme
     size = columns.size
     found = Extremes(np.zeros(size, dtype=np.int64), np.full(size, np.inf), np.full(size, -np.inf))
     for stored in chunks:
-        chunk = stored.loaded()
+        chunk = stored.load()
         place = np.minimum(np.searchsorted(columns, chunk.columns), size - 1)
         entries = np.flatnonzero(columns[place] == chunk.columns)
         place = place[entries]

@@ -17,7 +17,7 @@ from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
 from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.operator.sparse import groups_of, sweep
+from mbauc.pairs.operator.sparse import build_groups, sweep
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.accumulate import accumulate
@@ -47,18 +47,18 @@ class PackRows:
 
     def __call__(self, number: int, blocks: Iterable[Item]) -> list[PackedChunk]:
         """The rows, in chunks."""
-        places = None if self.folds is None else self.folds.of_part(number)
+        places = None if self.folds is None else self.folds.for_part(number)
         collector = Collector(self.schema.n_features, order=self.order)
         packed: list[PackedChunk] = []
 
         def pack(block: Block) -> None:
-            rows = SparseBlock.of(block)
+            sparse = SparseBlock.from_block(block)
             if places is None:
-                packed.extend(PackedChunk(0, chunk) for chunk in collector.compact(rows))
+                packed.extend(PackedChunk(0, chunk) for chunk in collector.compact(sparse))
                 return
-            fold = places.of(block)
+            fold = places.assign(block)
             for k in range(places.n_folds):
-                own = rows.within(np.flatnonzero(fold == k))
+                own = sparse.restrict(np.flatnonzero(fold == k))
                 packed.extend(PackedChunk(k, chunk) for chunk in collector.compact(own))
 
         visit_blocks(number, blocks, self.schema, Labels(self.classes), pack)
@@ -76,7 +76,7 @@ class Sweep:
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> tuple[Array, Array]:
         """X'D(Xv - centre), and sums by group."""
-        return sweep(of_folds(packed, self.left_out), self.v, self.centres, self.scales)
+        return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class SumLeading:
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> LeadingSums:
         """Sums over its rows."""
-        return self.plan.sums(of_folds(packed, self.left_out))
+        return self.plan.sums(leave_out_fold(packed, self.left_out))
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class FindExtremes:
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Extremes:
         """Of the compact rows of a part."""
-        return find_extremes(of_folds(packed, self.left_out), self.columns)
+        return find_extremes(leave_out_fold(packed, self.left_out), self.columns)
 
 
-def of_folds(packed: Iterable[PackedChunk], left_out: int | None) -> Iterable[CompactRows]:
+def leave_out_fold(packed: Iterable[PackedChunk], left_out: int | None) -> Iterable[CompactRows]:
     """Rows of all folds but one."""
     return (chunk for fold, chunk in packed if fold != left_out)
 
@@ -122,7 +122,7 @@ class PartedPairOperator(PairOperator):
     """The pairs of packed rows in parts as a linear operator; a product is one job.
 
     A vector goes to every worker and one comes back from each part, merged in a tree. Memory of a task: two
-    vectors over the columns in use; of the driver, those of the solver.
+    vectors over the columns in use; of the driver, the solver's vectors.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class PartedPairOperator(PairOperator):
         self, packed: Parts, sums: ColumnSums, order: ColumnOrder, left_out: int | None = None
     ) -> None:
         collector = sums.collector(order)
-        super().__init__(groups_of(collector), np.zeros(order.used))
+        super().__init__(build_groups(collector), np.zeros(order.used))
         self.order = order
         self._packed, self._left_out, self._entries = packed, left_out, sums.entries
         self._block: Array | None = None

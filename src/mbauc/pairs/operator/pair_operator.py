@@ -22,26 +22,19 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are centred together: a class, or the differences of matched pairs.
+    """Rows that are centred together: a class, or the differences of matched pairs."""
 
-    Attributes
-    ----------
-    count : int
-        Number of rows.
-    weight, squared_weight : float
-        Sums of their weights and of the squares of these.
-    mean, variance : ndarrays
-        Of each column in use.
-    """
-
+    #: number of rows
     count: int
+    #: sums of their weights and of the squares of these
     weight: float
     squared_weight: float
+    #: of each column in use
     mean: Array
     variance: Array
 
     @classmethod
-    def of(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
+    def from_sums(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
         """From weighted sums of the rows and of their squares."""
         if weight <= 0:
             return cls(count, weight, squared_weight, np.zeros_like(sums), np.zeros_like(sums))
@@ -89,10 +82,10 @@ class PairOperator(ABC):
         weights, sizes = zip(*((group.weight, group.effective_size) for group in groups), strict=True)
         self.weights = weights if len(groups) == 2 else (weights[0], weights[0])
         self.effective_sizes = sizes if len(groups) == 2 else (sizes[0], sizes[0])
-        #: mean over the classes of the mean row, where the rows are differences and do not tell
+        #: mean over the classes of the mean row, where the rows are differences and do not show it
         self._centre: Array | None = None
         self._latest: tuple[Array, Array, list[float]] | None = None
-        #: told the rows that a sweep has just gone over
+        #: called with the number of rows that a sweep has completed
         self.advance: Advance = silent
 
     def as_frequencies(self) -> Self:
@@ -123,7 +116,7 @@ class PairOperator(ABC):
         return self.product_and_variances(v)[0]
 
     def product_and_variances(self, v: Array) -> tuple[Array, list[float]]:
-        """Σ v, and the variance of the scores x'v within each group; those of the latest v are remembered."""
+        """Σ v, and the variance of the scores x'v within each group; the latest variances are kept."""
         if self._latest is not None and np.array_equal(self._latest[0], v):
             return self._latest[1].copy(), list(self._latest[2])
         swept = self._sweep(v, [float(group.mean @ v) for group in self.groups])
@@ -139,7 +132,7 @@ class PairOperator(ABC):
         return result, variances
 
     def leading_block(self) -> Array:
-        """About Σ among the first so many columns, from some of the rows; none if there is nothing to gain."""
+        """An estimate of Σ among the first columns, from some of the rows; empty if not worth it."""
         return np.empty((0, 0))
 
     def score_means(self, w: Array) -> list[float]:

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class SparsePairOperator(PairOperator):
-    """The pairs of a sparse data set as something that multiplies vectors, in the columns that occur.
+    """The pairs of a sparse data set as a linear operator over the columns that occur.
 
     A product computes the score of a row and adds its share to the result while the row is in cache: one sweep,
     4 flops and (for ones) 2 or 4 bytes an entry.
@@ -42,11 +42,11 @@ class SparsePairOperator(PairOperator):
     order : ColumnOrder
         Which columns the vectors are over.
 
-    The others are those of :class:`~mbauc.pairs.operator.pair_operator.PairOperator`.
+    Others are inherited from :class:`~mbauc.pairs.operator.pair_operator.PairOperator`.
     """
 
     def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:
-        super().__init__(groups_of(collector), collector.shift[collector.order.columns])
+        super().__init__(build_groups(collector), collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
         self._block: Array | None = None
@@ -63,10 +63,10 @@ class SparsePairOperator(PairOperator):
         many rows as have their outer products in that time.
         """
         if self._block is None:
-            self._block = self._made_block()
+            self._block = self._build_block()
         return self._block
 
-    def _made_block(self) -> Array:
+    def _build_block(self) -> Array:
         plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
 
         def sums(number: int) -> LeadingSums:
@@ -88,10 +88,10 @@ class SparsePairOperator(PairOperator):
         return run_threads(part, range(self.shards), self.shards)
 
 
-def groups_of(collector: Collector) -> list[Group]:
+def build_groups(collector: Collector) -> list[Group]:
     """The groups that a collector has counted."""
     counted = zip(collector.counts, collector.weights, collector.squared_weights, strict=True)
-    return [Group.of(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
+    return [Group.from_sums(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
 
 
 def sweep(
@@ -112,13 +112,13 @@ def sweep(
     centres, scales : sequences of float
         What is taken off the scores of each group, and what its weights are multiplied by.
     advance : callable
-        Told the rows of each chunk that is done.
+        Called with the number of rows completed.
     """
     from mbauc.pairs.operator import kernels
 
     part, sums = np.zeros(v.size), np.zeros((len(centres), 2))
     for stored in chunks:
-        chunk = stored.loaded()
+        chunk = stored.load()
         group = chunk.group
         sums[group] += kernels.product(
             chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[group], v, centres[group], part

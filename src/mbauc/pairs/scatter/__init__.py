@@ -26,7 +26,7 @@ __all__ = ["PackedScatters", "WeightedMean", "class_scatters"]
 
 def class_scatters(
     X: Any,
-    rows: tuple[NDArray[np.intp], NDArray[np.intp]],
+    groups: tuple[NDArray[np.intp], NDArray[np.intp]],
     weight: NDArray[np.float64] | None,
     n_threads: int,
     advance: Advance = silent,
@@ -37,14 +37,14 @@ def class_scatters(
     ----------
     X : ndarray or CSR/CSC of shape (n, d)
         Any real dtype and layout; read in blocks, never copied whole.
-    rows : pair of index arrays
+    groups : pair of index arrays
         Row numbers of the positives and of the negatives; a row may appear more than once.
     weight : ndarray of shape (n,), optional
         Weight of each row of X; ones if absent.
     n_threads : int
         Threads to use.
     advance : callable
-        Told how many rows were just done.
+        Called with the number of rows completed.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def class_scatters(
     if is_sparse(X):
         X = canonical_csr(X)
         fill = partial(sparse_class_scatter, ones=all_ones(X, n_threads))
-    # threads of BLAS would go on spinning for a while after each call and take the cores from ours
+    # threads of BLAS would keep spinning for a while after each call and take the cores from ours
     quiet = single_threaded_blas() if X.shape[1] <= OWN_SCATTER_COLUMNS else nullcontext()
     with quiet:
         sums = [
             fill(
                 X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads, advance
             )
-            for class_rows, side in zip(rows, packed.sides, strict=True)
+            for class_rows, side in zip(groups, packed.sides, strict=True)
         ]
     return (sums[0], sums[1]), packed

@@ -18,7 +18,7 @@ BLOCK_ROWS = 2048
 #: Below this many columns each thread works on blocks of its own with a single-threaded BLAS; above it one
 #: block at a time goes to a multi-threaded BLAS, because a d×d matrix per thread would cost too much memory.
 OWN_SCATTER_COLUMNS = 1024
-#: Rows of other dtypes are converted so many at a time.
+#: Rows of other dtypes that are converted at a time.
 _CONVERTED_ROWS = 128
 #: Below this many multiplications starting threads costs more than it saves.
 _MIN_PARALLEL_WORK = 2_000_000
@@ -28,14 +28,14 @@ _CENTRED = 4.0
 
 def dense_class_scatter(
     X: NDArray[Any],
-    rows: NDArray[np.intp],
+    index: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     packed: PackedScatters,
     side: Side,
     n_threads: int,
     advance: Advance,
 ) -> WeightedMean:
-    """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
+    """Add the scatter of ``X[index]`` around its mean to one side of ``packed``.
 
     Columns far from zero are shifted by a provisional mean (of rows spread over the class), so a common
     shift of any size costs no digits. Sums are float64 whatever the dtype of X.
@@ -44,19 +44,19 @@ def dense_class_scatter(
     one block above.
     """
     d = X.shape[1]
-    if rows.size == 0:
+    if index.size == 0:
         return WeightedMean.empty(d)
-    total = float(rows.size) if weight is None else float(weight.sum())
+    total = float(index.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = slice(None, None, max(1, rows.size // 1000))
-        shift = _provisional_mean(X[rows[spread]], None if weight is None else weight[spread])
-        blocks = _Blocks(X, rows, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
+        spread = slice(None, None, max(1, index.size // 1000))
+        shift = _provisional_mean(X[index[spread]], None if weight is None else weight[spread])
+        blocks = _Blocks(X, index, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)
             for block in blocks.walk(0, 1):
                 sums += blocks.weighted_sum(block)
-                packed.add_gram(side, blocks.rows_of(block))
+                packed.add_gram(side, blocks.row_major(block))
                 advance(blocks.size)
         else:
             sums, scatter = _scatter_by_threads(blocks, advance)
@@ -65,9 +65,9 @@ def dense_class_scatter(
         packed.add_outer(side, -total, mean)
         diagonal = packed.diagonal(side)
     if not (np.isfinite(diagonal).all() and np.isfinite(sums).all()):
-        _raise_nonfinite(X, rows)
+        _raise_nonfinite(X, index)
     np.maximum(diagonal, 0.0, out=diagonal)
-    return WeightedMean(int(rows.size), total, squared, mean if shift is None else shift + mean)
+    return WeightedMean(int(index.size), total, squared, mean if shift is None else shift + mean)
 
 
 def _provisional_mean(probe: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -94,20 +94,20 @@ class _Blocks:
     def __init__(
         self,
         X: NDArray[Any],
-        rows: NDArray[np.intp],
+        index: NDArray[np.intp],
         weight: NDArray[np.float64] | None,
         shift: NDArray[np.float64] | None,
         n_threads: int,
     ) -> None:
-        self.X, self.rows, self.shift = X, rows, shift
+        self.X, self.rows, self.shift = X, index, shift
         self.root = None if weight is None else np.sqrt(weight)
         self.by_column = X.flags.f_contiguous and not X.flags.c_contiguous
-        if rows.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
+        if index.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
             n_threads = 1
         # equal blocks, the same number for each thread
-        per_thread = -(-rows.size // (BLOCK_ROWS * n_threads))
-        self.size = -(-rows.size // (per_thread * n_threads))
-        self.count = -(-rows.size // self.size)
+        per_thread = -(-index.size // (BLOCK_ROWS * n_threads))
+        self.size = -(-index.size // (per_thread * n_threads))
+        self.count = -(-index.size // self.size)
         self.n_threads = min(n_threads, self.count)
         self.stopped = False
 
@@ -152,7 +152,7 @@ class _Blocks:
             np.subtract(taken, self.shift[:, None] if self.by_column else self.shift, out=out)
 
     def stop(self) -> None:
-        """Tell the threads that walk the blocks to end."""
+        """Stop the threads that walk the blocks."""
         self.stopped = True
 
     def weighted_sum(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -172,7 +172,7 @@ class _Blocks:
         else:
             np.matmul(block.T, block, out=out)
 
-    def rows_of(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def row_major(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
         """The block with one row of X a row."""
         return numbered[1].T if self.by_column else numbered[1]
 

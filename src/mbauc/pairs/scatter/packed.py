@@ -107,7 +107,7 @@ class PackedScatters:
         """Scatter of one class times the columns of W, shape (d, k)."""
         return np.asarray(dsymm(1.0, self.square(side).T, np.asfortranarray(W), lower=side == "negative"))
 
-    def combined(self, positive: float, negative: float) -> NDArray[np.float64]:
+    def combine(self, positive: float, negative: float) -> NDArray[np.float64]:
         """Full symmetric matrix ``positive · S₊ + negative · S₋``; the one new d×d array is returned."""
         d = self.n_features
         below, above = self.square("positive"), self.square("negative")

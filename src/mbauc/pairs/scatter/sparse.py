@@ -20,7 +20,8 @@ from mbauc.runtime.threads import run_threads
 #: A chunk of rows takes at most this share of the memory of the scatter itself …
 _CHUNK_SHARE = 0.07
 #: … within these numbers of entries: fewer waste time on bookkeeping, more fall out of cache.
-_MIN_CHUNK, _MAX_CHUNK = 1_000_000, 6_000_000
+_MIN_CHUNK = 1_000_000
+_MAX_CHUNK = 6_000_000
 #: Pieces of work per thread, so that a thread with light columns takes over from one with heavy ones.
 _PIECES = 16
 
@@ -38,7 +39,7 @@ def all_ones(X: Any, n_threads: int) -> bool:
 
 def sparse_class_scatter(
     X: Any,
-    rows: NDArray[np.intp],
+    index: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     packed: PackedScatters,
     side: Side,
@@ -46,7 +47,7 @@ def sparse_class_scatter(
     advance: Advance,
     ones: bool,
 ) -> WeightedMean:
-    """Add the scatter of ``X[rows]`` around its mean to one side of ``packed``.
+    """Add the scatter of ``X[index]`` around its mean to one side of ``packed``.
 
     ``O(Σ k²)`` time over rows with k entries; memory for a chunk of rows, at most 7% of the scatter's
     or 20 MB. Values that are all one (``ones``) take a faster loop.
@@ -56,22 +57,22 @@ def sparse_class_scatter(
     than log10(n) digits can be lost.
     """
     d = X.shape[1]
-    if rows.size == 0:
+    if index.size == 0:
         return WeightedMean.empty(d)
     unit = ones and weight is None
-    total = float(rows.size) if weight is None else float(weight.sum())
+    total = float(index.size) if weight is None else float(weight.sum())
     squared = total if weight is None else float(weight @ weight)
-    root = None if unit else np.sqrt(weight) if weight is not None else np.ones(rows.size)
+    root = None if unit else np.sqrt(weight) if weight is not None else np.ones(index.size)
 
-    shift = np.zeros(d) if unit else shift_of_full_columns(X, rows)
+    shift = np.zeros(d) if unit else find_shift(X, index)
     sums = np.zeros(d)
     square = packed.square(side)
     itemsize = 2 if d <= 1 << 16 else 4
     entry_bytes = 8 + itemsize + (0 if unit else 8)
     chunk = int(np.clip(_CHUNK_SHARE * packed.buffer.nbytes / entry_bytes, _MIN_CHUNK, _MAX_CHUNK))
-    for part in _chunks(X.indptr, rows, chunk):
+    for part in _chunks(X.indptr, index, chunk):
         sums += _add_chunk(
-            X, rows[part], None if root is None else root[part], shift, square, side == "positive", n_threads
+            X, index[part], None if root is None else root[part], shift, square, side == "positive", n_threads
         )
         advance(part.stop - part.start)
     mean = sums / total
@@ -83,15 +84,15 @@ def sparse_class_scatter(
             "rescale the features."
         )
     np.maximum(diagonal, 0.0, out=diagonal)
-    return WeightedMean(int(rows.size), total, squared, shift + mean)
+    return WeightedMean(int(index.size), total, squared, shift + mean)
 
 
-def _chunks(indptr: NDArray[Any], rows: NDArray[np.intp], entries: int) -> list[slice]:
-    """Slices of ``rows`` with about ``entries`` stored values each."""
-    stored = np.cumsum(np.diff(indptr)[rows], dtype=np.int64)
+def _chunks(indptr: NDArray[Any], index: NDArray[np.intp], entries: int) -> list[slice]:
+    """Slices of ``index`` with about ``entries`` stored values each."""
+    stored = np.cumsum(np.diff(indptr)[index], dtype=np.int64)
     chunks: list[slice] = []
     start = 0
-    while start < rows.size:
+    while start < index.size:
         before = stored[start - 1] if start else 0
         stop = max(int(np.searchsorted(stored, before + entries, side="right")), start + 1)
         chunks.append(slice(start, stop))
@@ -101,7 +102,7 @@ def _chunks(indptr: NDArray[Any], rows: NDArray[np.intp], entries: int) -> list[
 
 def _add_chunk(
     X: Any,
-    rows: NDArray[np.intp],
+    index: NDArray[np.intp],
     root: NDArray[np.float64] | None,
     shift: NDArray[np.float64],
     square: NDArray[np.float64],
@@ -112,13 +113,13 @@ def _add_chunk(
     from mbauc.pairs.scatter import kernels
 
     d = X.shape[1]
-    entries = int((X.indptr[rows + 1] - X.indptr[rows]).sum(dtype=np.int64))
+    entries = int((X.indptr[index + 1] - X.indptr[index]).sum(dtype=np.int64))
     n_threads = min(n_threads, max(1, entries // 10_000))
-    parts = np.array_split(np.arange(rows.size), n_threads)
+    parts = np.array_split(np.arange(index.size), n_threads)
 
     counts = np.zeros((n_threads, d), dtype=np.int64)
     run_threads(
-        lambda t: kernels.count_columns(X.indptr, X.indices, rows[parts[t]], counts[t]),
+        lambda t: kernels.count_columns(X.indptr, X.indices, index[parts[t]], counts[t]),
         range(n_threads),
         n_threads,
     )
@@ -136,7 +137,7 @@ def _add_chunk(
             X.indptr,
             X.indices,
             None if root is None else X.data,
-            rows[parts[t]],
+            index[parts[t]],
             None if root is None else root[parts[t]],
             None if root is None else shift,
             starts[t],
@@ -162,18 +163,18 @@ def _add_chunk(
     return totals.astype(np.float64) if root is None else np.asarray(sums.sum(axis=0))
 
 
-def shift_of_full_columns(X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def find_shift(X: Any, index: NDArray[np.intp]) -> NDArray[np.float64]:
     """For columns with an entry in every one of the rows the first of these values, otherwise 0."""
     from mbauc.pairs.scatter import kernels
 
     d = X.shape[1]
     shift = np.zeros(d)
-    begin, end = X.indptr[rows[0]], X.indptr[rows[0] + 1]
+    begin, end = X.indptr[index[0]], X.indptr[index[0] + 1]
     if begin == end:
         return shift
     counts = np.zeros(d, dtype=np.int64)
-    kernels.count_columns(X.indptr, X.indices, rows, counts)
+    kernels.count_columns(X.indptr, X.indices, index, counts)
     candidates = X.indices[begin:end]
-    full = counts[candidates] == rows.size
+    full = counts[candidates] == index.size
     shift[candidates[full]] = X.data[begin:end][full]
     return shift

@@ -45,7 +45,7 @@ class WeightedMean:
         """Kish's effective number of rows, (Σw)²/Σw²."""
         return self.weight**2 / self.squared_weight if self.squared_weight > 0 else 0.0
 
-    def merged(self, other: WeightedMean) -> tuple[WeightedMean, float, NDArray[np.float64]]:
+    def merge(self, other: WeightedMean) -> tuple[WeightedMean, float, NDArray[np.float64]]:
         """Sums over both, and the rank-one term ``(coefficient, direction)`` that the scatters gain."""
         weight = self.weight + other.weight
         direction = other.mean - self.mean
@@ -57,7 +57,7 @@ class WeightedMean:
         sums = WeightedMean(self.count + other.count, weight, self.squared_weight + other.squared_weight, mean)
         return sums, coefficient, direction
 
-    def without(self, part: WeightedMean) -> tuple[WeightedMean, float, NDArray[np.float64]]:
+    def subtract(self, part: WeightedMean) -> tuple[WeightedMean, float, NDArray[np.float64]]:
         """Sums over the rest, and the rank-one term that the difference of the scatters gains."""
         weight = self.weight - part.weight
         count = self.count - part.count
@@ -79,6 +79,6 @@ class WeightedMean:
         """``factor``, or as much of it as keeps a weight that is next to nothing from vanishing altogether."""
         return max(factor, min(1.0, _FORGOTTEN / self.weight)) if self.weight > 0 else factor
 
-    def decayed(self, factor: float) -> WeightedMean:
+    def decay(self, factor: float) -> WeightedMean:
         """The same rows with every weight multiplied by ``factor``."""
         return WeightedMean(self.count, self.weight * factor, self.squared_weight * factor**2, self.mean)

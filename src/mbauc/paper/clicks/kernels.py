@@ -19,13 +19,28 @@ CELL_BITS = 10
 BATCH = 256
 #: One over the standard deviation of the sum of four uniform numbers of 16 bits.
 NORMAL = 1.0 / 37837.2
-#: Odd numbers that tell counters apart.
-ROW_STEP, FIELD_STEP, VALUE_STEP = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7
+# Odd numbers that keep the counters of rows, fields and values apart.
+ROW_STEP = 0x9E3779B97F4A7C15
+FIELD_STEP = 0xD1B54A32D192ED03
+VALUE_STEP = 0x8CB92BA72F3D8DD7
 
-_ROW, _FIELD, _VALUE = np.uint64(ROW_STEP), np.uint64(FIELD_STEP), np.uint64(VALUE_STEP)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_LOW_32, _LOW_20, _LOW_16, _LOW_8 = (np.uint64((1 << bits) - 1) for bits in (32, 20, 16, 8))
-_CELL, _CELL_BITS, _CELL_SHIFT = (np.uint64(n) for n in ((1 << CELL_BITS) - 1, CELL_BITS, 64 - CELL_BITS))
+# The same as unsigned numbers, for compiled loops.
+_ROW = np.uint64(ROW_STEP)
+_FIELD = np.uint64(FIELD_STEP)
+_VALUE = np.uint64(VALUE_STEP)
+# Multipliers of splitmix64.
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+# Masks of the low bits.
+_LOW_32 = np.uint64((1 << 32) - 1)
+_LOW_20 = np.uint64((1 << 20) - 1)
+_LOW_16 = np.uint64((1 << 16) - 1)
+_LOW_8 = np.uint64((1 << 8) - 1)
+#: Mask of the cell.
+_CELL = np.uint64((1 << CELL_BITS) - 1)
+_CELL_BITS = np.uint64(CELL_BITS)
+#: Shift that leaves the bits of the cell.
+_CELL_SHIFT = np.uint64(64 - CELL_BITS)
 _1, _8, _11, _16, _27, _30, _31, _32, _48 = (np.uint64(n) for n in (1, 8, 11, 16, 27, 30, 31, 32, 48))
 
 

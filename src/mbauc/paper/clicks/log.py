@@ -174,8 +174,8 @@ class ClickLog:
         y = np.concatenate([block.y for block in blocks])
         return RawBlock(self._matrix(np.ones(columns.size), columns, ends), y)
 
-    def _blocks(self, rows: int) -> Iterator[RawBlock]:
-        return compute_ahead(self._block, cut_ranges(self.n_rows, rows), self._n_threads)
+    def _blocks(self, n_rows: int) -> Iterator[RawBlock]:
+        return compute_ahead(self._block, cut_ranges(self.n_rows, n_rows), self._n_threads)
 
     def _block(self, piece: range) -> RawBlock:
         from mbauc.paper.clicks import slot_kernels

@@ -111,8 +111,14 @@ def count_texts(number: int) -> tuple[str, ...]:
 
 def _count(k: int, peak: float, spread: float, missing: float, weight: float, **more: str | float) -> Field:
     """One of Criteo's counts."""
-    told = {"peak": peak, "spread": spread, "missing": missing, "weight": weight, "texts": count_texts(_COUNTS)}
-    return Field(f"I{k}", _COUNTS, **(told | more))  # type: ignore[arg-type]
+    settings = {
+        "peak": peak,
+        "spread": spread,
+        "missing": missing,
+        "weight": weight,
+        "texts": count_texts(_COUNTS),
+    }
+    return Field(f"I{k}", _COUNTS, **(settings | more))  # type: ignore[arg-type]
 
 
 _TRAITS = (Field("(user)", 512, skew=0.9, offset=2.0), Field("(page)", 2048, skew=1.0, offset=2.0))

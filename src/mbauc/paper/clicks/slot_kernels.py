@@ -17,8 +17,15 @@ from mbauc.runtime.compiled import compiled
 KNOWN = 4_096
 
 _KNOWN = np.uint32(KNOWN)
-_NAME_1, _NAME_2, _LOW_32 = np.uint64(0x7FEB352D), np.uint64(0x846CA68B), np.uint64(0xFFFFFFFF)
-_DIGIT, _LETTER = np.uint64(ord("0")), np.uint64(ord("a") - 10)
+# Odd numbers that mix the bits of a value into its name.
+_NAME_1 = np.uint64(0x7FEB352D)
+_NAME_2 = np.uint64(0x846CA68B)
+#: The low 32 bits.
+_LOW_32 = np.uint64(0xFFFFFFFF)
+#: What a hexadecimal digit below 10 is added to.
+_DIGIT = np.uint64(ord("0"))
+#: What a hexadecimal digit from 10 on is added to.
+_LETTER = np.uint64(ord("a") - 10)
 _0, _1, _4, _6, _9, _12, _15, _16, _28, _63 = (np.uint64(n) for n in (0, 1, 4, 6, 9, 12, 15, 16, 28, 63))
 
 
@@ -109,7 +116,7 @@ def _find_slots(t, slots, codes, found):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _mark(found, words, groups):  # type: ignore[no-untyped-def]
-    """Set the bits of columns, and those of the words that have any."""
+    """Set the bits of columns, and of the words that have any."""
     for column in found:
         slot = np.uint64(column)
         words[slot >> _6] |= _1 << (slot & _63)

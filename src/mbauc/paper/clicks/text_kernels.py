@@ -7,7 +7,13 @@ import numpy as np
 from mbauc.runtime.compiled import compiled
 
 _BYTE = np.uint32(255)
-_PLUS, _MINUS, _ONE, _SPACE, _COLON, _LINE = (np.uint8(ord(c)) for c in "+-1 :\n")
+# Characters as bytes.
+_PLUS = np.uint8(ord("+"))
+_MINUS = np.uint8(ord("-"))
+_ONE = np.uint8(ord("1"))
+_SPACE = np.uint8(ord(" "))
+_COLON = np.uint8(ord(":"))
+_LINE = np.uint8(ord("\n"))
 
 
 @compiled()

@@ -17,19 +17,21 @@ from mbauc.store.atomic import atomic_write
 
 Path = str | os.PathLike[str]
 
-#: Rows that become text, or a row group, at a time.
-_TEXT_ROWS, _GROUP_ROWS = 1 << 14, 1 << 17
+#: Rows that become text at a time.
+_TEXT_ROWS = 1 << 14
+#: Rows of a row group.
+_GROUP_ROWS = 1 << 17
 
 
 def write_libsvm(
     path: Path,
-    rows: Callable[[int, int], RawBlock],
+    read_rows: Callable[[int, int], RawBlock],
     n_rows: int,
     n_features: int,
     n_threads: int,
     verbose: bool,
 ) -> int:
-    """Write hashed rows, made by ``rows`` from their first and last numbers; returns how many."""
+    """Write hashed rows, made by ``read_rows`` from their first and last numbers; returns how many."""
     from mbauc.paper.clicks.text_kernels import four_digits, text
 
     # a space, digits, a colon and a 1
@@ -38,7 +40,7 @@ def write_libsvm(
     four_digits(digits)
 
     def lines(piece: range) -> tuple[NDArray[np.uint8], int]:
-        X, y, _ = rows(piece.start, piece.stop)
+        X, y, _ = read_rows(piece.start, piece.stop)
         out = np.empty(longest * X.nnz + 3 * len(piece) + 4, dtype=np.uint8)
         return out[: text(X.indptr, X.indices, y, digits, out)], len(piece)
 

@@ -76,7 +76,7 @@ def _run(options: argparse.Namespace) -> int:
         how = f"next: mbauc fit {shlex.quote(str(path))}{' --format libsvm' * (not is_libsvm_name(path))}"
     size = path.stat().st_size
     output.say(f"wrote {rows:,} rows to {path} ({size / 1e6:,.1f} MB)\n{how} -o model.mbauc")
-    return output.done(
+    return output.finish(
         {
             "file": path,
             "format": "parquet" if parquet else "libsvm",

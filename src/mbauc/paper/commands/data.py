@@ -98,7 +98,9 @@ def _run_list(options: argparse.Namespace) -> int:
     lines = [head, *(_line(entry, paths) for entry, paths in zip(entries, found, strict=True))]
     for line in _align(lines, right=(1, 2, 3)):
         output.say(line)
-    return output.done({"sets": [_describe(entry, paths) for entry, paths in zip(entries, found, strict=True)]})
+    return output.finish(
+        {"sets": [_describe(entry, paths) for entry, paths in zip(entries, found, strict=True)]}
+    )
 
 
 def _find_files(entry: Entry, data_dir: Path | None) -> dict[str, Path]:
@@ -152,7 +154,7 @@ def _run_check(options: argparse.Namespace) -> int:
         else:
             for line in _report_lines(entry, report):
                 output.say(line)
-    output.done({"sets": reports})
+    output.finish({"sets": reports})
     return int(any(report["status"] != "ok" for report in reports))
 
 
@@ -253,7 +255,7 @@ def _run_download(options: argparse.Namespace) -> int:
         for file in entry.files:
             if file.hint and not _find_files(entry, options.data_dir):
                 output.say(f"{entry.word}: {file.hint}")
-    output.done({"sets": reports})
+    output.finish({"sets": reports})
     return int(failed)
 
 

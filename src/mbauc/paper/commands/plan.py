@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         verbose=not options.json,
     )
     output.say(str(plan))
-    return output.done(
+    return output.finish(
         {
             "rows": int(y.size),
             "pairs": plan.pairs,

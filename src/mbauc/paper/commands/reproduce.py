@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
             output.say(line)
         output.say(f"wrote {path}")
         written.append(path)
-    return output.done({"files": written})
+    return output.finish({"files": written})
 
 
 def _extract_comparison(path: Path) -> Iterator[str]:

@@ -25,10 +25,14 @@ RETRIES = 3
 TIMEOUT = 30.0
 
 _CHUNK = 1 << 16
-#: Refusals of a server that may be different the next time, and those that say that it has no such file.
-_PASSING, _ABSENT = {408, 425, 429}, {404, 410}
-#: Where a file grows, beside its place; the file in it is held by the process at work.
-_ROOM, _HELD = ".mbauc-download-", "held"
+#: Status codes after which another attempt may succeed.
+_PASSING = {408, 425, 429}
+#: Status codes of a server that has no such file.
+_ABSENT = {404, 410}
+#: Start of the name of a folder in which a file is downloaded, beside its place.
+_ROOM = ".mbauc-download-"
+#: File in that folder that the process at work locks.
+_HELD = "held"
 
 
 def download(
@@ -148,7 +152,7 @@ def _import_pooch() -> Any:
 
 @contextmanager
 def _make_room(folder: Path) -> Iterator[Path]:
-    """A folder for what is not whole yet; those of killed processes are removed."""
+    """A folder for what is not whole yet; folders of killed processes are removed."""
     remove_leftovers(folder, f"{_ROOM}*", _HELD)
     while True:
         try:
@@ -156,7 +160,7 @@ def _make_room(folder: Path) -> Iterator[Path]:
         except OSError as error:
             raise DownloadError(f"cannot write to {folder}: {error.strerror or error}.") from error
         with room as name, open(Path(name) / _HELD, "wb") as held:
-            if hold(held):  # nobody took it for a leftover before it was locked
+            if hold(held):  # no other process removed it as a leftover before it was locked
                 yield Path(name)
                 return
 
@@ -230,7 +234,7 @@ def _printable(words: object) -> str:
 
 
 class _Bar:
-    """A progress bar as pooch drives it: the total is set once, and told again at the end."""
+    """A progress bar as pooch drives it: the total is set once, and again at the end."""
 
     def __init__(self, advance: Progress) -> None:
         self._advance, self._total, self._done = advance, 0, 0
@@ -255,4 +259,4 @@ class _Bar:
         """Nothing to do: :meth:`update` never goes beyond the total."""
 
     def close(self) -> None:
-        """Nothing to do: the bar is closed by whoever made it."""
+        """Nothing to do: the bar is closed where it was made."""

@@ -22,7 +22,7 @@ Content = Literal["original", "copy", "changed", "damaged", "not on record"]
 _CHUNK = 1 << 20
 
 
-# -- where ----------------------------------------------------------------------------------------------------
+# -- places ---------------------------------------------------------------------------------------------------
 
 
 def cache_folder() -> Path:
@@ -98,7 +98,7 @@ def _explain_missing(entry: Entry, missing: list[File], folders: list[Path]) -> 
     )
 
 
-# -- what -----------------------------------------------------------------------------------------------------
+# -- content ---------------------------------------------------------------------------------------------------
 
 
 class DamagedError(ValueError):
@@ -170,7 +170,7 @@ def _has_content(path: Path, file: File) -> bool:
         with open_content(path, file):
             return True
     except DamagedError:
-        return True  # it is the file, and whoever reads it is told
+        return True  # it is the file; reading it raises the error
     except NoMemberError:
         return False
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,13 +20,14 @@ from mbauc.paper.datasets.catalogue import ENTRIES
 from mbauc.paper.datasets.entry import Entry, File
 from mbauc.paper.datasets.files import Folder, locate, open_content
 from mbauc.rows.matrix import is_sparse
+from mbauc.runtime.warn import warn
 
 #: Sets with at most this many columns are loaded as dense arrays.
 DENSE_COLUMNS = 1_000
 #: How far a ratio may be from the printed one: Table I rounds some figures and cuts others off.
 RATIO_TOLERANCE = 0.01
 
-Labels = NDArray[np.int8]
+LabelArray = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class DataSet:
 
     name: str
     X: Any
-    y: Labels
+    y: LabelArray
     X_test: Any
-    y_test: Labels
+    y_test: LabelArray
 
 
 def _simplify(name: str) -> str:
@@ -126,11 +126,10 @@ def load(name: str, data_dir: Folder | None = None, random_state: Any = 0) -> Da
     unlike = differences(entry, _figures(data.y, data.y_test, data.X.shape[1]))
     if unlike:
         folder = next(iter(paths.values())).parent
-        warnings.warn(
+        warn(
             f"{entry.name} in {folder} is not the set on record: {'; '.join(unlike)}. "
             f"'mbauc data check {entry.word}' compares its files with the official ones.",
             DataWarning,
-            stacklevel=2,
         )
     return data
 
@@ -182,11 +181,11 @@ def differences(entry: Entry, found: Figures) -> list[str]:
     return unlike
 
 
-def _figures(y: Labels, y_test: Labels, columns: int) -> Figures:
+def _figures(y: LabelArray, y_test: LabelArray, columns: int) -> Figures:
     return Figures(y.size, y_test.size, columns, int(y.sum()), int(y_test.sum()))
 
 
-def _labels(entry: Entry, files: Sequence[File], paths: dict[str, Path]) -> Labels:
+def _labels(entry: Entry, files: Sequence[File], paths: dict[str, Path]) -> LabelArray:
     from mbauc.readers.libsvm.source import LibsvmSource
 
     source = LibsvmSource(
@@ -207,7 +206,7 @@ def _load(entry: Entry, paths: dict[str, Path], random_state: Any) -> DataSet:
     return DataSet(entry.name, X[train], y[train], X[test], y[test])
 
 
-def _split(entry: Entry, y: Labels, random_state: Any) -> tuple[Any, Any]:
+def _split(entry: Entry, y: LabelArray, random_state: Any) -> tuple[Any, Any]:
     """Training and test rows: slices or row numbers."""
     if entry.held_out:
         # a file that is too short must not leave the training set empty
@@ -225,9 +224,11 @@ def _split(entry: Entry, y: Labels, random_state: Any) -> tuple[Any, Any]:
     return halves[0], halves[1]
 
 
-def _read_all(entry: Entry, files: Sequence[File], paths: dict[str, Path], wanted: int) -> tuple[Any, Labels]:
+def _read_all(
+    entry: Entry, files: Sequence[File], paths: dict[str, Path], wanted: int
+) -> tuple[Any, LabelArray]:
     """The joined rows of some files, in the columns and in the form in which they are used."""
-    parts: list[tuple[Any, Labels]] = []
+    parts: list[tuple[Any, LabelArray]] = []
     for file in files:
         # a copy of the first file may hold the rows of both
         if file.name in paths and sum(y.size for _, y in parts) < wanted:
@@ -248,7 +249,7 @@ def _read_all(entry: Entry, files: Sequence[File], paths: dict[str, Path], wante
     return X, np.concatenate([y for _, y in parts])
 
 
-def _read(entry: Entry, file: File, path: Path) -> tuple[Any, Labels]:
+def _read(entry: Entry, file: File, path: Path) -> tuple[Any, LabelArray]:
     X: Any
     if entry.format == "libsvm":
         from mbauc.readers.libsvm.source import read_libsvm

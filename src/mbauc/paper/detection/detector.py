@@ -99,7 +99,7 @@ class AtomicCurve:
         """η, γ, P_D and P_F for a false-alarm rate of exactly alpha (in [0, 1]). ``O(log m)``."""
         alpha = check_number("alpha", alpha, low=0.0, high=1.0)
         false_alarm, detection = self._rates
-        # levels that are accepted whole; what is left of alpha goes to the next by a coin
+        # levels that are accepted whole; the rest of alpha goes to the next level, by a coin
         whole = int(np.searchsorted(false_alarm[1:], alpha, side="right"))
         rest = alpha - false_alarm[whole]
         if whole == self._levels.size or (whole > 0 and rest <= 0.0):
@@ -115,7 +115,7 @@ class AtomicCurve:
 
     def detection(self, false_alarm: ArrayLike) -> Array:
         """P_D at given false-alarm rates; between values of the ratio a coin decides."""
-        return np.asarray(np.interp(_checked_rates(false_alarm), *self._rates))
+        return np.asarray(np.interp(_check_rates(false_alarm), *self._rates))
 
 
 def _cumulate(masses: Array) -> Array:
@@ -175,7 +175,7 @@ class TailCurve:
 
     def detection(self, false_alarm: ArrayLike) -> Array:
         """P_D at given false-alarm rates; a root is searched for each, about 0.1 ms."""
-        rates = _checked_rates(false_alarm)
+        rates = _check_rates(false_alarm)
         found = [float(self._plus(self._place(float(rate)))) for rate in rates.ravel()]
         return np.array(found).reshape(rates.shape)
 
@@ -196,7 +196,7 @@ class TailCurve:
         return float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14))
 
 
-def _checked_rates(false_alarm: ArrayLike) -> Array:
+def _check_rates(false_alarm: ArrayLike) -> Array:
     rates = np.asarray(false_alarm, dtype=np.float64)
     if not ((rates >= 0.0) & (rates <= 1.0)).all():
         raise ValueError(f"false_alarm must lie between 0 and 1, got {false_alarm!r}.")

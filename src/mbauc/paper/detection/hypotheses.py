@@ -249,7 +249,7 @@ def _along_a_line(positive: GaussianMixture, negative: GaussianMixture) -> TailC
         if np.abs(apart - np.outer(apart @ direction, direction)).max() > _SAME * lengths.max():
             return None
     points = [place @ direction for place in places]
-    sign = _rising(points[0], positive.weights, points[1], negative.weights)
+    sign = _direction(points[0], positive.weights, points[1], negative.weights)
     if sign == 0:
         return None
     plus, minus = (
@@ -284,7 +284,7 @@ def _line_curve(
     return TailCurve(plus.tail, minus.tail, span, plus.beats(minus), log_ratio, origin * size, unit * size)
 
 
-def _rising(plus: Array, plus_share: Array, minus: Array, minus_share: Array) -> int:
+def _direction(plus: Array, plus_share: Array, minus: Array, minus_share: Array) -> int:
     """1 if the ratio of shares never falls along the line, -1 if it never rises, 0 if it does both.
 
     A ratio of shares that rises makes the likelihood ratio rise, because normal densities with a common

@@ -123,11 +123,11 @@ class GaussianMixture:
             result[part] = logsumexp(self._log_parts(rows[part]), axis=0, b=self.weights[:, None])
         return result
 
-    def _log_parts(self, rows: Array) -> Array:
+    def _log_parts(self, X: Array) -> Array:
         """Log-density of each component, shape (K, n)."""
-        parts = np.empty((self.n_components, len(rows)))
+        parts = np.empty((self.n_components, len(X)))
         for k, factor in enumerate(self._factors):
-            apart = rows - self.means[k]
+            apart = X - self.means[k]
             scale = 0.0
             if factor is not None:
                 apart = solve_triangular(factor, apart.T, lower=True, check_finite=False).T
@@ -146,7 +146,7 @@ class GaussianMixture:
         return f"GaussianMixture({parts} in {self.dimension} dimensions)"
 
 
-# -- what may come --------------------------------------------------------------------------------------------
+# -- validation -----------------------------------------------------------------------------------------------
 
 
 def _finite(name: str, array: Array) -> Array:

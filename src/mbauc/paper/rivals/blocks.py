@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.scatter.sparse import all_ones
-from mbauc.rows import block as checked
-from mbauc.rows.finite import checked_squares
+from mbauc.rows.block import Block
+from mbauc.rows.finite import sum_squares
 from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.threads import thread_count
 
@@ -23,7 +23,7 @@ _LOOK = 1000
 _NUMBERS = 1 << 19
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Some rows, to be taken in a given order; see :mod:`mbauc.paper.rivals.kernels` for the form."""
 
     indptr: NDArray[Any]
@@ -50,12 +50,12 @@ class Table:
         If a value is NaN or infinite.
     """
 
-    def __init__(self, rows: checked.Block) -> None:
-        self.positive = rows.positive
-        self.X: Any = rows.X
+    def __init__(self, block: Block) -> None:
+        self.positive = block.positive
+        self.X: Any = block.X
         self._values: NDArray[Any] | None = None
-        if is_sparse(rows.X):
-            self.X = canonical_csr(rows.X)
+        if is_sparse(block.X):
+            self.X = canonical_csr(block.X)
             if self.X.dtype.kind != "f":
                 self.X = self.X.astype(np.float64)
             indices = self.X.indices
@@ -65,11 +65,11 @@ class Table:
             # a look at the first values spares most data that are not of ones a pass
             if not ((self.X.data[:_LOOK] == 1).all() and all_ones(self.X, thread_count(None))):
                 self._values = self.X.data
-                self.squares = checked_squares(self.X)
+                self.squares = sum_squares(self.X)
             # a sign that is never used costs the loops a comparison an entry
             self._columns = indices.view(f"u{indices.itemsize}")
         else:
-            self.squares = checked_squares(self.X)
+            self.squares = sum_squares(self.X)
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -89,15 +89,15 @@ class Table:
         """How many rows go into a block."""
         return _ROWS if is_sparse(self.X) else max(1, min(_ROWS, _NUMBERS // self.n_features))
 
-    def block(self, order: NDArray[np.intp]) -> Block:
+    def block(self, order: NDArray[np.intp]) -> RowBlock:
         """One block of the rows listed."""
         if is_sparse(self.X):
-            return Block(self.X.indptr, self._columns, self._values, order, self.positive[order])
+            return RowBlock(self.X.indptr, self._columns, self._values, order, self.positive[order])
         n, d = order.size, self.n_features
         values = np.ascontiguousarray(self.X[order], dtype=np.float64)
-        return Block(np.arange(0, n * d + 1, d), None, values.ravel(), np.arange(n), self.positive[order])
+        return RowBlock(np.arange(0, n * d + 1, d), None, values.ravel(), np.arange(n), self.positive[order])
 
-    def blocks(self, order: NDArray[np.intp], step: int) -> Iterator[Block]:
+    def blocks(self, order: NDArray[np.intp], step: int) -> Iterator[RowBlock]:
         """The rows listed, ``step`` at a time."""
         for start in range(0, order.size, step):
             yield self.block(order[start : start + step])

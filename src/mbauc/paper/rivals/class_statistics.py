@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mbauc.checks import check_whole
-from mbauc.paper.rivals.blocks import Block, Table
-from mbauc.paper.rivals.online import Array, OnlineRanker, State, bounded_rows, check_unchanged, halfway
+from mbauc.paper.rivals.blocks import RowBlock, Table
+from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_unchanged, halfway, limit_rows
 
 #: Random numbers drawn for a block.
 _DRAWS = 1 << 19
@@ -42,7 +42,7 @@ class StatisticsRanker(OnlineRanker):
             **empty_statistics(n_features, self.rank),
         )
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.opauc import learn
 
         return int(
@@ -74,7 +74,7 @@ class StatisticsRanker(OnlineRanker):
 
     def _rows_a_block(self, table: Table) -> int:
         d, rank = table.n_features, self.rank
-        rows = bounded_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
+        rows = limit_rows(table, 3.0 * d * d if rank is None else 5.0 * d * rank)
         return max(1, min(rows, _DRAWS // int(rank or 1)))
 
     def _weights(self, state: State) -> tuple[Array, float]:
@@ -82,13 +82,7 @@ class StatisticsRanker(OnlineRanker):
 
 
 def empty_statistics(n_features: int, rank: int | None) -> dict[str, Array | None]:
-    """Statistics of no rows; the first axis is the class, positive second.
-
-    Raises
-    ------
-    MemoryError
-        If two d×d matrices do not fit.
-    """
+    """Statistics of no rows; the first axis is the class, positive second. A MemoryError if they do not fit."""
     common = {"counts": np.zeros(2), "means": np.zeros((2, n_features)), "spreads": np.zeros(2)}
     if rank is not None:
         sketches = np.zeros((2, n_features, int(rank)))
@@ -103,7 +97,7 @@ def empty_statistics(n_features: int, rank: int | None) -> dict[str, Array | Non
     return {**common, "scatters": scatters, "sketches": None, "projected": None}
 
 
-def _draw_sketch(state: State, block: Block, first_pass: bool) -> Array:
+def _draw_sketch(state: State, block: RowBlock, first_pass: bool) -> Array:
     """The random r of each row of a block; empty ones where nothing is sketched."""
     rank = 0 if state.sketches is None or not first_pass else state.sketches.shape[2]
     draws: Array = state.rng.standard_normal((block.order.size, rank))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State
 
 
@@ -102,7 +102,7 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
         # records: z and √n of each column; clock: steps, and z and √n of the intercept
         return State(rng=rng, records=np.zeros((n_features, 2)), clock=np.zeros(3), formula=self._formula())
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.ftrl_proximal import learn
 
         state.formula = self._formula()

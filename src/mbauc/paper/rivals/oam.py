@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import (
     Array,
     OnlineRanker,
     State,
-    bounded_rows,
     check_unchanged,
     class_means,
     halfway,
+    limit_rows,
 )
 
 
@@ -121,7 +121,7 @@ class OAM(OnlineRanker):
             buffers=Buffers(int(self.buffer_size), n_features),
         )
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.oam import learn
 
         state.buffers.make_room(block, table.longest)
@@ -148,7 +148,7 @@ class OAM(OnlineRanker):
         return taken
 
     def _rows_a_block(self, table: Table) -> int:
-        return bounded_rows(table, 4.0 * int(self.buffer_size) * table.longest)
+        return limit_rows(table, 4.0 * int(self.buffer_size) * table.longest)
 
     def _longest_step(self, state: State, n_rows: int) -> float:
         return float(self.C) * (float(state.seen.sum()) + n_rows)
@@ -172,8 +172,8 @@ class Buffers:
         self.values = np.zeros((2, capacity, 0))
         self.sizes = np.zeros((2, capacity), dtype=np.int64)
 
-    def make_room(self, block: Block, longest: int) -> None:
-        """Take the form of a block whose longest row has so many entries."""
+    def make_room(self, block: RowBlock, longest: int) -> None:
+        """Make room for a block whose longest row has ``longest`` entries."""
         if block.columns is None:
             self._make_dense()
         else:

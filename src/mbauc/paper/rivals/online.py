@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -15,13 +14,14 @@ from mbauc.checks import check_flag, check_number, check_whole
 from mbauc.errors import DivergedError
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.validation import (
-    columns_named,
-    keeps_state_on_failure,
-    validated_training_data,
+    name_columns,
+    restore_on_failure,
+    validate_training_data,
 )
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.runtime.progress import Advance, progress, silent
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ class OnlineRanker(LinearRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Learn from all rows, ``max_iter`` times, forgetting any earlier fit.
 
@@ -74,8 +74,8 @@ class OnlineRanker(LinearRanker):
         self
         """
         self._check_settings()
-        rows, classes = validated_training_data(self, X, y, None, reset=True)
-        with columns_named(X):
+        rows, classes = validate_training_data(self, X, y, None, reset=True)
+        with name_columns(X):
             table = Table(rows)
         rng = self._generator()
         state = self._start(table.n_features, rng)
@@ -96,7 +96,7 @@ class OnlineRanker(LinearRanker):
         self.n_iter_ = len(curve)
         return self
 
-    @keeps_state_on_failure
+    @restore_on_failure
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from a block of rows once, in the order given, going on from what was learned so far.
 
@@ -115,9 +115,9 @@ class OnlineRanker(LinearRanker):
         """
         self._check_settings()
         first = not hasattr(self, "_state")
-        known = self._known_classes(y, classes, first)
-        rows, known = validated_training_data(self, X, y, None, reset=first, classes=known)
-        with columns_named(X):
+        known = self._resolve_classes(y, classes, first)
+        rows, known = validate_training_data(self, X, y, None, reset=first, classes=known)
+        with name_columns(X):
             table = Table(rows)
         if first:
             state = self._start(table.n_features, self._generator())
@@ -178,7 +178,7 @@ class OnlineRanker(LinearRanker):
         """What is remembered before the first row."""
         raise NotImplementedError
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         """Learn from a block; add up the losses, and return the number of rows (or steps) taken."""
         raise NotImplementedError
 
@@ -258,10 +258,9 @@ class OnlineRanker(LinearRanker):
             found = f"cannot tell whether to stop before n_iter_no_change={self.n_iter_no_change} passes"
         else:
             found = "still made progress"
-        warnings.warn(
+        warn(
             f"{type(self).__name__} {found} after max_iter={self.max_iter}; raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 
@@ -270,8 +269,8 @@ def _read_only(state: State) -> bool:
     return any(isinstance(array, np.ndarray) and not array.flags.writeable for array in vars(state).values())
 
 
-def bounded_rows(table: Table, cost: float) -> int:
-    """Rows to learn from in one go where a row takes so many operations: an interrupt waits for them."""
+def limit_rows(table: Table, cost: float) -> int:
+    """Rows to learn from at a time, given the operations a row takes: an interrupt waits for them."""
     return max(1, min(table.rows_a_block, int(_OPERATIONS / max(cost, 1.0))))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.paper.rivals.blocks import Block, Table
+from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_step, check_unchanged
 
 #: What "auto" divides by the mean squared norm: the best of a grid on real data sets, see docs/rivals.md.
@@ -130,7 +130,7 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
             rng=rng, w=np.zeros(n_features), clock=np.array([0.0, 0.0, 1.0, 0.0 if auto else 1.0]), auto=auto
         )
 
-    def _learn(self, state: State, table: Table, block: Block, first_pass: bool, loss: Array) -> int:
+    def _learn(self, state: State, table: Table, block: RowBlock, first_pass: bool, loss: Array) -> int:
         from mbauc.paper.rivals.kernels.online_logistic import learn
 
         auto = isinstance(self.eta0, str)

@@ -45,6 +45,6 @@ def reproduce(name: str, request: Request) -> list[Path]:
     if experiment.draws:
         from mbauc.plots import new_figure
 
-        new_figure()  # a missing matplotlib is told before a long run, not after it
+        new_figure()  # a missing matplotlib is an error before a long run, not after it
     request.out.mkdir(parents=True, exist_ok=True)
     return list(import_module(f"{__name__}.{experiment.module}").reproduce(request))

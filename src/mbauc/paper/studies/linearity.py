@@ -193,7 +193,7 @@ def _cells(one: Finding) -> list[str]:
 
 
 def _conclusions(findings: list[Finding]) -> Iterator[str]:
-    """Sentences whose figures are those of the run."""
+    """Sentences with the figures of the run."""
     for family in FAMILIES:
         rows = sorted((one for one in findings if one.family == family.name), key=lambda one: one.snr_db)
         low, high = rows[0], rows[-1]

@@ -46,11 +46,11 @@ class Measured:
     guaranteed: float
 
 
-def sizes_to_try(rows: Block, n_pairs: int, draws: int) -> list[int]:
+def sizes_to_try(block: Block, n_pairs: int, draws: int) -> list[int]:
     """Numbers of pairs below N that are drawn and solved in a bearable time."""
-    n, d = rows.X.shape
-    sparse = is_sparse(rows.X)
-    entries = rows.X.nnz / max(1, n) if sparse else d
+    n, d = block.X.shape
+    sparse = is_sparse(block.X)
+    entries = block.X.nnz / max(1, n) if sparse else d
     sizes: list[int] = []
     work = 0.0
     for size in _SIZES:
@@ -63,7 +63,7 @@ def sizes_to_try(rows: Block, n_pairs: int, draws: int) -> list[int]:
 
 
 def measure_draws(
-    rows: Block,
+    block: Block,
     sizes: Sequence[int],
     draws: int,
     error: Callable[[PairMoments], float],
@@ -79,7 +79,7 @@ def measure_draws(
 
     Parameters
     ----------
-    rows : Block
+    block : Block
         To draw from.
     sizes : sequence of int
         Numbers of pairs.
@@ -93,13 +93,13 @@ def measure_draws(
         As for :func:`mbauc.sample_pairs`.
     """
     seeds = generator(random_state).spawn(len(sizes) * draws)
-    batch_size = _round(rows.X.shape[1])
+    batch_size = _round(block.X.shape[1])
     results = []
     with progress(draws * sum(sizes), "measuring samples", unit="pair", show=verbose) as advance:
         for k, size in enumerate(sizes):
             errors = []
             for seed in seeds[k * draws : (k + 1) * draws]:
-                errors.append(error(draw_moments(rows, size, batch_size, "matched", seed, n_threads)))
+                errors.append(error(draw_moments(block, size, batch_size, "matched", seed, n_threads)))
                 advance(size)
             results.append(
                 Measured(size, draws, float(np.median(errors)), float(np.max(errors)), guaranteed(size))

@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 from sklearn.base import clone
 
 from mbauc.checks import check_choice, check_flag, check_number, check_whole
-from mbauc.pairs.accumulator import moments_of_block
+from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.moments import PairMoments
 from mbauc.paper.theory.bounds import Constants, check_probability, weight_bound
 from mbauc.paper.theory.measured import Measured, measure_draws, sizes_to_try
@@ -25,17 +25,19 @@ from mbauc.paper.theory.pairs_needed import (
 from mbauc.paper.theory.radius import squared_radius
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels, find_classes
-from mbauc.runtime.progress import progress, waiting
+from mbauc.runtime.progress import progress, show_wait
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers import Penalty, Solution
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
-#: Share of ‖w_N‖ that weights may be off by where nothing is asked for.
+#: Share of ‖w_N‖ that weights may be off by by default.
 _DELTA = 0.1
 #: Optimality of all solutions that are compared; far below any distance of interest.
-_TOL, _MAX_ITER = 1e-8, 10_000
+_TOL = 1e-8
+#: Steps of a solver, at most.
+_MAX_ITER = 10_000
 
 
 def plan_pairs(
@@ -125,8 +127,8 @@ def plan_pairs(
     X = X if feature_map is None else _map_features(feature_map, X, y)
     rows = Block.checked(X, y, sample_weight, Labels())
     with progress(rows.X.shape[0], "pair moments", show=verbose) as advance:
-        moments = moments_of_block(rows, n_threads, advance=advance)
-    with waiting(f"solving for {moments.n_features:,} columns", show=verbose):
+        moments = accumulate_block(rows, n_threads, advance=advance)
+    with show_wait(f"solving for {moments.n_features:,} columns", show=verbose):
         exact = _Exact.of(moments, float(l1), l2)
     kept = None if rows.weight is None else np.flatnonzero(rows.weight > 0)
     quantities = exact.quantities(squared_radius(rows.X, _mean_row(moments), kept, n_threads))

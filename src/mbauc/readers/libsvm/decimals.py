@@ -15,11 +15,18 @@ import numpy as np
 
 from mbauc.runtime.compiled import compiled
 
-#: What became of a decimal.
-FINE, MALFORMED, OVERFLOW = 0, 1, 2
+# What became of a decimal.
+#: It was read.
+FINE = 0
+#: It is not a decimal.
+MALFORMED = 1
+#: It is too large for a float.
+OVERFLOW = 2
 
-#: Below the first power of ten no 64-bit number rounds to more than 0, above the second none to less than inf.
-_LEAST, _MOST = -342, 308
+#: Below this power of ten every 64-bit number rounds to 0.
+_LEAST = -342
+#: Above this power of ten every 64-bit number rounds to infinity.
+_MOST = 308
 #: Digits that always fit into 64 bits.
 _WORD = 19
 #: An exponent beyond this decides by itself, whatever stands before it; ten times it is no overflow.
@@ -36,10 +43,22 @@ _ALL = np.uint64(2**64 - 1)
 _LOW = np.uint64(0xFFFFFFFF)
 _HIDDEN = np.uint64(1 << 52)
 _EXACT = np.uint64(1 << 53)
-_NOTHING, _ONE, _TEN, _HALF, _WIDTH = (np.uint64(k) for k in (0, 1, 10, 32, 64))
+_NOTHING = np.uint64(0)
+_ONE = np.uint64(1)
+_TEN = np.uint64(10)
+#: Bits of half a word.
+_HALF = np.uint64(32)
+#: Bits of a word.
+_WIDTH = np.uint64(64)
 _ZERO = np.uint64(ord("0"))
-_FIRST_DIGIT, _LAST_DIGIT = np.uint8(ord("0")), np.uint8(ord("9"))
-_PLUS, _MINUS, _POINT, _UPPER, _LOWER = (np.uint8(ord(c)) for c in "+-.Ee")
+# Characters as bytes.
+_FIRST_DIGIT = np.uint8(ord("0"))
+_LAST_DIGIT = np.uint8(ord("9"))
+_PLUS = np.uint8(ord("+"))
+_MINUS = np.uint8(ord("-"))
+_POINT = np.uint8(ord("."))
+_UPPER = np.uint8(ord("E"))
+_LOWER = np.uint8(ord("e"))
 
 
 def _powers() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -66,7 +85,7 @@ def read_decimal(text, p):  # type: ignore[no-untyped-def]
     """The decimal at place p: (float, place after it, code).
 
     A sign, digits with a point anywhere among them, and an exponent; words such as ``nan`` are malformed. The
-    text must go on after the decimal with anything that does not belong to it. ``O(m)`` for m characters.
+    text must continue after the decimal, with a character that is not part of it. ``O(m)`` for m characters.
     """
     one = np.uintp(1)
     sign = text[p]

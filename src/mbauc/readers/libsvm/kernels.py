@@ -11,18 +11,41 @@ import numpy as np
 from mbauc.readers.libsvm.decimals import FINE, OVERFLOW, read_decimal
 from mbauc.runtime.compiled import compiled
 
-#: What is wrong with a line.
-GOOD, BAD_LABEL, OTHER_LABEL, BAD_ENTRY, BAD_INDEX, LARGE_VALUE, TWICE = range(7)
+# Fault codes of a line.
+#: Nothing is wrong.
+GOOD = 0
+#: The label is not a number.
+BAD_LABEL = 1
+#: The label is a number, but not one of the known labels.
+OTHER_LABEL = 2
+#: An entry is not of the form index:value.
+BAD_ENTRY = 3
+#: An index is out of range.
+BAD_INDEX = 4
+#: A value is too large for a float.
+LARGE_VALUE = 5
+#: An index occurs twice in a row.
+TWICE = 6
 
 #: Bytes counted at a time.
 _LOOK = 1 << 14
-#: An index of so many digits fits into 64 bits.
+#: Digits of an index that always fit into 64 bits.
 _SHORT = np.uintp(18)
 
-_TEN, _ZERO = np.uint64(10), np.uint64(ord("0"))
-_LINE, _SPACE, _HASH, _COLON, _PLUS, _DIGIT_ONE = (np.uint8(ord(c)) for c in "\n #:+1")
-_TAB, _RETURN = np.uint8(ord("\t")), np.uint8(ord("\r"))
-_Q, _I, _D = (np.uint8(ord(c)) for c in "qid")
+_TEN = np.uint64(10)
+_ZERO = np.uint64(ord("0"))
+# Characters as bytes.
+_LINE = np.uint8(ord("\n"))
+_SPACE = np.uint8(ord(" "))
+_HASH = np.uint8(ord("#"))
+_COLON = np.uint8(ord(":"))
+_PLUS = np.uint8(ord("+"))
+_DIGIT_ONE = np.uint8(ord("1"))
+_TAB = np.uint8(ord("\t"))
+_RETURN = np.uint8(ord("\r"))
+_Q = np.uint8(ord("q"))
+_I = np.uint8(ord("i"))
+_D = np.uint8(ord("d"))
 
 
 @compiled()
@@ -48,7 +71,7 @@ def _count_some(text):  # type: ignore[no-untyped-def]
 
 @compiled()
 def after_lines(text, most):  # type: ignore[no-untyped-def]
-    """Place after so many lines, or after all."""
+    """Place after a number of lines, or after all."""
     lines = np.int64(0)
     place = 0
     while place < text.size:
@@ -265,7 +288,7 @@ def _line_end(text, p):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _long_index(text, begin, end):  # type: ignore[no-untyped-def]
-    """An index of many digits, as far as it can be told apart from one that is too large."""
+    """An index of many digits, as far as it differs from one that is too large."""
     index = np.uint64(0)
     for p in range(begin, end):
         digit = np.uint64(text[p]) - _ZERO

@@ -16,11 +16,11 @@ _MANY = 1000
 
 
 def plain_label(label: float) -> int | float:
-    """A label as one would write it: 1 rather than 1.0."""
+    """A label as people write it: 1 rather than 1.0."""
     return int(label) if float(label).is_integer() and abs(label) < 2**53 else float(label)
 
 
-class Labels:
+class LibsvmLabels:
     """Which labels occur and which are positive, as given or as seen so far.
 
     Parameters
@@ -41,7 +41,7 @@ class Labels:
 
     Examples
     --------
-    >>> labels = Labels(None, {3, 8})
+    >>> labels = LibsvmLabels(None, {3, 8})
     >>> labels.see(np.array([1.0, 3.0, 8.0]))
     >>> labels.classes()
     (1, (3, 8))
@@ -62,7 +62,7 @@ class Labels:
         if classes is not None:
             self._given = _two_labels(classes)
             if isinstance(self._given[0], str):
-                self.words = _padded(self._given)
+                self.words = _pad(self._given)
                 self._positive = [1.0]
             else:
                 self.known = np.array(self._given, dtype=np.float64)
@@ -194,7 +194,7 @@ def _number(name: str, label: Any) -> float:
     return number
 
 
-def _padded(words: tuple[str, str]) -> Text:
+def _pad(words: tuple[str, str]) -> Text:
     encoded = [word.encode() for word in words]
     width = max(map(len, encoded)) + 1
     return np.frombuffer(b"".join(word.ljust(width, b"\0") for word in encoded), np.uint8).reshape(2, width)

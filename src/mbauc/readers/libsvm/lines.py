@@ -40,7 +40,7 @@ class DamagedArchiveError(ValueError):
 
 
 class LongLineError(ValueError):
-    """A line that goes on and on."""
+    """A line that is too long to be read."""
 
 
 def stamp_of(path: str | os.PathLike[str]) -> Stamp:
@@ -54,7 +54,7 @@ def read_lines(
     r"""The lines of a file in chunks of at most ``size`` bytes, or twice a line that is longer.
 
     With ``size=None`` a plain file is one chunk, and an archive several of 16 MiB. The memory of chunks is used
-    again: one is valid only until the next is asked for. Archives (gzip, bzip2, xz, told by their first bytes)
+    again: one is valid only until the next is asked for. Archives (gzip, bzip2, xz, by their first bytes)
     are unpacked one chunk ahead, in a thread of its own. ``O(bytes)`` time; memory: one chunk, two for
     archives, or three times the longest line where that is more. A line may have 64 MiB.
 

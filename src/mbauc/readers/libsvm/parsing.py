@@ -47,7 +47,7 @@ class Rules(NamedTuple):
     words: Text | None
     #: Whether lines that do not keep to the rules are passed over.
     skip: bool
-    #: Whether labels mean nothing, as those of rows to score.
+    #: Whether labels are ignored, as when rows are scored.
     any_label: bool = False
 
     @property
@@ -66,7 +66,7 @@ class Rules(NamedTuple):
         return (LARGEST - self.base) if self.n_features is None else self.n_features - 1
 
 
-class Fault(NamedTuple):
+class LineFault(NamedTuple):
     """A line that does not keep to the rules."""
 
     #: How many lines and rows of the text stand before it.
@@ -80,7 +80,7 @@ class Fault(NamedTuple):
     column: int
 
 
-class Rows(NamedTuple):
+class ParsedRows(NamedTuple):
     """Parsed rows."""
 
     #: A CSR matrix, sorted and without duplicates; columns start from 0, or from -1 if an index 0 occurred
@@ -100,12 +100,12 @@ class Rows(NamedTuple):
     #: Rows with a query number, which is dropped.
     queries: int
     #: The first few lines that do not keep to the rules.
-    faults: list[Fault]
+    faults: list[LineFault]
     #: How many there are, or 1 if the first one ended it.
     n_faults: int
 
 
-def parse_text(text: Text, rules: Rules, n_threads: int) -> Rows:
+def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
     """Rows of whole lines.
 
     ``O(bytes)`` time; memory: 12 bytes for each colon and 24 for each line end of the text.
@@ -153,7 +153,7 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> Rows:
         return found
 
     found = run_threads(parse, range(len(pieces)), n_threads)
-    noted: list[Fault] = []
+    noted: list[LineFault] = []
     row, entry = 0, 0
     for k, (rows, entries, *_, wrong) in enumerate(found):
         for before, line, kind, where in faults[k, : min(wrong, REMEMBERED)].tolist():
@@ -161,7 +161,7 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> Rows:
                 lines_before = int(row_at[k]) + kernels.count(pieces[k][:line])[0]
                 twice = kind == kernels.TWICE
                 token = b"" if twice else _token(pieces[k], where)
-                noted.append(Fault(lines_before, row + before, kind, token, where if twice else -1))
+                noted.append(LineFault(lines_before, row + before, kind, token, where if twice else -1))
         # blank lines, comments and faults leave gaps
         at, start = int(row_at[k]), int(entry_at[k])
         if at > row:
@@ -173,7 +173,7 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> Rows:
             columns[entry : entry + entries] = columns[start : start + entries]
             values[entry : entry + entries] = values[start : start + entries]
         row, entry = row + rows, entry + entries
-    return Rows(
+    return ParsedRows(
         indptr[: row + 1],
         columns[:entry],
         values[:entry],
@@ -206,7 +206,7 @@ def _token(text: Text, place: int) -> bytes:
     return words[0] if words else b""
 
 
-def build_matrix(parts: list[Rows], n_features: int, *, ignore_others: bool = False) -> sp.csr_array:
+def build_matrix(parts: list[ParsedRows], n_features: int, *, ignore_others: bool = False) -> sp.csr_array:
     """The rows of all parts as a matrix, if ``ignore_others`` without columns beyond ``n_features``."""
     indptr, columns, values = parts[0].indptr, parts[0].columns, parts[0].values
     if len(parts) > 1:
@@ -222,7 +222,7 @@ def build_matrix(parts: list[Rows], n_features: int, *, ignore_others: bool = Fa
     return X if width == n_features else X[:, :n_features]
 
 
-def describe_fault(fault: Fault, rules: Rules) -> tuple[str, str]:
+def describe_fault(fault: LineFault, rules: Rules) -> tuple[str, str]:
     """What was expected and what came, and what to do about it (perhaps nothing to add).
 
     ``O(1)``.
@@ -232,7 +232,7 @@ def describe_fault(fault: Fault, rules: Rules) -> tuple[str, str]:
     >>> import numpy as np
     >>> from mbauc.readers.libsvm import kernels
     >>> rules = Rules(False, None, np.empty(0), None, False)
-    >>> describe_fault(Fault(0, 0, kernels.BAD_ENTRY, b"17;1", -1), rules)
+    >>> describe_fault(LineFault(0, 0, kernels.BAD_ENTRY, b"17;1", -1), rules)
     ("expected 'index:value', got '17;1'", '')
     """
     from mbauc.readers.libsvm import kernels

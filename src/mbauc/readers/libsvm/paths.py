@@ -17,15 +17,7 @@ def is_libsvm_name(path: Path) -> bool:
 
 
 def find_libsvm(paths: Any) -> list[Any]:
-    """The same paths with the LIBSVM files of a folder, at any depth and sorted by name, in its place.
-
-    Files and folders whose names begin with ``.`` or ``_`` are left out.
-
-    Raises
-    ------
-    FileNotFoundError
-        If a folder has none.
-    """
+    """The paths, each folder replaced by its LIBSVM files at any depth, sorted; an error if it has none."""
     found: list[Any] = []
     for path in [paths] if isinstance(paths, str | bytes | os.PathLike) else paths:
         folder = Path(os.fsdecode(path))

@@ -10,28 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.lines import DamagedArchiveError, LongLineError, Stamp, Text, read_lines, stamp_of
-from mbauc.readers.libsvm.parsing import CORRECT, REMEMBERED, Fault, Rows, Rules, describe_fault, parse_text
+from mbauc.readers.libsvm.parsing import (
+    CORRECT,
+    REMEMBERED,
+    LineFault,
+    ParsedRows,
+    Rules,
+    describe_fault,
+    parse_text,
+)
 from mbauc.runtime.progress import Advance, silent
 
-#: Bytes of text read at a time for each row of a block, and at least.
-_ROW, _TEXT = 512, 1 << 20
-#: Bytes looked at to tell how many rows a file has.
+#: Bytes of text read at a time for each row of a block.
+_ROW = 512
+#: Bytes of text read at a time, at least.
+_TEXT = 1 << 20
+#: Bytes looked at to estimate how many rows a file has.
 _FIRST_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Lines that were passed over.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    examples : tuple of str
-        What was wrong with the first five.
-    """
+    """How many lines were skipped, and what was wrong with the first five."""
 
     count: int = 0
     examples: tuple[str, ...] = ()
@@ -82,7 +84,7 @@ class Reading:
         Paths of the files, in order, and what each is expected to be.
     rules : Rules
         What lines have to keep to.
-    labels : Labels or None
+    labels : LibsvmLabels or None
         Takes note of the labels, and knows when there is one too many; None to let all pass.
     block_rows : int or None
         Rows of a part, at most; None for parts as large as they come.
@@ -94,7 +96,7 @@ class Reading:
     Attributes
     ----------
     n_rows, queries, lowest, highest : int
-        Rows so far, those of them with a query number, and the range of their columns.
+        Rows so far, how many have a query number, and the range of their columns.
     skipped : Skipped
         Lines passed over so far.
     """
@@ -103,7 +105,7 @@ class Reading:
         self,
         files: Files,
         rules: Rules,
-        labels: Labels | None,
+        labels: LibsvmLabels | None,
         block_rows: int | None,
         n_threads: int,
         advance: Advance = silent,
@@ -114,7 +116,7 @@ class Reading:
         self.lowest, self.highest = 2**40, -2
         self.skipped = Skipped()
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[ParsedRows]:
         if self._labels is not None:
             self._labels.seen.clear()
         for path, stamp in self._files:
@@ -137,7 +139,7 @@ class Reading:
             numbers += np.searchsorted(_find_faulty(text, rows), rows.places)
         return numbers
 
-    def _file(self, path: str, stamp: Stamp) -> Iterator[Rows]:
+    def _file(self, path: str, stamp: Stamp) -> Iterator[ParsedRows]:
         lines, first_row = 0, self.n_rows
         size = None if self._block_rows is None else max(_TEXT, _ROW * self._block_rows)
         try:
@@ -172,31 +174,31 @@ class Reading:
             yield text[:stop]
             text = text[stop:]
 
-    def _check(self, path: str, text: Text, rows: Rows, lines: int, before: int) -> None:
+    def _check(self, path: str, text: Text, parsed: ParsedRows, lines: int, before: int) -> None:
         """Raise, or take note, if lines are at fault; ``lines`` and ``before`` count lines and rows so far."""
         from mbauc.readers.libsvm import kernels
 
-        if rows.faults and not self._rules.skip:
-            raise ValueError(self._message(path, rows.faults[0], lines, before))
-        self._latest = self.n_rows + self.skipped.count, text, rows
-        if rows.n_faults:
+        if parsed.faults and not self._rules.skip:
+            raise ValueError(self._message(path, parsed.faults[0], lines, before))
+        self._latest = self.n_rows + self.skipped.count, text, parsed
+        if parsed.n_faults:
             known = self.skipped.examples
             more = [
-                self._message(path, fault, lines, before) for fault in rows.faults[: REMEMBERED - len(known)]
+                self._message(path, fault, lines, before) for fault in parsed.faults[: REMEMBERED - len(known)]
             ]
-            self.skipped = Skipped(self.skipped.count + rows.n_faults, (*known, *more))
-        self.queries += rows.queries
-        strange = None if self._labels is None else self._labels.see(rows.labels)
+            self.skipped = Skipped(self.skipped.count + parsed.n_faults, (*known, *more))
+        self.queries += parsed.queries
+        strange = None if self._labels is None else self._labels.see(parsed.labels)
         if strange is not None and self._labels is not None:
-            place = int(rows.places[strange])
+            place = int(parsed.places[strange])
             line = lines + kernels.count(text[:place])[0] + 1
             raise ValueError(
                 f"{path}, line {line:,}: "
-                + self._labels.too_many(float(rows.labels[strange]))
+                + self._labels.too_many(float(parsed.labels[strange]))
                 + f" {before + strange:,} rows read before it."
             )
 
-    def _message(self, path: str, fault: Fault, lines: int, before: int) -> str:
+    def _message(self, path: str, fault: LineFault, lines: int, before: int) -> str:
         from mbauc.readers.libsvm import kernels
 
         what, advice = describe_fault(fault, self._rules)
@@ -209,11 +211,11 @@ class Reading:
         return said + " As the label of a row to score any number will do, such as 0."
 
 
-def _find_faulty(text: Text, rows: Rows) -> NDArray[np.int64]:
+def _find_faulty(text: Text, parsed: ParsedRows) -> NDArray[np.int64]:
     """Where the lines start that are neither rows nor blank nor comments."""
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    others = np.flatnonzero(~np.isin(starts, rows.places))
+    others = np.flatnonzero(~np.isin(starts, parsed.places))
     return np.array(
         [starts[k] for k in others.tolist() if text[starts[k] : ends[k]].tobytes().partition(b"#")[0].strip()],
         dtype=np.int64,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import MbaucWarning
-from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
@@ -22,6 +21,7 @@ from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
 from mbauc.rows.source import RawBlock, file_stamps
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
+from mbauc.runtime.warn import warn
 
 Path = str | os.PathLike[str]
 
@@ -125,7 +125,7 @@ class LibsvmSource:
         check_choice("extra", extra, ("error", "ignore"))
         self._block_rows = int(block_rows)
         self._n_threads = thread_count(n_jobs)
-        self._labels = Labels(classes, positive)
+        self._labels = LibsvmLabels(classes, positive)
         rules = _make_rules(n_features, zero_based, self._labels, on_error)
         self._ignore_others = extra == "ignore"
         if self._ignore_others:
@@ -174,8 +174,8 @@ class LibsvmSource:
         >>> import tempfile, pathlib
         >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.libsvm")
         >>> _ = path.write_text("+1 1:1 3:0.5\n-1 2:1\n")
-        >>> told = LibsvmSource(path).fingerprint()
-        >>> told["files"][0]["bytes"], told["n_features"], told["positive"]
+        >>> found = LibsvmSource(path).fingerprint()
+        >>> found["files"][0]["bytes"], found["n_features"], found["positive"]
         (20, 3, [1.0])
         """
         rules = self._rules
@@ -201,7 +201,7 @@ class LibsvmSource:
     def _note_queries(self, reading: Reading) -> None:
         if reading.queries and not self._warned:
             self._warned = True
-            _warn_of_queries(stacklevel=4)
+            _warn_of_queries()
 
     @property
     def about_rows(self) -> int | None:
@@ -311,7 +311,7 @@ def read_libsvm(
     if raw and not (classes is None and positive is None):
         raise ValueError("labels='raw' returns labels as they are; leave out classes and positive.")
     files = stamp_files(paths)
-    seen = Labels(classes, positive)
+    seen = LibsvmLabels(classes, positive)
     rules = _make_rules(n_features, zero_based, seen, on_error)
     n_threads = thread_count(n_jobs)
     while True:
@@ -326,16 +326,16 @@ def read_libsvm(
         # they were parsed as if the first column had index 1
         run_threads(lambda part: np.add(part.columns, 1, out=part.columns), parts, n_threads)
     if reading.queries:
-        _warn_of_queries(stacklevel=3)
+        _warn_of_queries()
     if reading.skipped.count:
-        warnings.warn(str(reading.skipped), MbaucWarning, stacklevel=2)
+        warn(str(reading.skipped), MbaucWarning)
     if not raw:
         seen.classes()  # or an error, if there are no two
     found = parts[0].labels if len(parts) == 1 else np.concatenate([part.labels for part in parts])
     return build_matrix(parts, complete.n_features or 0), found if raw else seen.binary(found)
 
 
-def _make_rules(n_features: int | None, zero_based: bool | str, labels: Labels, on_error: str) -> Rules:
+def _make_rules(n_features: int | None, zero_based: bool | str, labels: LibsvmLabels, on_error: str) -> Rules:
     """What lines have to keep to, as far as the caller says."""
     check_choice("on_error", on_error, ("stop", "skip"))
     if n_features is not None:
@@ -368,9 +368,8 @@ def _complete_rules(rules: Rules, reading: Reading) -> Rules | None:
     return rules if width <= rules.n_features else None
 
 
-def _warn_of_queries(stacklevel: int) -> None:
-    warnings.warn(
+def _warn_of_queries() -> None:
+    warn(
         "rows have query numbers (qid:), which are ignored: pairs are formed across queries.",
         MbaucWarning,
-        stacklevel=stacklevel,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.errors import Advice
-from mbauc.readers.libsvm.labels import Labels
+from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
@@ -50,7 +50,7 @@ class UnlabelledLibsvm:
         check_whole("block_rows", block_rows)
         check_choice("on_error", on_error, ("stop", "skip"))
         words = all(isinstance(label, str) for label in classes)
-        labels = Labels(tuple(classes), None) if words else Labels(None, None)
+        labels = LibsvmLabels(tuple(classes), None) if words else LibsvmLabels(None, None)
         self._rules = Rules(zero_based, LARGEST, labels.known, labels.words, on_error == "skip", any_label=True)
         self._files, self._block_rows = stamp_files(find_libsvm(paths)), block_rows
         self._n_threads = thread_count(n_jobs)
@@ -61,13 +61,13 @@ class UnlabelledLibsvm:
         """About how many rows there are."""
         return estimate_rows(self._files)
 
-    def scored_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, block by block; there are no columns to ``keep``."""
         if keep:
             raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
-        return self._score_rows(coef)
+        return self._iter_scores(coef)
 
-    def _score_rows(self, coef: NDArray[np.float64]) -> Iterator[NumberedScores]:
+    def _iter_scores(self, coef: NDArray[np.float64]) -> Iterator[NumberedScores]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped

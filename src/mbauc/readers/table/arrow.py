@@ -11,7 +11,7 @@ from typing import Any
 def pyarrow(part: str = "") -> Any:
     """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
 
-    It is loaded when it is first needed: whoever reads LIBSVM text or passes arrays does not wait for it.
+    It is imported when first needed, so that LIBSVM text and arrays do not wait for it.
     """
     name = f"pyarrow.{part}" if part else "pyarrow"
     try:
@@ -61,8 +61,8 @@ def as_arrow_table(frame: Any, names: list[str]) -> Any:
         columns[name] = _as_arrow_column(values, name)
         lengths[name] = len(columns[name])
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
-        raise ValueError(f"all columns must be equally long, got {told}.")
+        shown = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
+        raise ValueError(f"all columns must be equally long, got {shown}.")
     return arrow.table(columns)
 
 

@@ -19,8 +19,8 @@ _MESSAGES = 10
 _SKIP = Advice("{on_error} leaves such rows out.", on_error="skip")
 
 
-class Fault(NamedTuple):
-    """Something that is wrong with some rows."""
+class RowFault(NamedTuple):
+    """A fault of some rows."""
 
     #: Which rows.
     rows: NDArray[np.bool_]
@@ -32,17 +32,7 @@ class Fault(NamedTuple):
 
 @dataclass
 class SkippedRows:
-    """Rows that were left out of a pass over the data.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    reasons : dict
-        How many for each kind of fault.
-    messages : list of str
-        The first ten, with their places.
-    """
+    """Rows left out of a pass over the data: how many, how many by reason, and the first ten messages."""
 
     count: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
@@ -58,9 +48,9 @@ class SkippedRows:
     def __str__(self) -> str:
         if not self.count:
             return "no rows skipped"
-        told = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
+        reasons = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
         rows = f"{self.count:,} row{'s' if self.count != 1 else ''}"
-        return f"{rows} skipped: {told}. First: " + self.messages[0]
+        return f"{rows} skipped: {reasons}. First: " + self.messages[0]
 
 
 def stop(place: str, reason: str, message: str) -> None:
@@ -68,7 +58,9 @@ def stop(place: str, reason: str, message: str) -> None:
     raise ValueError(f"{place}: " + message + " " + _SKIP)
 
 
-def report_faults(faults: list[Fault], place: Callable[[int], str], report: Report) -> NDArray[np.bool_] | None:
+def report_faults(
+    faults: list[RowFault], place: Callable[[int], str], report: Report
+) -> NDArray[np.bool_] | None:
     """Report rows with faults, in order and each for its first one; which rows to keep, None for all."""
     if not faults:
         return None

@@ -1,4 +1,4 @@
-"""Features of the first rows of a table, kept while a pass goes by, so that nobody has to read them again."""
+"""Features of the first rows of a table, kept during a pass, so that they need not be read again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from mbauc.readers.table.columns.features import Features
 from mbauc.readers.table.columns.values import Texts
 
-#: Rows, and bytes, that are kept at most; a table whose rows take more is read again.
-_ROWS, _BYTES = 200_000, 1 << 25
+#: Rows that are kept, at most.
+_ROWS = 200_000
+#: Bytes that are kept, at most; a table whose rows take more is read again.
+_BYTES = 1 << 25
 
 RowsT = TypeVar("RowsT", bound=Any)
 
@@ -59,9 +61,9 @@ class FirstFeatures:
         if kept is not None and self._blocks is None:
             self._blocks, self._rows = kept, _ROWS  # there are no more rows
 
-    def get(self, rows: int | None) -> list[Features] | None:
-        """Features of at least so many of the first rows, or of all there are; None if they were not kept."""
-        if self._blocks is None or rows is None or rows > self._rows:
+    def get(self, n_rows: int | None) -> list[Features] | None:
+        """Features of at least ``n_rows`` first rows, or of all there are; None if they were not kept."""
+        if self._blocks is None or n_rows is None or n_rows > self._rows:
             return None
         return [
             Features(

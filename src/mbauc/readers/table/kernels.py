@@ -11,7 +11,7 @@ from mbauc.runtime.compiled import compiled
 
 #: Rows turned at a time, so that each line of the cache is called once.
 _TURNED = 16
-#: Up to so many keys a row is sorted by counting, for each key, the smaller ones: no branch to guess.
+#: Keys up to which a row is sorted by counting the smaller ones for each key, without branches.
 _COUNTED = 128
 #: Keys that the compiler compares at once; rows are filled up to a multiple.
 _ABREAST = 8
@@ -55,7 +55,7 @@ def write_rows(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     keys : array of shape (m, n)
-        Entries ±1 of all rows; those of a row that meet in a column add up.
+        Entries ±1 of all rows; entries of a row in the same column add up.
     numbers : float64 array of shape (k, n)
         Other entries of all rows; zeros are left out.
     number_columns : int64 array of shape (k,)

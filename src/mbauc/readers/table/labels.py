@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.values import MISSING_NUMBERS, WrongTypeError, flatten, parse_number
-from mbauc.readers.table.faults import Fault
+from mbauc.readers.table.faults import RowFault
 from mbauc.readers.table.files.pieces import Piece
 
 #: Negative labels that are remembered where one label stands against all others.
@@ -70,7 +70,7 @@ def _as_list(positive: Any) -> list[Any]:
 
 
 def _name_missing(labels: Iterable[Any]) -> frozenset[str]:
-    """Spellings of missing values that are labels because somebody names them."""
+    """Spellings of missing values that are labels because the user names them."""
     texts = {label.strip() for label in labels if isinstance(label, str)}
     # who names one of the two signs means both
     signs = {"-"} if "+" in texts else set()
@@ -166,7 +166,7 @@ class TableLabels:
                 "so that none is the larger. " + Advice("Say which is positive with {positive}", positive=...)
             )
 
-    def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[Fault]]:
+    def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[RowFault]]:
         """1 and 0 for the rows, and what is wrong with them."""
         self.look(piece)
         values, codes = self._encode(piece)
@@ -174,10 +174,10 @@ class TableLabels:
         missing = np.array([label is None for label in values] + [True])[codes]
         if missing.any():
             column = flatten(piece.table[self.name])
-            faults.append(Fault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
+            faults.append(RowFault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
         if self._classes is not None and not self.positive:
             self._check_known(piece, values, codes)
-        if not self.complete:  # while learning, when nobody asks yet
+        if not self.complete:  # still learning: the classes are not known yet
             return np.zeros(codes.size, dtype=np.int8), faults
         wanted = self.positive or [self.classes[1]]
         positive = np.array([label is not None and label in wanted for label in values] + [False])

@@ -12,7 +12,7 @@ from mbauc.readers.table.files import ParquetTable, Table
 
 @dataclass(frozen=True)
 class PassedColumns:
-    """Names and types of columns: those of the files, or texts where files do not agree."""
+    """Names and types of columns as in the files; texts where files do not agree."""
 
     schema: Any
 

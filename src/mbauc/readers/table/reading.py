@@ -13,7 +13,7 @@ from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.features import Features, read_features
 from mbauc.readers.table.columns.plan import Column, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, read_numbers
-from mbauc.readers.table.faults import Fault, Report, report_faults
+from mbauc.readers.table.faults import Report, RowFault, report_faults
 from mbauc.readers.table.files import ParquetTable, Piece, Table, cut_blocks, place_number
 from mbauc.readers.table.labels import TableLabels
 from mbauc.runtime.ahead import one_ahead
@@ -72,15 +72,7 @@ class TableReader:
                     )
 
     def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
-        """Blocks of rows that can be used; what cannot is reported.
-
-        Parameters
-        ----------
-        report : callable
-            Called with rows that cannot be used.
-        more : sequence of str
-            Columns to read besides those that are used, as they stand in the files.
-        """
+        """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""
         used = [self.labels.name] if self.labels else []
         used += [self.weight] if self.weight else []
         columns = list(dict.fromkeys([*used, *(column.name for column in self.columns), *more]))
@@ -89,7 +81,7 @@ class TableReader:
         for table in self.tables:
             count = _RowCount(first, report)
             pieces = table.pieces(columns, count.report, coded)
-            # Parquet has nothing to report that somebody could see ahead of its rows
+            # Parquet reports nothing ahead of its rows
             ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
             for piece in cut_blocks(ahead, self.block_rows):
                 rows = self._rows(piece, count.number(piece.places), report)
@@ -115,15 +107,7 @@ class TableReader:
 
 
 class _RowCount:
-    """Numbers the rows of a file, from ``first`` on, though its reader drops some of them.
-
-    Parameters
-    ----------
-    first : int
-        Rows of earlier files.
-    report : callable
-        Called with rows that the reader drops.
-    """
+    """Numbers the rows of a file, from ``first`` on, and reports the rows that its reader drops."""
 
     def __init__(self, first: int, report: Report) -> None:
         self._next, self._report = first, report
@@ -148,7 +132,7 @@ class _RowCount:
         return self._next + len(self._dropped)
 
 
-def _read_weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[Fault]]:
+def _read_weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[RowFault]]:
     if name is None:
         return None, []
     try:
@@ -164,10 +148,10 @@ def _read_weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] |
     message: Callable[[int], str] = lambda row: (  # noqa: E731
         f"expected a weight of at least 0 in column {name!r}, got {column[row].as_py()!r}."
     )
-    return values, [Fault(bad, "no weight", message)]
+    return values, [RowFault(bad, "no weight", message)]
 
 
-def _find_header(piece: Piece) -> list[Fault]:
+def _find_header(piece: Piece) -> list[RowFault]:
     """The fault of a first line that has names of columns, in a file that should have none."""
     table = piece.table
     if piece.unit != "line" or piece.places[0] != 1 or not table.num_columns:
@@ -175,4 +159,4 @@ def _find_header(piece: Piece) -> list[Fault]:
     if any(table[name][0].as_py() != name for name in table.column_names):
         return []
     message = "expected a row, got names of columns, which the model's own files did not have. Take it out."
-    return [Fault(np.arange(table.num_rows) == 0, "names of columns", lambda row: message)]
+    return [RowFault(np.arange(table.num_rows) == 0, "names of columns", lambda row: message)]

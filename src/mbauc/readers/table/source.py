@@ -46,7 +46,7 @@ class TableLayout:
     names : tuple of str or None
         Names of the columns of text files that have no line of names, as the user said.
     delimiter : str or None
-        What separates the fields of text files, as the user said; None if it is told from the first lines.
+        What separates the fields of text files, as the user said; None if it is detected from the first lines.
     """
 
     encoding: TableEncoding
@@ -96,7 +96,7 @@ class TableLayout:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON; ``names`` and ``delimiter`` only where the user said them."""
-        told = {
+        description = {
             "kind": "table",
             "encoding": self.encoding.to_dict(),
             "label": self.label,
@@ -104,10 +104,10 @@ class TableLayout:
             "weight": self.weight,
         }
         if self.names is not None:
-            told["names"] = list(self.names)
+            description["names"] = list(self.names)
         if self.delimiter is not None:
-            told["delimiter"] = self.delimiter
-        return told
+            description["delimiter"] = self.delimiter
+        return description
 
 
 class TableSource:
@@ -129,7 +129,7 @@ class TableSource:
         others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
         they differ.
     label : str or None
-        Name of the label column; None for rows to score (:meth:`scored_rows`), which need an ``encoding``.
+        Name of the label column; None for rows to score (:meth:`score_rows`), which need an ``encoding``.
     positive : label or collection of labels, optional
         The positive ones; all others are negative. Without it there must be two, the larger of which is
         positive (1 of 0/1, "yes" of "no"/"yes"). NA, NaN, null, ? and the like are missing labels, unless
@@ -163,7 +163,7 @@ class TableSource:
         Rows in a block, at most. Moments of other blocks differ by rounding, matrix-free weights by what the
         solver's ``tol`` leaves open.
     delimiter : str, optional
-        What separates fields; told from the first lines by default.
+        What separates fields; by default detected from the first lines.
     names : sequence of str or "auto", optional
         Names of the columns of files without a header line; ``"auto"`` calls them c1, c2, ….
     on_error : {"stop", "skip"}
@@ -341,7 +341,7 @@ class TableSource:
     def fingerprint(self) -> dict[str, object]:
         r"""What the blocks depend on: the files as they were when the source was made, and the settings.
 
-        See :func:`~mbauc.rows.source.fingerprint_of`. The encoding is told by its SHA-256. A file that has
+        See :func:`~mbauc.rows.source.fingerprint_of`. The encoding enters by its SHA-256. A file that has
         changed since is an error in the next pass. ``O(files + d)`` time.
 
         Examples
@@ -350,8 +350,8 @@ class TableSource:
         >>> from mbauc.readers import TableSource
         >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
         >>> _ = path.write_text("click,site\n0,a\n1,b\n")
-        >>> told = TableSource(path, label="click", hash_dim=100).fingerprint()
-        >>> told["files"][0]["bytes"], told["hash_dim"], told["classes"]
+        >>> found = TableSource(path, label="click", hash_dim=100).fingerprint()
+        >>> found["files"][0]["bytes"], found["hash_dim"], found["classes"]
         (19, 100, [0, 1])
         """
         encoding = json.dumps(self.encoding.to_dict(), sort_keys=True).encode()
@@ -399,12 +399,12 @@ class TableSource:
         for rows, y in self._labelled_rows():
             yield RawBlock(self.encoding.matrix(rows.features), y, rows.weight)
 
-    def scored(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
         """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
         for rows, y in self._labelled_rows():
             yield ScoredBlock(y, self.encoding.scores(rows.features, coef), rows.weight)
 
-    def scored_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.
 
         Parameters
@@ -415,9 +415,9 @@ class TableSource:
             Columns to pass on. If there are no rows, one block without any has their types.
         """
         self._reader.check_columns(keep)
-        return self._score_rows(coef, PassedColumns.of(self._reader.tables, keep))
+        return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep))
 
-    def _score_rows(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
+    def _iter_scores(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
         none = True
         for rows in self._read(passed.names):
             yield NumberedScores(
@@ -480,7 +480,7 @@ class TableSource:
     def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
         for rows in self._first.watch(self._read()):
             if rows.y is None:
-                raise ValueError("a source with label=None has no labels; see scored_rows.")
+                raise ValueError("a source with label=None has no labels; see score_rows.")
             yield rows, rows.y
 
     def _report(self) -> Report:

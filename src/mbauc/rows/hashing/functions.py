@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 _PRIME = np.uint64(0x100000001B3)
-_FIRST, _SECOND, _SHIFT = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53), np.uint64(33)
+#: Multipliers and shift of MurmurHash3's 64-bit finaliser.
+_FIRST = np.uint64(0xFF51AFD7ED558CCD)
+_SECOND = np.uint64(0xC4CEB9FE1A85EC53)
+_SHIFT = np.uint64(33)
 
 
 def fmix64(h: Any) -> Any:

@@ -71,7 +71,7 @@ def hash_columns(columns: NDArray[Any]) -> Hashes:
 
 
 def name_state(column: str) -> np.uint64:
-    """FNV-1a of a column's name and the equals sign, from which the hashes of its values go on."""
+    """FNV-1a of a column's name and the equals sign, the state in which the hashes of its values start."""
     name = np.frombuffer(f"{column}=".encode(), dtype=np.uint8)
     with np.errstate(over="ignore"):
         return np.uint64(fnv1a(name, 0, name.size, _OFFSET))
@@ -80,7 +80,7 @@ def name_state(column: str) -> np.uint64:
 def utf8_bytes(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """UTF-8 bytes of all values in a row, and where each starts and, after the last, the last one ends."""
     if hasattr(values, "buffers"):
-        return _utf8_of_arrow(values)
+        return _encode_arrow(values)
     encoded: Sequence[bytes] = [str(value).encode() for value in values]
     ends = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded)), out=ends[1:])
@@ -88,7 +88,7 @@ def utf8_bytes(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
 
 
-def _utf8_of_arrow(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _encode_arrow(values: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     large = str(values.type).startswith("large_")
     _, offsets, data = values.buffers()
     if offsets is None or data is None:  # nothing but empty values

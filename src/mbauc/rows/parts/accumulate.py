@@ -1,4 +1,4 @@
-"""Tasks that add up the rows of a part, fold by fold, and how the sums of parts become those of all rows."""
+"""Tasks that add up the rows of a part, fold by fold, and how the sums of parts become the sums of all rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mbauc.store.array_schema import Arrays
 
 
 class Accumulator(Protocol):
-    """Something that rows are added to."""
+    """Accumulates rows."""
 
     def add(self, block: Any, subset: NDArray[np.intp] | None = None) -> Any:
         """Add the rows of a block, all or some of them."""
@@ -46,9 +46,9 @@ class Accumulated:
 
 @dataclass(frozen=True)
 class AccumulateTask(ABC):
-    """Task: add up the rows of a part, those of each fold on their own.
+    """Task: accumulate the rows of a part, each fold on its own.
 
-    Without classes the labels of each part tell which rows are positive, or that this cannot be told.
+    Without classes the labels of each part decide which rows are positive, if they can.
     """
 
     schema: Schema
@@ -99,11 +99,11 @@ class PartRun:
     def __init__(self, task: AccumulateTask, number: int) -> None:
         self._task, self._labels = task, Labels(task.classes)
         self._reader = PartReader(number, task.schema)
-        self._places = None if task.folds is None else task.folds.of_part(number)
+        self._places = None if task.folds is None else task.folds.for_part(number)
         self.folds = [task.start(fold) for fold in range(1 if task.folds is None else task.folds.n_folds)]
 
     def add(self, item: Item) -> None:
-        """Add the rows of a block, those of each fold on their own."""
+        """Add the rows of a block, each fold on its own."""
         self._reader.visit_block(item, self._labels, self._add)
 
     def _add(self, block: Block) -> None:
@@ -111,7 +111,7 @@ class PartRun:
         if self._places is None:
             self.folds[0].add(prepared)
             return
-        fold = self._places.of(block)
+        fold = self._places.assign(block)
         for k, accumulator in enumerate(self.folds):
             own = np.flatnonzero(fold == k)
             if own.size:
@@ -127,7 +127,7 @@ class PartRun:
 def accumulate(parts: Parts, task: AccumulateTask, classes: Any) -> tuple[list[Any], NDArray[Any]]:
     """Accumulators of all rows, one for each fold, and both classes.
 
-    One job, or two where the first could not tell which label is positive.
+    One job, or two where the first could not decide which label is positive.
     """
 
     def run(known: Any) -> tuple[Labels, list[Any]]:

@@ -44,19 +44,19 @@ class Sample(NamedTuple):
 class Drawer:
     """Draws rows of one class with replacement, in proportion to their weight."""
 
-    def __init__(self, rows: Index, weight: Array | None, stream: np.random.Generator) -> None:
-        self._rows, self._stream = rows, stream
-        self._upper = None if weight is None else np.cumsum(weight[rows])
+    def __init__(self, index: Index, weight: Array | None, stream: np.random.Generator) -> None:
+        self._rows, self._stream = index, stream
+        self._upper = None if weight is None else np.cumsum(weight[index])
 
     def draw(self, size: int) -> Index:
-        """Numbers of the rows of so many draws."""
+        """Numbers of ``size`` drawn rows."""
         if self._upper is None:
             return np.asarray(self._rows[self._stream.integers(self._rows.size, size=size)])
         place = np.searchsorted(self._upper, self._stream.random(size) * self._upper[-1], side="right")
         return np.asarray(self._rows[np.minimum(place, self._rows.size - 1)])
 
 
-def drawers(block: Block, random_state: Any, subset: Index | None = None) -> tuple[Drawer, Drawer]:
+def make_drawers(block: Block, random_state: Any, subset: Index | None = None) -> tuple[Drawer, Drawer]:
     """What draws the positives and the negatives of a block, or of some of its rows."""
     groups = block.group(True, subset), block.group(False, subset)
     _require_rows((groups[0].size, groups[1].size))
@@ -67,8 +67,8 @@ def drawers(block: Block, random_state: Any, subset: Index | None = None) -> tup
 
 
 def draw_rows(block: Block, pairs: int, random_state: Any, subset: Index | None = None) -> tuple[Index, Index]:
-    """Row numbers of the positives and negatives of so many pairs."""
-    plus, minus = drawers(block, random_state, subset)
+    """Row numbers of the positives and negatives of ``pairs`` drawn pairs."""
+    plus, minus = make_drawers(block, random_state, subset)
     return plus.draw(pairs), minus.draw(pairs)
 
 
@@ -95,10 +95,10 @@ def _require_rows(sizes: tuple[int, int]) -> None:
 
 
 def draw_sample(rows: PartedRows, pairs: int, random_state: Any) -> tuple[Sample, LabelCounts]:
-    """Rows for so many pairs, brought here, and counts of all rows; memory must hold the rows drawn.
+    """Rows of ``pairs`` drawn pairs, collected here, and counts of all rows; memory must hold the rows drawn.
 
     Two jobs: one for the labels, one for the rows. Weights of rows without ids are brought here, 9 bytes a row,
-    in one job more, but for those of a source: its labels and weights are listed at once.
+    in one job more, except for a source: its labels and weights are listed at once.
     """
     parts, schema = rows.parts, rows.schema
     if rows.with_ids:
@@ -200,7 +200,7 @@ def _draw_from_list(
     """Counts of the rows of each part, and ranks that are drawn from the labels and weights of all rows."""
     listed = parts.labels_only().collect(ListWeights(schema, classes))
     blocks = [Block(None, positive, weight) for positive, weight in listed]
-    table = [[_counts_of(block, side) for side in (True, False)] for block in blocks]
+    table = [[_count_class(block, side) for side in (True, False)] for block in blocks]
     positive = np.concatenate([block.positive for block in blocks])
     weight = _join_weights([block.weight for block in blocks], [block.n_rows for block in blocks])
     plus, minus = draw_rows(Block(None, positive, weight), pairs, random_state)
@@ -208,7 +208,7 @@ def _draw_from_list(
     return LabelCounts(classes, np.array(table)), (ranks[plus], ranks[minus])
 
 
-def _counts_of(block: Block, positive: bool) -> tuple[float, float, float]:
+def _count_class(block: Block, positive: bool) -> tuple[float, float, float]:
     own = block.group(positive)
     if block.weight is None:
         return own.size, own.size, own.size

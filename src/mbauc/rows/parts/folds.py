@@ -17,7 +17,7 @@ from mbauc.runtime.warn import warn
 MOST_RANKED_ROWS = 1 << 28
 
 
-def _shuffled_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
+def _shuffle_folds(size: int, n_splits: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Fold of each row of a class, in folds of equal size."""
     return rng.permutation(np.arange(size, dtype=np.int32) % n_splits)
 
@@ -29,36 +29,29 @@ class PartFolds(Protocol):
     def n_folds(self) -> int:
         """How many there are."""
 
-    def of(self, block: Block) -> NDArray[Any]:
+    def assign(self, block: Block) -> NDArray[Any]:
         """Fold of each row; -1 for those without weight."""
 
 
 class FoldRule(Protocol):
-    """Tells the fold of any row."""
+    """Assigns each row of a data set to a fold."""
 
     @property
     def n_folds(self) -> int:
         """How many there are."""
 
-    def of_part(self, number: int) -> PartFolds:
+    def for_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
 
 
 @dataclass(frozen=True)
 class FoldsByRank:
-    """Folds drawn for the rows of each class in their order: those of a fit on one machine.
-
-    Attributes
-    ----------
-    n_folds : int
-    folds : (ndarray, ndarray)
-        Fold of the positives and of the negatives, over all parts.
-    offsets : ndarray of shape (parts, 2)
-        Rows of each class before each part.
-    """
+    """Folds drawn for the rows of each class in their order, as in a fit on one machine."""
 
     n_folds: int
+    #: fold of the positives and of the negatives, over all parts
     folds: tuple[NDArray[Any], NDArray[Any]]
+    #: rows of each class before each part, shape (parts, 2)
     offsets: NDArray[np.int64]
 
     @classmethod
@@ -71,10 +64,10 @@ class FoldsByRank:
     ) -> FoldsByRank:
         """As scikit-learn's stratified folds, at random; without offsets there is one part."""
         kind = np.uint8 if n_folds <= 1 << 8 else np.uint16 if n_folds <= 1 << 16 else np.int32
-        plus, minus = (_shuffled_folds(size, n_folds, rng).astype(kind) for size in sizes)
+        plus, minus = (_shuffle_folds(size, n_folds, rng).astype(kind) for size in sizes)
         return cls(n_folds, (plus, minus), np.zeros((1, 2), dtype=np.int64) if offsets is None else offsets)
 
-    def of_part(self, number: int) -> PartFolds:
+    def for_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
         return _Counter(self, *self.offsets[number].tolist())
 
@@ -89,7 +82,7 @@ class _Counter:
     def n_folds(self) -> int:
         return self.rule.n_folds
 
-    def of(self, block: Block) -> NDArray[Any]:
+    def assign(self, block: Block) -> NDArray[Any]:
         result = np.full(block.n_rows, -1, dtype=np.int32)
         for side, name in ((True, "plus"), (False, "minus")):
             own = block.group(side)
@@ -109,7 +102,7 @@ class FoldsById:
     n_folds: int
     seed: int
 
-    def of_part(self, number: int) -> PartFolds:
+    def for_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
         return _Keyed(self.n_folds, self.seed)
 
@@ -119,7 +112,7 @@ class _Keyed:
     n_folds: int
     seed: int
 
-    def of(self, block: Block) -> NDArray[Any]:
+    def assign(self, block: Block) -> NDArray[Any]:
         if block.ids is None:
             raise ValueError("folds by id need the ids of the rows.")
         fold = (row_keys(block.ids, self.seed) % np.uint64(self.n_folds)).astype(np.int32)

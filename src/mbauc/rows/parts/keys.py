@@ -20,7 +20,7 @@ def row_keys(ids: NDArray[Any], seed: int) -> NDArray[np.uint64]:
     Parameters
     ----------
     ids : ndarray
-        Checked ones (:func:`checked_ids`).
+        Checked ones (:func:`check_ids`).
     seed : int
         Of 64 bits.
 
@@ -38,7 +38,7 @@ def row_keys(ids: NDArray[Any], seed: int) -> NDArray[np.uint64]:
         return hash_columns(hash_columns(hashed) ^ hash_columns(np.array([seed], dtype=np.uint64)))
 
 
-def checked_ids(ids: NDArray[Any]) -> NDArray[Any]:
+def check_ids(ids: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers or texts, or an error that says what is wrong.
 
     Objects become whole numbers if all are, because other parts may have them as these.

@@ -47,20 +47,13 @@ class CountLabels:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """Rows of each class in each part.
+    """Rows of each class in each part."""
 
-    Attributes
-    ----------
-    classes : ndarray of two labels
-        Negative first.
-    table : ndarray of shape (parts, 2, 3)
-        Rows of positive weight, weight and squared weight, positives first.
-    frequencies : bool
-        As of :class:`mbauc.rows.block.Block`.
-    """
-
+    #: negative first
     classes: NDArray[Any]
+    #: rows of positive weight, weight and squared weight, positives first, shape (parts, 2, 3)
     table: Array
+    #: as of :class:`mbauc.rows.block.Block`
     frequencies: bool = False
 
     @cached_property

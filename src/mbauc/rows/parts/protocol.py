@@ -34,7 +34,7 @@ class Parts(Protocol):
     """A data set in parts, numbered in the order of the rows.
 
     Its items are blocks: checked ones, or as an engine hands them over, tuples (X, y, weight, ids) of which X
-    is None where a task needs none. Those of :meth:`persist` are what a task made. Each method is one job. A
+    is None where a task needs none. Items of :meth:`persist` are what a task made. Each method is one job. A
     part that is lost with its worker is made again by the engine.
 
     Attributes
@@ -79,24 +79,15 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class PartedRows:
-    """Rows in parts and what is known of them beforehand.
-
-    Attributes
-    ----------
-    parts : Parts
-    schema : Schema
-    classes : sequence of two labels, or None
-        Both labels, negative first, where they are known.
-    weighted : bool
-        Whether rows have weights, or may have some.
-    with_ids : bool
-        Whether rows are known by ids instead of by their order.
-    """
+    """Rows in parts and what is known of them beforehand."""
 
     parts: Parts
     schema: Schema
+    #: both labels, negative first, where they are known
     classes: Any = None
+    #: whether rows have weights, or may have some
     weighted: bool = False
+    #: whether rows are known by ids instead of by their order
     with_ids: bool = False
 
     @contextmanager

@@ -31,7 +31,7 @@ class ResumablePass:
     """A task that adds up the rows of a source, and its state in a checkpoint.
 
     The sums so far are saved from time to time, together with the checksum of each block that is in them. The
-    next run reads these blocks without adding them up, compares them, and goes on: the result has the same bits
+    next run reads these blocks without adding them up, compares them, and resumes: the result has the same bits
     as without an interruption. A pass that had come to its end is not repeated if the source's
     ``fingerprint()`` is still the same.
 

@@ -38,7 +38,7 @@ class SourceParts:
         Looks on while blocks are read.
     checkpoint : Checkpoint, optional
         Where a pass that adds rows up is saved from time to time. The next one resumes it, to the same bits.
-        Its identity must tell all that bits depend on; its ``interval`` says how often to save.
+        Its identity must include all that bits depend on; its ``interval`` says how often to save.
     """
 
     kind: Kind = "source"
@@ -98,7 +98,7 @@ class SourceParts:
         n_rows = 0
         with progress(about_rows(self.source), self._title, show=self.show) as advance:
             look = self.observe(advance)
-            for block in one_ahead(_numbered(self.source)):
+            for block in one_ahead(_number_rows(self.source)):
                 look(block.X, block.positive)
                 yield block
                 n_rows += block.n_rows
@@ -107,7 +107,7 @@ class SourceParts:
             raise ValueError(_NO_ROWS)
 
 
-def _numbered(source: Source) -> Generator[Block, None, None]:
+def _number_rows(source: Source) -> Generator[Block, None, None]:
     for block in read_blocks(source):
         yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))
 

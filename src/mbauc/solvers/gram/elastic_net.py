@@ -21,8 +21,10 @@ Array = NDArray[np.float64]
 
 #: Tolerances that coordinate descent is run to, one after the other, until the certificate is met.
 _DESCENT_TOLERANCES = (1e-4, 1e-7, 1e-10)
-#: Changes of the active set that may follow, and the violation (relative to max|μ|) that counts as none.
-_POLISH_STEPS, _EXACT = 100, 1e-12
+#: Changes of the active set that may follow.
+_POLISH_STEPS = 100
+#: Violation, relative to max|μ|, that counts as none.
+_EXACT = 1e-12
 
 
 def solve_elastic_net(
@@ -80,7 +82,7 @@ def elastic_net_path(
     positive = [value for value in l1 if value > 0]
     solutions: dict[float, Solution] = {}
     if positive:
-        problem = _Lasso.of(Reduced(_ridged(sigma, l2, factors), mu, factors))
+        problem = _Lasso.from_reduced(Reduced(_add_ridge(sigma, l2, factors), mu, factors))
         start = np.zeros(problem.mu.size)
         for value in sorted(set(positive), reverse=True):
             start, sweeps = problem.solve(value, start, tol, max_iter)
@@ -94,7 +96,7 @@ def elastic_net_path(
     return [solutions[value] for value in l1]
 
 
-def _ridged(sigma: Array, l2: float, factors: Array) -> Array:
+def _add_ridge(sigma: Array, l2: float, factors: Array) -> Array:
     matrix = sigma.copy()
     matrix[np.diag_indices_from(matrix)] += l2 * factors
     return matrix
@@ -122,7 +124,7 @@ class _Lasso:
     target: Array
 
     @classmethod
-    def of(cls, reduced: Reduced) -> _Lasso:
+    def from_reduced(cls, reduced: Reduced) -> _Lasso:
         matrix = reduced.sigma / reduced.factors[:, None]
         matrix /= reduced.factors
         mu = reduced.mu / reduced.factors
@@ -156,7 +158,7 @@ class _Lasso:
 
         m = self.rows.shape[0]
         with warnings.catch_warnings():
-            # whether it converged is told by our own certificate
+            # our own certificate says whether it converged
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, path, _, sweeps = enet_path(
                 self.rows,

@@ -16,7 +16,7 @@ from mbauc.solvers.solution import Solution, certify
 
 Array = NDArray[np.float64]
 
-#: Reciprocal condition numbers below this are those of a singular matrix.
+#: A matrix with a reciprocal condition number below this is singular.
 _SINGULAR = 16 * np.finfo(np.float64).eps
 
 
@@ -91,7 +91,7 @@ class RidgePath:
         self._rotated = self._vectors.T @ (self._reduced.mu / self._root)
 
     def coefficients(self, l2: ArrayLike) -> Array:
-        """Weights for each l2, shape (number of values, d); at l2 = 0 those of smallest norm."""
+        """Weights for each l2, shape (number of values, d); at l2 = 0 the ones of smallest norm."""
         column = np.atleast_1d(np.asarray(l2, dtype=np.float64))[:, None]
         inner = (self._rotated * pseudo_inverse(self._values, column)) @ self._vectors.T
         return self._reduced.restore(inner / self._root)

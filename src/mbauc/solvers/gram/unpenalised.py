@@ -44,7 +44,7 @@ class Reduced:
             self.mu = mu[self._kept] - coupling.T @ self._alone
 
     def restore(self, coefficients: Array) -> Array:
-        """Weights of all features from those of the penalised ones, the last axis running over them."""
+        """Weights of all features from the weights of the penalised ones, along the last axis."""
         if not self._free.size:
             return coefficients
         full = np.empty((*coefficients.shape[:-1], self._size))

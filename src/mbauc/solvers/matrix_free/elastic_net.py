@@ -1,4 +1,4 @@
-"""Lasso and elastic net where Σ is too wide to form: few products with it, and a bound on what is left."""
+"""Lasso and elastic net where Σ is too wide to form: few products with it, and a bound on the excess risk."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def solve_elastic_net_matrix_free(
     max_iter : int
         Largest number of products, that of the check at the end included.
     start : ndarray of shape (d,), optional
-        Weights to start from, such as those of a similar penalty; zero if not given.
+        Weights to start from, such as the solution of a similar penalty; zero if not given.
     resume : mapping, optional
-        A state that ``watch`` was given on the same problem: the run goes on to the same bits as if it had
+        A state that ``watch`` was given on the same problem: the run resumes, to the same bits as if it had
         never stopped. Takes the place of ``start``.
     watch : callable, optional
         ``watch(state, iteration, excess_risk, auc)`` after each step, of one product each. ``state`` holds
@@ -75,9 +75,9 @@ def solve_elastic_net_matrix_free(
     """
     _check(tol, max_iter)
     if resume is not None:
-        descent = FaceDescent.resumed(products, penalty, resume)
+        descent = FaceDescent.resume(products, penalty, resume)
     else:
-        descent = _descent(products, penalty, None if start is None else _checked_start(products, start))
+        descent = _descent(products, penalty, None if start is None else _check_start(products, start))
     return _finish(products, penalty, descent, tol, max_iter, watch)[0]
 
 
@@ -127,7 +127,7 @@ def _check(tol: float, max_iter: int) -> None:
     check_whole("max_iter", max_iter)
 
 
-def _checked_start(products: SymmetricOperator, start: Array) -> Array:
+def _check_start(products: SymmetricOperator, start: Array) -> Array:
     coef = np.array(start, dtype=np.float64)
     if coef.shape != products.mu.shape or not np.isfinite(coef).all():
         raise ValueError(

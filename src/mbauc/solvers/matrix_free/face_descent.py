@@ -16,10 +16,12 @@ from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
 
-#: Proximal steps in a row at most; fewer once one gains less than this share of the best of them.
-_PROXIMAL_STEPS, _WORTH_REPEATING = 3, 0.25
+#: Proximal steps in a row, at most …
+_PROXIMAL_STEPS = 3
+#: … and fewer once one gains less than this share of the best of them.
+_WORTH_REPEATING = 0.25
 #: A conjugate step must gain this share of what it would without kinks.
-_WORTH_GOING_ON = 0.5
+_WORTH_CONTINUING = 0.5
 #: Faces that may follow each other, each one weight smaller, before the next proximal steps.
 _FACES_IN_A_ROW = 20
 #: Steps whose gains together estimate what is still to be gained.
@@ -117,7 +119,7 @@ class FaceDescent:
         self.restart(coef, product)
 
     def restart(self, coef: Array, product: Array) -> None:
-        """Go on from weights and a product that is not the sum of many steps."""
+        """Restart from weights and a product that is not the sum of many steps."""
         self.coef = coef
         self.pull = self._pairs.mu - product - self._ridge * coef
         self.objective = self._value(self.coef, self.pull)
@@ -136,7 +138,7 @@ class FaceDescent:
 
     @property
     def estimate(self) -> float:
-        """What the latest steps have lowered the risk by; about what is left, unless the bound is smaller."""
+        """Estimated excess risk: what the latest steps have gained, or the bound if that is smaller."""
         if self.recent.size < _RECENT:
             return self.excess_risk
         return min(2.0 * float(self.recent[0] - self.objective), self.excess_risk)
@@ -156,8 +158,8 @@ class FaceDescent:
         return {name: getattr(self, name) for name in _ARRAYS} | {"numbers": numbers}
 
     @classmethod
-    def resumed(cls, products: SymmetricOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
-        """The descent that :meth:`state` described, to go on to the same bits."""
+    def resume(cls, products: SymmetricOperator, penalty: Penalty, state: Mapping[str, Array]) -> FaceDescent:
+        """Resume the descent that :meth:`state` described, to the same bits."""
         missing = [name for name in (*_ARRAYS, "numbers") if name not in state]
         if missing or np.shape(state["coef"]) != products.mu.shape or len(state["numbers"]) != len(_NUMBERS):
             raise ValueError(
@@ -181,7 +183,7 @@ class FaceDescent:
         )
         self.lower = max(self.lower, 1.0 + 2.0 * self.objective - bound)
 
-    def _curved(self, v: Array) -> Array:
+    def _multiply(self, v: Array) -> Array:
         """(Σ + l2) v."""
         self.products += 1
         image = self._pairs.product(v)
@@ -202,7 +204,7 @@ class FaceDescent:
         if not step.any():
             self.stuck = True
             return
-        image = self._curved(step)
+        image = self._multiply(step)
         bend = max(float(step @ image), 0.0)
         met = bend / float(step @ (self._metric * step))
         a, _, _ = lowest_point(self.coef, step, -float(self.pull @ step), bend, self._threshold, 1.0)
@@ -237,7 +239,7 @@ class FaceDescent:
 
     def _conjugate_step(self) -> None:
         direction = self.direction
-        image = self._curved(direction)
+        image = self._multiply(direction)
         bend = float(direction @ image)
         if bend <= 0.0:
             self._leave_face()
@@ -245,7 +247,7 @@ class FaceDescent:
         a = self.descent / bend
         coef, pull = self.coef + a * direction, self.pull - a * image
         gain = self.objective - self._value(coef, pull)
-        if gain < _WORTH_GOING_ON * 0.5 * a * self.descent:
+        if gain < _WORTH_CONTINUING * 0.5 * a * self.descent:
             self._stop_at_kink(image, bend)
             return
         self._move(coef, pull)

@@ -14,10 +14,10 @@ from mbauc.solvers.leave_one_out import (
     Solved,
     Spectrum,
     best_place,
+    effective_rows,
     expected_loss,
     expected_separation,
     l2_grid,
-    rows_of_pairs,
 )
 from mbauc.solvers.matrix_free.lanczos import Lanczos
 from mbauc.solvers.matrix_free.subspace import RidgeSubspace
@@ -25,14 +25,24 @@ from mbauc.solvers.operator import SymmetricOperator
 
 Array = NDArray[np.float64]
 
-#: One vector of random signs for so many rows, and so many vectors at most.
-_ROWS_A_PROBE, MOST_PROBES = 5000, 8
-#: Steps from each random vector before the risk is looked at, steps at least and steps at most.
-_FIRST_STEPS, _LEAST_STEPS, MOST_STEPS = 8, 5, 200
-#: The choice is certain if no l2 down to a quarter of it can be better by more than 1%; on what could be better
-#: by 10% far below, so many steps are spent.
-_NEAR, _WORTH = 4.0, 0.99
-_FAR_STEPS, _FAR_WORTH = 64, 0.9
+#: Rows for each vector of random signs.
+_ROWS_A_PROBE = 5000
+#: Vectors of random signs, at most.
+MOST_PROBES = 8
+#: Steps from each random vector before the risk is estimated.
+_FIRST_STEPS = 8
+#: Steps, at least.
+_LEAST_STEPS = 5
+#: Steps, at most.
+MOST_STEPS = 200
+#: The choice is certain if no l2 down to this fraction of it …
+_NEAR = 4.0
+#: … can have less than this share of its risk.
+_WORTH = 0.99
+#: Steps spent on l2 farther below …
+_FAR_STEPS = 64
+#: … that could have less than this share of its risk.
+_FAR_WORTH = 0.9
 #: Unpenalised columns are penalised so much less than any other.
 _UNPENALISED = 1e-6
 
@@ -66,7 +76,7 @@ class Criterion:
         ratios = products.diagonal[penalised] / factors[penalised]
         mean = float(ratios.sum()) / max(n_features - int(np.count_nonzero(~penalised)), 1)
         self.grid = l2_grid(mean, float(ratios[ratios > 0].min())) if mean > 0 else L2_MULTIPLES
-        self._sizes, self._rows = sizes, rows_of_pairs(sizes)
+        self._sizes, self._rows = sizes, effective_rows(sizes)
         self._free = int(np.count_nonzero(occurring & ~penalised))
         self._ratios, self._penalised = ratios, penalised
         self._bound = self.degrees = self._free + _trace(ratios, self.grid)
@@ -82,7 +92,7 @@ class Criterion:
         if not subspace.size:
             # nothing is known of the risk yet: where degrees of freedom begin to cost
             return self.least
-        found = expected_separation(subspace.solved(self.grid), self.degrees, self.grid, self._sizes)
+        found = expected_separation(subspace.evaluate(self.grid), self.degrees, self.grid, self._sizes)
         return float(self.grid[best_place(expected_loss(found))])
 
     def refine(self, subspace: RidgeSubspace) -> None:
@@ -91,7 +101,7 @@ class Criterion:
         For positive semidefinite A and B and concave f with f(0) = 0, tr f(A + B) ≤ tr f(A) + tr f(B), and
         tr f(B) is at most the sum of f over the diagonal of B.
         """
-        roots, share = subspace.captured()
+        roots, share = subspace.project_sigma()
         roots = roots[:, self._penalised] / self._root[self._penalised]
         held = np.maximum(np.linalg.eigvalsh(roots @ roots.T), 0.0)
         rest = self._ratios * (1.0 - share[self._penalised])
@@ -106,7 +116,7 @@ class Criterion:
 
     def is_certain(self, subspace: RidgeSubspace, l2: float) -> bool:
         """Whether the subspace is certain to hold the risk of all l2 down to a quarter of this one, to 1%."""
-        risk = float(subspace.solved(np.array([l2])).risk[0])
+        risk = float(subspace.evaluate(np.array([l2])).risk[0])
         return subspace.bound(l2 / _NEAR) <= (1 - _WORTH) * max(risk, 0.0)
 
     # -- by quadrature ---------------------------------------------------------------------------------
@@ -171,10 +181,10 @@ class L2Search:
         spectrum = Spectrum(nodes, weights / len(rules), np.zeros_like(nodes))
         return spectrum.degrees_of_freedom(self._grid)
 
-    def _solved(self, rule: Literal["gauss", "radau"]) -> Solved:
+    def _evaluate(self, rule: Literal["gauss", "radau"]) -> Solved:
         """Of the solutions for each l2: the worst ("gauss") or the best that they can be."""
         nodes, energy = getattr(self._mean, rule)()
-        return Spectrum(nodes, np.zeros_like(nodes), energy).solved(self._grid)
+        return Spectrum(nodes, np.zeros_like(nodes), energy).evaluate(self._grid)
 
     def _losses(self, solved: Solved, degrees: Array) -> Array:
         return expected_loss(expected_separation(solved, degrees, self._grid, self._sizes))
@@ -185,11 +195,11 @@ class L2Search:
 
     def step(self) -> bool:
         """Spend products on what the choice depends on most; False if it is certain, or all is known."""
-        solved, degrees = self._solved("gauss"), self.degrees()
+        solved, degrees = self._evaluate("gauss"), self.degrees()
         worst = self._losses(solved, degrees)
         best = best_place(worst)
         self.l2 = float(self._grid[best])
-        better = self._solved("radau"), self.degrees("radau")
+        better = self._evaluate("radau"), self.degrees("radau")
         could = self._losses(*better) / worst[best]
         rivals = np.flatnonzero((self._grid >= self.l2 / _NEAR) & (could < _WORTH))
         if not rivals.size and self._mean.steps < _FAR_STEPS:
@@ -220,7 +230,7 @@ class L2Search:
         return {"vectors": vectors, "tridiagonals": tridiagonals, "steps": steps}
 
     def resume(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         if len(state["steps"]) != 1 + len(self._traces):
             raise CheckpointError(
                 f"the state of the solver has {len(state['steps'])} vectors under way and must have "

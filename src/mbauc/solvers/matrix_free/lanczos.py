@@ -99,7 +99,7 @@ class Lanczos:
         return np.array([self._current, self._previous]), np.array([self._diagonal, self._beside])
 
     def resume(self, vectors: Array, tridiagonal: Array) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         self._current, self._previous = vectors.copy()
         self._diagonal, self._beside = tridiagonal.tolist()
         self.exhausted = self.exhausted or (bool(self._diagonal) and self._is_invariant())

@@ -20,17 +20,25 @@ from mbauc.solvers.solution import Solution, certify
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
-#: Told a state to resume from, the number of products so far, the estimated excess risk and AUC.
+#: Called with a state to resume from, the number of products so far, the estimated excess risk and AUC.
 Watch = Callable[[dict[str, Any], int, float, float], object]
 
-#: The excess risk is estimated from what so many directions have brought, as if they went on shrinking so.
-_WINDOW, _FASTEST, _SLOWEST = 3, 1 / 3, 0.9
-#: The estimate is trusted if a guarantee is at most so many times tol; if not, it must be so much below tol.
-_TRUSTED, _BEYOND_DOUBT = 100.0, 1e-3
-#: A guarantee so many times worse than tol is worth a warning.
+#: The excess risk is extrapolated from the gains of this many directions …
+_WINDOW = 3
+#: … which are taken to shrink by this factor at the fastest …
+_FASTEST = 1 / 3
+#: … and by this one at the slowest.
+_SLOWEST = 0.9
+#: The estimate is trusted if the bound is at most this multiple of tol …
+_TRUSTED = 100.0
+#: … and must otherwise be below this multiple of tol.
+_BEYOND_DOUBT = 1e-3
+#: A bound above this multiple of tol is worth a warning.
 _DOUBTFUL = 1000.0
-#: Columns as a share of the rows: degrees of freedom hardly matter, or are all that matters.
-_FEW_COLUMNS, _MANY_COLUMNS = 0.05, 0.2
+#: Columns as a share of the rows below which degrees of freedom hardly matter.
+_FEW_COLUMNS = 0.05
+#: Columns as a share of the rows above which degrees of freedom are all that matters.
+_MANY_COLUMNS = 0.2
 #: To choose l2 the risk need not be known better than this.
 _CHOICE_TOL = 1e-3
 
@@ -78,7 +86,7 @@ RIDGE_STATE = Arrays(
 )
 
 
-def unwatched(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
+def ignore_state(state: dict[str, Any], iteration: int, excess_risk: float, auc: float) -> None:
     """Progress that nobody looks at."""
 
 
@@ -89,12 +97,12 @@ def solve_ridge_matrix_free(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = ignore_state,
 ) -> Solution:
     """Minimise ½ w'Σw - w'μ + ½ l2 Σ fⱼ wⱼ² by conjugate gradients, without Σ.
 
     Stops where the regularised pairwise risk 1 - 2w'μ + w'Σw + l2 Σ fⱼ wⱼ² is estimated to be within ``tol`` of
-    its minimum and certain to be within 100 times that. The estimate goes on with the slower of the latest two
+    its minimum and certain to be within 100 times that. The estimate extrapolates the slower of the latest two
     rates at which directions have brought less and less. An excess costs about half as much AUC
     (:func:`mbauc.solvers.gap.auc_loss`); ``Solution.excess_bound`` is what it is at most, and
     ``Solution.excess_risk`` is never less than a hundredth of that.
@@ -110,9 +118,9 @@ def solve_ridge_matrix_free(
     max_iter : int
         Most products to spend.
     resume : dict, optional
-        A state that ``watch`` was told, to go on from there to the same bits.
+        A state that ``watch`` was called with, to resume from to the same bits.
     watch : callable
-        Told ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
+        Called with ``(state, products so far, estimated excess risk, binormal AUC)`` after each product.
 
     Examples
     --------
@@ -125,7 +133,7 @@ def solve_ridge_matrix_free(
     run = _Run(products, penalty.factors, tol, max_iter, watch)
     run.start(resume)
     run.converge(penalty.l2)
-    return run.finished(penalty.l2)
+    return run.finish(penalty.l2)
 
 
 def ridge_path_matrix_free(
@@ -140,12 +148,12 @@ def ridge_path_matrix_free(
 
     Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
     """
-    run = _Run(products, factors, tol, max_iter, unwatched)
+    run = _Run(products, factors, tol, max_iter, ignore_state)
     solutions: dict[float, Solution] = {}
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
         run.converge(value)
-        solutions[value] = run.finished(value)
+        solutions[value] = run.finish(value)
     return [solutions[value] for value in l2]
 
 
@@ -158,11 +166,11 @@ def solve_ridge_auto(
     tol: float = 1e-4,
     max_iter: int = 1000,
     resume: dict[str, Any] | None = None,
-    watch: Watch = unwatched,
+    watch: Watch = ignore_state,
 ) -> Solution:
     """Ridge with the l2 that :func:`mbauc.solvers.choose_l2` would choose, found while solving.
 
-    Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.rows_of_pairs` has
+    Where columns are more than a fifth of the rows (as :func:`~mbauc.solvers.leave_one_out.effective_rows` has
     it), l2 is chosen by Lanczos quadrature, with bounds on both sides. Where they are fewer, directions are
     added to a subspace instead; the risk for every l2 is known within it, so l2 is chosen again after each
     product. If the subspace is full and the risk around the choice is not known, quadrature takes over, for up
@@ -198,17 +206,17 @@ def solve_ridge_auto(
     if run.stage == "quadrature":
         run.choose_by_quadrature()
     run.converge(run.l2)
-    return run.finished(run.l2)
+    return run.finish(run.l2)
 
 
-def estimated_excess(gains: Sequence[float]) -> float:
-    """What a growing sum still lacks, if its steps go on shrinking at the slower of the latest two rates.
+def estimate_excess(gains: Sequence[float]) -> float:
+    """What a growing sum still lacks, if its steps keep shrinking at the slower of the latest two rates.
 
     Infinite for fewer than four values; steps are taken to shrink by a tenth at least, and to a third at most.
 
     Examples
     --------
-    >>> round(estimated_excess([0.0, 0.5, 0.75, 0.875]), 6)
+    >>> round(estimate_excess([0.0, 0.5, 0.75, 0.875]), 6)
     0.125
     """
     if len(gains) <= _WINDOW:
@@ -243,10 +251,10 @@ class _Run:
     def look_at_degrees(self) -> None:
         """Find out what degrees of freedom cost."""
         while self.search is not None and self.search.look_at_degrees():
-            self._told()
+            self._report()
 
     def choose(self, criterion: Criterion) -> None:
-        """Grow until l2 is settled and its risk known, or until there is no room; then say how to go on."""
+        """Grow until l2 is chosen and its risk known, or until there is no room; then choose by quadrature."""
         tol = max(self.tol, _CHOICE_TOL)
         while True:
             if self.subspace.size and criterion.share <= _FEW_COLUMNS:
@@ -263,7 +271,7 @@ class _Run:
             if not self.subspace.grow(low if look else l2) and not self.subspace.grow(low):
                 break
             self.looks = np.append(self.looks, look)
-            self._grown()
+            self._grow()
         if not (settled or self.iterations >= self.max_iter or criterion.is_certain(self.subspace, self.l2)):
             self.stage = "quadrature"
 
@@ -274,7 +282,7 @@ class _Run:
             return
         self.look_at_degrees()
         while search.step():
-            self._told()
+            self._report()
         if search.l2 != self.l2:
             self.l2, self.looks = search.l2, np.ones(self.looks.size, dtype=np.bool_)
         if not search.certain:
@@ -282,7 +290,7 @@ class _Run:
 
     def _known(self, l2: float) -> float:
         """How well the risk for an l2 is known."""
-        return estimated_excess(self.subspace.gains(l2, _WINDOW + 1)[::-1])
+        return estimate_excess(self.subspace.gains(l2, _WINDOW + 1)[::-1])
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
@@ -295,7 +303,7 @@ class _Run:
             self.stage, self.l2 = "convergence", l2
         while True:
             bound = self.subspace.bound(l2)
-            self.excess = min(estimated_excess(self.gains), bound)
+            self.excess = min(estimate_excess(self.gains), bound)
             trusted = bound <= _TRUSTED * self.tol or bound == np.inf
             enough = self.tol if trusted else _BEYOND_DOUBT * self.tol
             if self.excess <= enough or self.iterations >= self.max_iter:
@@ -306,13 +314,13 @@ class _Run:
                 self.excess = 0.0
                 return
             self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
-            self._grown()
+            self._grow()
 
-    def _grown(self) -> None:
+    def _grow(self) -> None:
         self.iterations += 1
-        self._told()
+        self._report()
 
-    def _told(self) -> None:
+    def _report(self) -> None:
         if self.search is not None and self.stage != "convergence":
             self.searched = self.search.products
         state: dict[str, Any] = self.subspace.state() | {
@@ -330,10 +338,10 @@ class _Run:
             d = self.products.mu.size
             state |= {"vectors": np.empty((0, 2, d)), "tridiagonals": np.empty((0, 2, 0)), "steps": _NO_STEPS}
         auc = binormal_auc(*self.subspace.differences(self.l2)) if self.subspace.size else 0.5
-        self.watch(state, self.iterations + self.searched, estimated_excess(self.gains), auc)
+        self.watch(state, self.iterations + self.searched, estimate_excess(self.gains), auc)
 
     def start(self, state: dict[str, Any] | None) -> None:
-        """Go on from a state, if there is one."""
+        """Resume from a state, if there is one."""
         if state is None:
             return
         self.subspace.resume(state)
@@ -344,7 +352,7 @@ class _Run:
         if self.search is not None and self.stage != "convergence":
             self.search.resume(state)
 
-    def finished(self, l2: float) -> Solution:
+    def finish(self, l2: float) -> Solution:
         w = self.subspace.solution(l2)
         products = self.iterations + self.searched
         if self.excess > self.tol:

@@ -15,10 +15,10 @@ from mbauc.runtime.warn import warn
 from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, solve_elastic_net_matrix_free
 from mbauc.solvers.matrix_free.ridge import (
     Watch,
+    ignore_state,
     ridge_path_matrix_free,
     solve_ridge_auto,
     solve_ridge_matrix_free,
-    unwatched,
 )
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
@@ -55,7 +55,7 @@ class MatrixFreeSolver:
         tol: float,
         max_iter: int,
         resume: dict[str, Any] | None = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_state,
     ) -> Solution:
         """For one l1 and l2."""
         if l1 == 0.0 and l2 == 0.0:
@@ -73,7 +73,7 @@ class MatrixFreeSolver:
         tol: float,
         max_iter: int,
         resume: dict[str, Any] | None = None,
-        watch: Watch = unwatched,
+        watch: Watch = ignore_state,
     ) -> Solution:
         """For the l2 that is expected to rank best."""
         d = self._pairs.n_features

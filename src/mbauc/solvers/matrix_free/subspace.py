@@ -25,8 +25,8 @@ class RidgeSubspace:
     A direction costs one product with Σ, whatever l2 is going to be: within the span every l2 is a system of a
     dozen equations. The direction to add next is the residual for the l2 of interest under a preconditioner:
     a Cholesky factor of Σ + l2 F among the leading columns, if the products offer a block, and the diagonal of
-    the others. As long as l2 stays the same the solutions are those of preconditioned conjugate gradients;
-    when it changes, all directions go on being of use. When there is no room left, the span
+    the others. While l2 stays the same this is preconditioned conjugate gradients;
+    when it changes, all directions stay useful. When there is no room left, the span
     collapses to the solution and the latest step towards it, from which conjugate gradients lose nothing.
 
     Columns are divided by the root of their second moment inside, so that units do not matter.
@@ -86,7 +86,7 @@ class RidgeSubspace:
         sizes = range(self.size, max(self.size - last, 0), -1)
         return [float(self._projected[:size] @ self._coordinates(l2, size)) for size in sizes]
 
-    def solved(self, l2: Array) -> Solved:
+    def evaluate(self, l2: Array) -> Solved:
         """Gain t'w, penalised size and pairwise risk 1 - 2t'w + w'Σw of the solutions for each l2."""
         size = self.size
         gram, penalty, projected = self._gram[:size, :size], self._penalty[:size, :size], self._projected[:size]
@@ -118,7 +118,7 @@ class RidgeSubspace:
         except LinAlgError:
             return np.asarray(lstsq(matrix, projected, check_finite=False)[0])
 
-    def captured(self) -> tuple[Array, Array]:
+    def project_sigma(self) -> tuple[Array, Array]:
         """What the span holds of Σ: ``A = ΣB(B'ΣB)⁻¹B'Σ``, B the directions.
 
         Both A and Σ - A are positive semidefinite.
@@ -141,7 +141,7 @@ class RidgeSubspace:
 
     def grow(self, l2: float) -> bool:
         """Add the direction in which the solution for ``l2`` is wrong; False if there is none."""
-        return self._add(self._preconditioned(self._residual(l2), l2))
+        return self._add(self._precondition(self._residual(l2), l2))
 
     def bound(self, l2: float) -> float:
         """What 1 - t'w is above its smallest value at most: r'(l2 F)⁻¹r, r the residual."""
@@ -161,7 +161,7 @@ class RidgeSubspace:
             self._found = l2, self.size, residual
         return self._found[2]
 
-    def _preconditioned(self, residual: Array, l2: float) -> Array:
+    def _precondition(self, residual: Array, l2: float) -> Array:
         direction = np.asarray(residual / (1.0 + l2 * self._ridge))
         size = len(self._block)
         if size:
@@ -223,7 +223,7 @@ class RidgeSubspace:
     # -- to disk and back -----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """All that is needed to go on from here to the same bits."""
+        """All that is needed to resume to the same bits."""
         k = self.size
         return {
             "basis": self._basis[:k],
@@ -234,7 +234,7 @@ class RidgeSubspace:
         }
 
     def resume(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Resume from a state."""
         k = self.size = len(state["basis"])
         self._found = None
         self._basis[:k], self._images[:k] = state["basis"], state["images"]

@@ -104,11 +104,11 @@ def _distance(columns, values, start, stop, there_columns, there_values, size, a
     zero = np.uintp(0)
     add(columns, values, start, stop, 1.0, apart)
     add(there_columns, there_values, zero, size, -1.0, apart)
-    return _taken_squares(columns, start, stop, apart) + _taken_squares(there_columns, zero, size, apart)
+    return _take_squares(columns, start, stop, apart) + _take_squares(there_columns, zero, size, apart)
 
 
 @compiled(error_model="numpy")
-def _taken_squares(columns, start, stop, apart):  # type: ignore[no-untyped-def]
+def _take_squares(columns, start, stop, apart):  # type: ignore[no-untyped-def]
     """Sum of squares over the columns of a row, which are zero afterwards."""
     total = 0.0
     place = start

@@ -10,8 +10,8 @@ from mbauc.metrics import roc_auc
 from mbauc.paper.studies.benchmark.methods import PRINTED
 from mbauc.paper.studies.benchmark.runs import (
     Benchmark,
+    RunSplit,
     Settings,
-    Split,
     depends_on,
     draw_rows,
     is_halved,
@@ -24,10 +24,12 @@ from mbauc.plots import new_figure
 
 #: The paper's three panels, and one with very few positives.
 PANELS = ("a9a", "german", "svmguide3", "w1a")
+#: Shares of the training rows.
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-
-
-RUNS, QUICK_RUNS = 10, 3
+#: Runs for each share.
+RUNS = 10
+#: Runs for each share in a quick study.
+QUICK_RUNS = 3
 
 
 def reproduce(request: Request) -> list[Path]:
@@ -80,7 +82,7 @@ def render(study: Results[Settings], folder: Path) -> list[Path]:
 def one_run(benchmark: Benchmark, dataset: str, number: int, folder: Path | None) -> Record:
     """AUC of the printed methods for each share of the training rows, the smaller within the larger.
 
-    Settings and the largest values that columns are divided by are those of the whole training set of a run.
+    Settings, and the largest values that columns are divided by, come from the whole training set of a run.
     """
     settings = benchmark.settings
     whole = split_rows(dataset, number, settings, folder)
@@ -90,7 +92,7 @@ def one_run(benchmark: Benchmark, dataset: str, number: int, folder: Path | None
     for share in SHARES:
         # both classes in proportion, and at least two rows of each
         rows = np.sort(np.concatenate([part[: max(2, round(share * part.size))] for part in classes]))
-        part = Split(whole.X[rows], whole.y[rows], whole.X_test, whole.y_test)
+        part = RunSplit(whole.X[rows], whole.y[rows], whole.X_test, whole.y_test)
         draw = draw_rows(part, rng)
         aucs = []
         for method in PRINTED:

@@ -25,13 +25,16 @@ from mbauc.paper.studies.contenders import (
     ridge,
 )
 
-#: Passes of an online method that is run to convergence, and of each setting that it tries before.
-PASSES, TRIAL_PASSES = 20, 4
+#: Passes of an online method that is run to convergence.
+PASSES = 20
+#: Passes of each setting that it tries before.
+TRIAL_PASSES = 4
 #: Settings that each method may try; those run to convergence try every other one, on one held-out fold.
 SETTINGS = 8
-#: From so many columns on AdaAUC keeps a sketch of the covariances instead of d² numbers.
-_WIDE, _RANK = 500, 50
-
+#: Columns from which AdaAUC keeps a sketch of the covariances instead of d² numbers.
+_WIDE = 500
+#: Rank of that sketch.
+_RANK = 50
 
 Weights = Callable[[Draw, Mask, tuple[float, ...]], Any]
 
@@ -116,7 +119,10 @@ def _grid(first: float, last: float) -> tuple[float, ...]:
 
 _L2 = _grid(10.0, 1e-6)
 _SHARES = _grid(0.3, 1e-4)
-_ETA, _ALPHA, _COST, _ADA = _grid(0.01, 300.0), _grid(0.01, 100.0), _grid(1e-7, 10.0), _grid(1e-4, 10.0)
+_ETA = _grid(0.01, 300.0)
+_ALPHA = _grid(0.01, 100.0)
+_COST = _grid(1e-7, 10.0)
+_ADA = _grid(1e-4, 10.0)
 
 #: The paper's columns, in its order.
 PRINTED = (

@@ -129,7 +129,7 @@ def fingerprint(dataset: str, folder: Path | None) -> str:
     return "-".join(f"{number:08x}" for number in sums)
 
 
-class Split(NamedTuple):
+class RunSplit(NamedTuple):
     """Rows to learn from and to be judged on, every column divided by its largest training value."""
 
     X: Array
@@ -138,7 +138,7 @@ class Split(NamedTuple):
     y_test: NDArray[np.int64]
 
 
-def split_rows(dataset: str, run: int, settings: Settings, folder: Path | None) -> Split:
+def split_rows(dataset: str, run: int, settings: Settings, folder: Path | None) -> RunSplit:
     """The split of a run."""
     X, y, X_test, y_test = load_rows(dataset, folder)
     if is_halved(dataset):
@@ -147,10 +147,10 @@ def split_rows(dataset: str, run: int, settings: Settings, folder: Path | None) 
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
     largest = np.abs(X).max(axis=0)
     largest[largest == 0.0] = 1.0
-    return Split(np.ascontiguousarray(X / largest), y, X_test / largest, y_test)
+    return RunSplit(np.ascontiguousarray(X / largest), y, X_test / largest, y_test)
 
 
-def draw_rows(part: Split, rng: np.random.Generator) -> Draw:
+def draw_rows(part: RunSplit, rng: np.random.Generator) -> Draw:
     """S = n pairs for the sampled MBA, and all rows in random order for the others."""
     n = part.y.size
     plus, minus = draw_pairs(part.y, n, rng)

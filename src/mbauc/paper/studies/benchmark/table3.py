@@ -83,14 +83,14 @@ def _spread(aucs: Array) -> str:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Marks:
     """How a rival compares with the better of the two MBA columns: ``●``, ``○`` or nothing."""
 
     plain: str
     corrected: str
 
 
-def compare(study: Benchmark, dataset: str, rival: Method) -> Verdict:
+def compare(study: Benchmark, dataset: str, rival: Method) -> Marks:
     """Paired t-test over the runs, as in the paper, and corrected where the splits share rows."""
     theirs = study.auc(dataset, rival.key)
     ours = max((study.auc(dataset, method.key) for method in _MBA), key=lambda aucs: float(aucs.mean()))
@@ -102,7 +102,7 @@ def compare(study: Benchmark, dataset: str, rival: Method) -> Verdict:
         test = paired_t_test(ours, theirs, test_ratio=ratio)
         significant = test.p_value < _SIGNIFICANT
         marks.append(("●" if test.difference > 0 else "○") if significant else "")
-    return Verdict(*marks)
+    return Marks(*marks)
 
 
 # -- the page -------------------------------------------------------------------------------------------------

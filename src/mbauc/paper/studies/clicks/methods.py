@@ -27,8 +27,10 @@ from mbauc.solvers import (
 Array = NDArray[np.float64]
 Step = float | str
 
-#: Excess of the regularised risk to stop at.
-RIDGE_TOL, ELASTIC_NET_TOL = 1e-5, 1e-4
+#: Excess of the regularised risk at which ridge stops.
+RIDGE_TOL = 1e-5
+#: Excess of the regularised risk at which the elastic net stops.
+ELASTIC_NET_TOL = 1e-4
 _MAX_PRODUCTS = 500
 
 
@@ -136,19 +138,7 @@ def ridge_weights(pairs: SparsePairOperator, l2: float) -> Array:
 
 
 class RivalModels:
-    """Every rival with every λ and step, learning from one chunk after another.
-
-    Parameters
-    ----------
-    grid : tuple of float
-        Values of λ.
-    n_steps : int
-        Steps that each rival may try, at most.
-    n_rows : int
-        Rows that will come in all.
-    seed : int
-        Of the pairs that the mini-batch methods draw.
-    """
+    """Every rival with every λ and up to ``n_steps`` steps, learning from one chunk after another."""
 
     def __init__(self, grid: tuple[float, ...], n_steps: int, n_rows: int, seed: int) -> None:
         self._places = [

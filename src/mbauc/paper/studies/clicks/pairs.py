@@ -1,4 +1,4 @@
-"""Pairs of a click log, chunk by chunk, as something that multiplies vectors; in bounded memory."""
+"""Pairs of a click log, chunk by chunk, as a linear operator in bounded memory."""
 
 from __future__ import annotations
 
@@ -79,13 +79,7 @@ class AllPairs(_Streamed):
 
 
 class SampledPairs(_Streamed):
-    """Matched pairs drawn within each chunk (Algorithm 1): half as many as it has rows.
-
-    Attributes
-    ----------
-    n_pairs : int
-        Pairs drawn so far.
-    """
+    """Matched pairs drawn within each chunk (Algorithm 1): half as many as it has rows."""
 
     def __init__(self, n_features: int, n_threads: int, rng: np.random.Generator, room: int = ROOM) -> None:
         super().__init__(n_features, 1, n_threads, room)

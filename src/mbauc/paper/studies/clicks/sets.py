@@ -29,12 +29,19 @@ COLUMNS = 10_000
 WIDE = 1 << 20
 #: A chunk with fewer rows than this is not worth the name: small sets have fewer chunks.
 _CHUNK_ROWS = 500
-#: Test rows for each training row, and bounds on their number; validation rows likewise.
-_TEST_SHARE, _FEWEST_TEST, _MOST_HELD = 5, 1_000, 1_000_000
+#: Training rows for each test row.
+_TEST_SHARE = 5
+#: Test rows, at least.
+_FEWEST_TEST = 1_000
+#: Test rows, and validation rows, at most.
+_MOST_HELD = 1_000_000
+#: Training rows for each validation row.
 _VALIDATION_SHARE = 10
 
 _CRITEO_PARTS = ("criteo60k.part1", "criteo60k.part2", "criteo60k.part3")
-_AVAZU_FILE, _AVAZU_TRAINING = "avazu.first9999.csv", 7_000
+_AVAZU_FILE = "avazu.first9999.csv"
+#: Its first rows, which are the training set.
+_AVAZU_TRAINING = 7_000
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class ClickSet:
 def synthetic(
     shape: str, rows: int, seed: int, n_jobs: int | None = None, *, hash_dim: int = COLUMNS
 ) -> ClickSet:
-    """A made-up log of a shape with so many training rows, or as many as the paper has if that is less."""
+    """A synthetic log of a shape with ``rows`` training rows, or the paper's number if that is less."""
     paper = shape.replace("-", " ")
     train = min(rows, CLICK_ROWS[paper])
     test = min(max(train // _TEST_SHARE, _FEWEST_TEST), _MOST_HELD)
@@ -159,7 +166,7 @@ def _split(
     n_features: int,
     train: int,
     test: int,
-    rows: Callable[[int, int], RawBlock],
+    read_rows: Callable[[int, int], RawBlock],
     data: str,
     best_auc: Callable[[], float] | None = None,
     wide: ClickSet | None = None,
@@ -167,7 +174,9 @@ def _split(
     validation = min(train // _VALIDATION_SHARE, _MOST_HELD)
     fit = train - validation
     chunks = max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
-    return ClickSet(key, title, paper, n_features, fit, validation, test, chunks, rows, data, best_auc, wide)
+    return ClickSet(
+        key, title, paper, n_features, fit, validation, test, chunks, read_rows, data, best_auc, wide
+    )
 
 
 def _in_memory(
@@ -180,7 +189,7 @@ def _in_memory(
     seed: int,
     wide: ClickSet | None = None,
 ) -> ClickSet:
-    """Rows in memory, those of the training part in random order."""
+    """Rows in memory, the training rows in random order."""
     order = np.arange(y.size)
     order[:train] = np.random.default_rng([seed, 5]).permutation(train)
     X, y = X[order], y[order].astype(np.int8)

@@ -36,7 +36,7 @@ class Settings:
 
     #: Training rows of each log at most; never more than the paper has.
     rows: int = 1_000_000
-    #: The log is cut down to one part in so many.
+    #: The log is cut down to one part in this many.
     parts: tuple[int, ...] = (8, 4, 2, 1)
     #: Times that each is run; the median counts.
     repeats: int = 3

@@ -1,1 +1,1 @@
-"""What the columns of a table are, and what stands in them."""
+"""What the columns of a table are, and their values."""

@@ -13,7 +13,7 @@ from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.plan import Column
 from mbauc.readers.table.columns.times import PARTS, calendar_parts, parts_of
 from mbauc.readers.table.columns.values import Texts, WrongTypeError, flatten, read_numbers, read_texts
-from mbauc.readers.table.faults import Fault
+from mbauc.readers.table.faults import RowFault
 
 
 class Features(NamedTuple):
@@ -37,18 +37,10 @@ class Features(NamedTuple):
         )
 
 
-def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Features, list[Fault]]:
-    """Feature columns of an Arrow table; values that do not fit come back as faults.
-
-    ``O(n)`` time for each column.
-
-    Raises
-    ------
-    ValueError
-        If a column has a type that never fits.
-    """
+def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Features, list[RowFault]]:
+    """Feature columns of an Arrow table; values that do not fit come back as faults, wrong types raise."""
     found = Features(table.num_rows, {}, {})
-    faults: list[Fault] = []
+    faults: list[RowFault] = []
     for column in columns:
         try:
             values = table[column.name]
@@ -56,7 +48,7 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
                 found.numbers[column.name], bad = read_numbers(values)
                 if bad is not None:
                     faults.append(
-                        Fault(bad, f"no number in {column.name!r}", _no_number(column.name, flatten(values)))
+                        RowFault(bad, f"no number in {column.name!r}", _no_number(column.name, flatten(values)))
                     )
             elif column.kind == "category":
                 found.texts[column.name] = read_texts(values, column.spelling)
@@ -67,7 +59,7 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
                     codes = parts.get(part, np.full(table.num_rows, -1, dtype=np.int32))
                     found.texts[f"{column.name}.{part}"] = Texts(codes, _part_values(part))
                 if bad.any():
-                    faults.append(Fault(bad, f"no time in {column.name!r}", _no_time(column, values)))
+                    faults.append(RowFault(bad, f"no time in {column.name!r}", _no_time(column, values)))
         except WrongTypeError as error:
             raise ValueError(f"{where}: " + _wrong_type(column, str(error))) from None
     return found, faults

@@ -1,4 +1,4 @@
-"""What a column is, told from its Arrow type and its first rows."""
+"""What a column is, guessed from its Arrow type and its first rows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def guess(name: str, column: Any) -> Guess:
       zeros are codes. Whole floating-point numbers are judged like whole numbers if some are missing, because
       pandas turns whole numbers with missing ones into floating point.
     - Timestamps, dates, ISO 8601 texts and whole numbers that spell a time (YYMMDDHH and the like) are
-      times. Dates in another order are left out, because day and month cannot be told apart.
+      times. Dates in another order are left out, because day and month are ambiguous.
     - A column that is empty in the first rows is left out.
 
     ``O(n log n)`` time.

@@ -50,7 +50,7 @@ class Column:
 
     @property
     def text_names(self) -> list[str]:
-        """Names of the texts that it gives: its own, those of its parts if it is a time, none if numeric."""
+        """Names of the texts that it gives: its own, its parts' if it is a time, none if numeric."""
         if self.kind == "time":
             return [f"{self.name}.{part}" for part in parts_of(self.form)]
         return [self.name] if self.kind == "category" else []
@@ -58,15 +58,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What each column of a table is.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        In the order of the table.
-    rows : int
-        Number of rows that were looked at; 0 if the columns were known.
-    """
+    """What each column of a table is, and how many rows were looked at; 0 if the columns were known."""
 
     columns: tuple[Column, ...]
     rows: int
@@ -84,8 +76,8 @@ class ColumnPlan:
 
     def with_widths(self, becomes: Mapping[str, str]) -> ColumnPlan:
         """The same plan that also says what features become."""
-        told = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
-        return replace(self, columns=tuple(told))
+        columns = (replace(c, becomes=becomes.get(c.name, c.becomes)) for c in self.columns)
+        return replace(self, columns=tuple(columns))
 
     @property
     def basis(self) -> str:
@@ -96,23 +88,23 @@ class ColumnPlan:
         """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
         lines = [("column", "seen as", "why", "becomes", "override")]
         lines += [
-            (column.name, column.kind, column.why, column.becomes or "-", overriding(column))
+            (column.name, column.kind, column.why, column.becomes or "-", override_advice(column))
             for column in self.columns
         ]
         widths = [max(len(line[place]) for line in lines) for place in range(4)]
-        told = (
+        texts = (
             "  ".join(
                 [*(text.ljust(width) for text, width in zip(line, widths, strict=False)), line[4]]
             ).rstrip()
             for line in lines
         )
-        return "\n".join([*told, f"({self.basis})"])
+        return "\n".join([*texts, f"({self.basis})"])
 
 
-def overriding(column: Column) -> Advice:
+def override_advice(column: Column) -> Advice:
     """What overrules the guess about a column."""
     if column.kind in ("label", "weight"):
-        return Advice.naming(column.kind, ...)
+        return Advice.of_argument(column.kind, ...)
     if column.kind == "category" and column.spelling in ("text", "truth"):
         return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
@@ -169,7 +161,7 @@ def plan_columns(
     said = _collect_kinds(label, weight, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
-            raise ValueError(no_such_column(Advice.naming(how) + f" {name!r}", name, names, where))
+            raise ValueError(no_such_column(Advice.of_argument(how) + f" {name!r}", name, names, where))
     columns = []
     for name in [*names, *(name for name in left_out if name not in present)]:
         kind, _ = said.get(name, (None, None))

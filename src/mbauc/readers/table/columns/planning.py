@@ -10,8 +10,10 @@ from mbauc.readers.table.columns.plan import ColumnPlan, plan_columns
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Table
 
-#: Rows, or bytes, on which the plan is decided; how many must not depend on the blocks.
-LOOK_ROWS, _LOOK_BYTES = 50_000, 1 << 28
+#: Rows on which the plan is decided, at most; the number must not depend on the blocks.
+LOOK_ROWS = 50_000
+#: Bytes of them, at most.
+_LOOK_BYTES = 1 << 28
 
 
 def plan_tables(
@@ -41,7 +43,7 @@ def plan_tables(
 
 
 def _read_first_rows(tables: Sequence[Table], unread: Collection[str], on_error: str, where: str) -> Any:
-    """The first rows, with all columns of the first file; those that nobody will read are empty."""
+    """The first rows, with all columns of the first file; columns that will not be read are empty."""
     arrow = pyarrow()
     skipped = SkippedRows()
     report: Report = stop if on_error == "stop" else skipped.note

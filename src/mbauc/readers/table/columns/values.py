@@ -272,8 +272,8 @@ def _spell(values: Any, spelling: str) -> Any:
     if arrow.types.is_floating(kind):
         return arrow.array([_spell_float(value) for value in values.to_pylist()], arrow.string())
     if arrow.types.is_decimal(kind):
-        told = [None if value is None else _spell_plainly(value) for value in values.to_pylist()]
-        return arrow.array(told, arrow.string())
+        texts = [None if value is None else _spell_plainly(value) for value in values.to_pylist()]
+        return arrow.array(texts, arrow.string())
     return values.cast(arrow.string())
 
 
@@ -297,7 +297,7 @@ def _respell(text: str | None, spelling: str) -> str | None:
     if not _NUMBER.fullmatch(bare) or abs(float(bare)) == float("inf"):
         return text
     value = Decimal(bare)
-    # nobody wants a text of a thousand zeros
+    # avoid a text of a thousand zeros
     return _spell_plainly(value) if value.adjusted() > -400 else text
 
 

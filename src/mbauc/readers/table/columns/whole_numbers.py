@@ -16,13 +16,15 @@ _BUSY = 10
 _WINDOW = 5
 #: Share of a column's values that must look like codes.
 _CODE_SHARE = 0.25
-#: Up to so many distinct values a valley among the frequencies marks a code: any valley, or a narrow one.
-_VERY_FEW, _FEW = 6, 20
+#: Distinct values up to which any valley among the frequencies marks a code.
+_VERY_FEW = 6
+#: Distinct values up to which a narrow valley does.
+_FEW = 20
 #: Rows below which nothing is called an id because its values differ.
 ID_ROWS = 100
 #: Share of distinct values from which a column is an id.
 ID_SHARE = 0.95
-#: Whole numbers beyond this cannot be told apart as floating-point numbers.
+#: Whole numbers beyond this are no longer distinct as floating-point numbers.
 EXACT = 2**53
 
 _ID_WORDS = {"id", "uid", "uuid", "guid"}
@@ -32,7 +34,7 @@ _CODE_WORDS = {
 }  # fmt: skip
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """What a column is taken for, and why."""
 
     #: ``"numeric"``, ``"category"`` or ``"id"``.
@@ -41,7 +43,7 @@ class Verdict(NamedTuple):
     why: str
 
 
-def judge_whole_numbers(name: str, values: Integers) -> Verdict:
+def judge_whole_numbers(name: str, values: Integers) -> Judgement:
     """Whether whole numbers are quantities, codes or row ids.
 
     The first of these that applies decides:
@@ -87,7 +89,7 @@ def judge_whole_numbers(name: str, values: Integers) -> Verdict:
     >>> from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
     >>> rng = np.random.default_rng(0)
     >>> judge_whole_numbers("C14", rng.choice([15706, 15704, 18993, 16920, 20362], size=1000))
-    Verdict(kind='category', why='whole numbers with holes between frequent values (4 of 4 pairs)')
+    Judgement(kind='category', why='whole numbers with holes between frequent values (4 of 4 pairs)')
     >>> judge_whole_numbers("visits", rng.poisson(3, size=1000)).kind
     'numeric'
     >>> judge_whole_numbers("line", np.arange(1000)).kind
@@ -97,30 +99,30 @@ def judge_whole_numbers(name: str, values: Integers) -> Verdict:
     n, m = values.size, distinct.size
     large = m > 0 and (int(distinct[-1]) > EXACT or int(distinct[0]) < -EXACT)
     if m <= 2 and not large:
-        return Verdict("numeric", f"whole numbers with {m} distinct value{'s' if m != 1 else ''}")
+        return Judgement("numeric", f"whole numbers with {m} distinct value{'s' if m != 1 else ''}")
     unique = n >= ID_ROWS and m >= ID_SHARE * n
     words = _words(name)
     if large or words & _ID_WORDS:
         why = "whole numbers beyond 2^53" if large else "whole numbers, named an id"
         if unique:
-            return Verdict("id", f"{why}, {m:,} distinct in {n:,} rows")
-        return Verdict("category", why)
+            return Judgement("id", f"{why}, {m:,} distinct in {n:,} rows")
+        return Judgement("category", why)
     if (
         n >= ID_ROWS
         and m == n
         and (bool((values[1:] > values[:-1]).all()) or bool((values[1:] < values[:-1]).all()))
     ):
-        return Verdict("id", "whole numbers that differ in every row and only rise or fall")
+        return Judgement("id", "whole numbers that differ in every row and only rise or fall")
     if words & _CODE_WORDS or re.search(r"day_?of_?week", name.lower()):
-        return Verdict("category", "whole numbers, named a code")
+        return Judgement("category", "whole numbers, named a code")
     holes = _holes(distinct, counts)
     if holes >= _CODE_SHARE * (m - 1):
-        return Verdict(
+        return Judgement(
             "category", f"whole numbers with holes between frequent values ({holes:.0f} of {m - 1:,} pairs)"
         )
     if m <= _FEW and _has_valley(counts, narrow=m > _VERY_FEW):
-        return Verdict("category", f"{m} whole numbers whose frequencies fall and rise again")
-    return Verdict("numeric", f"whole numbers without holes ({m:,} distinct)")
+        return Judgement("category", f"{m} whole numbers whose frequencies fall and rise again")
+    return Judgement("numeric", f"whole numbers without holes ({m:,} distinct)")
 
 
 def _words(name: str) -> set[str]:

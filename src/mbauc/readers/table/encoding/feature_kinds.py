@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from mbauc.readers.table.columns.values import Texts
 
-#: What stands for a missing value and for values without a column of their own in names of features.
-MISSING, OTHER = "(missing)", "(other)"
+#: Stands for a missing value in names of features.
+MISSING = "(missing)"
+#: Stands for values without a column of their own.
+OTHER = "(other)"
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,11 @@ def scale_numbers(
     return missing
 
 
-def feature_from_dict(told: dict[str, Any]) -> NumericFeature | CategoryFeature:
+def feature_from_dict(description: dict[str, Any]) -> NumericFeature | CategoryFeature:
     """A feature from its attributes and its ``kind``."""
-    kind = told.pop("kind")
+    kind = description.pop("kind")
     if kind == "numeric":
-        return NumericFeature(**told)
-    if told["categories"] is not None:
-        told["categories"] = tuple(told["categories"])
-    return CategoryFeature(**told)
+        return NumericFeature(**description)
+    if description["categories"] is not None:
+        description["categories"] = tuple(description["categories"])
+    return CategoryFeature(**description)

@@ -43,17 +43,7 @@ class EncodingSettings:
 
 
 class EncodingLearner:
-    """Learns an encoding from blocks of features; their sizes and order change nothing but rounding.
-
-    ``O(n)`` time for each column; memory for the distinct values of one-hot columns.
-
-    Parameters
-    ----------
-    plan : ColumnPlan
-        What the columns are.
-    settings : EncodingSettings
-        How to encode them.
-    """
+    """Learns an encoding from blocks of features; their sizes and order change nothing but rounding."""
 
     def __init__(self, plan: ColumnPlan, settings: EncodingSettings) -> None:
         self._plan = plan

@@ -36,12 +36,12 @@ class CodedEntries(NamedTuple):
 
 
 def gather_keys(
-    entries: Sequence[CodedEntries], rows: int, kind: type[np.signedinteger]
+    entries: Sequence[CodedEntries], n_rows: int, kind: type[np.signedinteger]
 ) -> NDArray[np.signedinteger]:
     """The keys of all rows, one line for each column. ``O(n)`` time for each."""
     from mbauc.readers.table import kernels
 
-    keys: NDArray[np.signedinteger] = np.empty((len(entries), rows), dtype=kind)
+    keys: NDArray[np.signedinteger] = np.empty((len(entries), n_rows), dtype=kind)
     for line, one in zip(keys, entries, strict=True):
         kernels.gather(one.codes, one.keys, line)
     return keys
@@ -68,7 +68,7 @@ def sparse_rows(
     numbers : ndarray of shape (k, n)
         Numeric features; zeros are no entries.
     number_columns : ndarray of shape (k,)
-        Their columns, ascending and apart from those of the keys.
+        Their columns, ascending and different from the columns of the keys.
     n_features : int
         Number of columns.
     sort : bool
@@ -93,8 +93,8 @@ def sparse_rows(
     n_threads = min(thread_count(None), max(1, n // _ROWS))
     cuts = np.linspace(0, n, n_threads + 1).astype(np.int64).tolist()
 
-    def write(rows: tuple[int, int]) -> int:
-        begin, stop = rows
+    def write(span: tuple[int, int]) -> int:
+        begin, stop = span
         room = slice(begin * width, stop * width)
         written = kernels.write_rows(
             keys, numbers, number_columns, sort, begin, stop, columns[room], values[room], ends[1:]

@@ -135,7 +135,7 @@ class ColumnStatistics:
         """Take in what other statistics have seen. ``O(d)``."""
         if other.n_features != self.n_features:
             raise ValueError(
-                f"cannot merge statistics of {other.n_features:,} columns into those of {self.n_features:,}."
+                f"cannot merge statistics of {other.n_features:,} columns into {self.n_features:,} columns."
             )
         count = self.count + other.count
         share = other.count / np.maximum(count, 1)

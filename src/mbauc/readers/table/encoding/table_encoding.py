@@ -30,10 +30,13 @@ from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
 from mbauc.readers.table.faults import report_faults
 
-_FORMAT, _VERSION = "mbauc table encoding", 1
-#: Up to so many columns blocks may be dense,
+#: Name of the format of an encoding as JSON.
+_FORMAT = "mbauc table encoding"
+#: Version of that format.
+_VERSION = 1
+#: Columns up to which blocks may be dense.
 _NARROW = 1_000
-#: if at least this share of their entries is not zero: about where dense moments begin to be faster.
+#: Share of nonzero entries from which such blocks are dense: about where dense moments begin to be faster.
 _DENSE_SHARE = 0.25
 
 
@@ -191,9 +194,9 @@ class TableEncoding:
             raise ValueError(no_such_column(f"{', '.join(map(repr, absent))}", absent[0], names, "the table"))
         more = [name for name in names if name not in known and not is_index_name(name)]
         if more and extra == "error":
-            told = ", ".join(map(repr, more[:20]))
+            shown = ", ".join(map(repr, more[:20]))
             raise ValueError(
-                f"the table has columns that were not learned: {told}. Drop them, or pass extra='ignore'."
+                f"the table has columns that were not learned: {shown}. Drop them, or pass extra='ignore'."
             )
         columns = as_arrow_table(table, wanted)
         if not columns.num_rows:  # where types mean nothing
@@ -275,7 +278,7 @@ class TableEncoding:
         features : Features
             Rows that were read.
         out : ndarray of shape (numeric columns, rows), optional
-            Where the numbers of each numeric column go; by default they are overwritten by those of the next.
+            Where the numbers of each numeric column go; by default the next column overwrites them.
         """
         room = itertools.repeat(np.empty(features.rows)) if out is None else iter(out)
         for feature, start in self._placed_features():
@@ -321,12 +324,14 @@ class TableEncoding:
         ]
         features = []
         for feature in self.features:
-            told: dict[str, Any] = asdict(feature)
+            description: dict[str, Any] = asdict(feature)
             if isinstance(feature, CategoryFeature):
-                told["categories"] = None if feature.categories is None else list(feature.categories)
+                description["categories"] = None if feature.categories is None else list(feature.categories)
             elif feature.hashes_missing:
-                del told["hashes_missing"]
-            features.append({"kind": "category" if isinstance(feature, CategoryFeature) else "numeric"} | told)
+                del description["hashes_missing"]
+            features.append(
+                {"kind": "category" if isinstance(feature, CategoryFeature) else "numeric"} | description
+            )
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -338,7 +343,7 @@ class TableEncoding:
         }
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> TableEncoding:
+    def from_dict(cls, description: Mapping[str, Any]) -> TableEncoding:
         """What :meth:`to_dict` gave.
 
         Raises
@@ -346,20 +351,21 @@ class TableEncoding:
         ValueError
             If it is something else, or of a later version.
         """
-        if not isinstance(told, Mapping) or told.get("format") != _FORMAT:
+        if not isinstance(description, Mapping) or description.get("format") != _FORMAT:
             raise ValueError(f"expected a dict with format {_FORMAT!r}, as TableEncoding.to_dict gives.")
-        if told.get("version") != _VERSION:
+        if description.get("version") != _VERSION:
             raise ValueError(
-                f"the encoding has version {told.get('version')!r}, this mbauc reads {_VERSION}. Update mbauc."
+                f"the encoding has version {description.get('version')!r}, this mbauc reads {_VERSION}. "
+                "Update mbauc."
             )
         try:
-            ENCODING.check(dict(told), "encoding")
+            ENCODING.check(dict(description), "encoding")
             encoding = cls(
-                tuple(Column(**column, why="learned earlier") for column in told["columns"]),
-                tuple(feature_from_dict(dict(feature)) for feature in told["features"]),
-                hash_dim=told["hash_dim"],
-                signed=told["signed"],
-                other_columns=tuple(told["other_columns"]),
+                tuple(Column(**column, why="learned earlier") for column in description["columns"]),
+                tuple(feature_from_dict(dict(feature)) for feature in description["features"]),
+                hash_dim=description["hash_dim"],
+                signed=description["signed"],
+                other_columns=tuple(description["other_columns"]),
             )
             encoding._check_features()
         except ValueError as error:

@@ -12,8 +12,10 @@ from mbauc.errors import Advice
 from mbauc.readers.table.files.paths import TableFile
 
 _SEPARATORS = ",\t;|"
-#: Bytes that are looked at, and lines of them.
-HEAD_BYTES, _HEAD_LINES = 1 << 20, 20
+#: Bytes of a file that are looked at to find its separator and header.
+HEAD_BYTES = 1 << 20
+#: Lines of them that are looked at.
+_HEAD_LINES = 20
 #: Bytes that the first line may have.
 _LONGEST_HEADER = 1 << 25
 #: What to do about other encodings.
@@ -24,7 +26,7 @@ _HEADLESS = Advice(
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
-class Record(NamedTuple):
+class CsvRecord(NamedTuple):
     """A line of a text table, or several if a quoted field has line breaks."""
 
     #: Its fields, without their quotes.
@@ -35,7 +37,7 @@ class Record(NamedTuple):
     lines: int
 
 
-def records(text: str, delimiter: str) -> Iterator[Record]:
+def records(text: str, delimiter: str) -> Iterator[CsvRecord]:
     r"""The lines of a text that are not empty; a field may have any length.
 
     ``O(length)`` time.
@@ -63,7 +65,7 @@ def records(text: str, delimiter: str) -> Iterator[Record]:
         else:
             fields, place, lines = text[place:stop].split(delimiter), next_line, lines + 1
         if fields != [""]:
-            yield Record(fields, place, lines)
+            yield CsvRecord(fields, place, lines)
 
 
 def quote_is_open(text: str, delimiter: str) -> bool:
@@ -86,13 +88,7 @@ def quote_is_open(text: str, delimiter: str) -> bool:
 
 
 def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
-    """The first lines, whole, as text.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or the first one is not UTF-8.
-    """
+    """The first lines, whole, as text; an error if there are none, or the first one is not UTF-8."""
     data = _start(stream)
     if len(data) >= _LONGEST_HEADER:
         raise ValueError(
@@ -148,13 +144,7 @@ def find_separator(head: str, file: TableFile) -> str:
 
 
 def header_names(fields: list[str], file: TableFile) -> list[str]:
-    """Names of columns by the header line; one without a name is called as pandas would, ``Unnamed: 0``.
-
-    Raises
-    ------
-    ValueError
-        If the line looks like a row, or two columns have one name.
-    """
+    """Names of columns by the header line (``Unnamed: 0`` as in pandas); an error if it looks like a row."""
     names = [field.strip() for field in fields]
     if _looks_like_a_row(names):
         shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")

@@ -43,7 +43,7 @@ class CsvTable:
     file : TableFile
         Where it is.
     delimiter : str, optional
-        What stands between fields; told from the first lines if not given.
+        What separates fields; detected from the first lines if not given.
     names : sequence of str or "auto", optional
         Names of the columns if the file has no header line; ``"auto"`` calls them c1, c2, ….
     """
@@ -94,7 +94,7 @@ class CsvTable:
         return max(round(size * lines / len(start)) - self._header_lines, 0)
 
     def stamp(self) -> dict[str, object]:
-        """Which file it was when it was first read, and how its fields are told apart, for fingerprints."""
+        """Which file it was when it was first read, and how its fields are separated, for fingerprints."""
         how = {"delimiter": self.delimiter, "names": self.names, "header_lines": self._header_lines}
         return self.file.describe(self._stamp) | how
 
@@ -105,7 +105,7 @@ class CsvTable:
                 start = stream.read(len(self._header.encode()) + 3).decode("utf-8-sig", errors="replace")
             if start.startswith(self._header):
                 return
-        raise self.file.changed()
+        raise self.file.change_error()
 
     def pieces(
         self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
@@ -297,7 +297,7 @@ class _Lines:
             whole = next(self._batches, None)
             self._read += 1
         if whole is None or whole.num_rows != batch.num_rows:
-            raise self._table.file.changed()
+            raise self._table.file.change_error()
         return _without_value(whole)
 
 

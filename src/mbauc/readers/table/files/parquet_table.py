@@ -14,18 +14,14 @@ from mbauc.readers.table.faults import Report
 from mbauc.readers.table.files.paths import TableFile
 from mbauc.readers.table.files.pieces import Piece
 
-#: Rows, and values, that are decoded at a time.
-_ROWS, _VALUES = 65_536, 1 << 23
+#: Rows that are decoded at a time, at most.
+_ROWS = 65_536
+#: Values that are decoded at a time, at most.
+_VALUES = 1 << 23
 
 
 class ParquetTable:
-    """A table in a Parquet file; only the columns asked for are read.
-
-    Parameters
-    ----------
-    file : TableFile
-        Where it is.
-    """
+    """A table in a Parquet file; only the columns asked for are read."""
 
     def __init__(self, file: TableFile) -> None:
         self.file = file
@@ -79,7 +75,7 @@ class ParquetTable:
         place = 1
         own = [name for name in columns if name in self._own]
         if self.file.stamp() != self._stamp:
-            raise self.file.changed()
+            raise self.file.change_error()
         with self._open([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from urllib.parse import unquote
 
 from mbauc.errors import Advice, DataWarning
 from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, strip_ending, unpack
+from mbauc.runtime.warn import warn
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -57,7 +57,7 @@ class TableFile:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether its first bytes are those of a Parquet file."""
+        """Whether its first bytes mark a Parquet file."""
         if self.member:
             return False
         with open(self.path, "rb") as stream:
@@ -74,7 +74,7 @@ class TableFile:
         partitions = [list(pair) for pair in self.partitions.items()]
         return {"name": str(self), "bytes": size, "mtime_ns": time, "partitions": partitions}
 
-    def changed(self) -> ValueError:
+    def change_error(self) -> ValueError:
         """What to say if it is no longer the same."""
         return ValueError(
             f"{self} has changed since it was first read; expected the same rows in every pass. "
@@ -87,7 +87,7 @@ class TableFile:
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Its bytes, decompressed; damage becomes an error that names the file."""
-        with self._named_damage(), open(self.path, "rb") as stream:
+        with self._name_damage(), open(self.path, "rb") as stream:
             if self.member:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     yield inner
@@ -101,7 +101,7 @@ class TableFile:
 
     def sample(self, most: int) -> tuple[bytes, int]:
         """Its first bytes, decompressed, and about how many there are in all."""
-        with self._named_damage(), open(self.path, "rb") as stream:
+        with self._name_damage(), open(self.path, "rb") as stream:
             if self.member:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     return inner.read(most), archive.getinfo(self.member).file_size
@@ -114,7 +114,7 @@ class TableFile:
             return start, int(size * len(start) / max(stream.tell(), 1)) if len(start) == most else len(start)
 
     @contextmanager
-    def _named_damage(self) -> Iterator[None]:
+    def _name_damage(self) -> Iterator[None]:
         try:
             yield
         except (*DAMAGE, zipfile.BadZipFile) as error:
@@ -198,9 +198,7 @@ def _tables_in(folder: Path, kind: str | None) -> list[Path]:
     if kind is None and len(tables) < len(files):
         taken = set(tables)
         others = [str(name) for file, name in zip(files, names, strict=True) if file not in taken]
-        warnings.warn(
-            f"{folder}: {_list_names(others, 3)} left out; only its tables are read.", DataWarning, stacklevel=1
-        )
+        warn(f"{folder}: {_list_names(others, 3)} left out; only its tables are read.", DataWarning)
     return tables
 
 

@@ -39,22 +39,24 @@ def place_number(place: str) -> int:
     return int(place.rpartition(" ")[2].replace(",", ""))
 
 
-def cut_blocks(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
-    """The same rows of one file in pieces of ``rows`` rows; the last one may be shorter."""
+def cut_blocks(pieces: Iterable[Piece], block_rows: int) -> Iterator[Piece]:
+    """The same rows of one file in pieces of ``block_rows`` rows; the last one may be shorter."""
     concat = pyarrow().concat_tables
     held: list[Piece] = []
     count = 0
     for piece in pieces:
         held.append(piece)
         count += piece.table.num_rows
-        if count < rows:
+        if count < block_rows:
             continue
         table = concat([part.table for part in held])
         places = np.concatenate([part.places for part in held])
         start = 0
-        while count - start >= rows:
-            yield piece._replace(table=table.slice(start, rows), places=places[start : start + rows])
-            start += rows
+        while count - start >= block_rows:
+            yield piece._replace(
+                table=table.slice(start, block_rows), places=places[start : start + block_rows]
+            )
+            start += block_rows
         held = [piece._replace(table=table.slice(start), places=places[start:])]
         count -= start
     if count:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Loan:
-    """Knows when nobody holds a stream any more, Arrow's threads included.
+    """Knows when a stream is no longer held, also by Arrow's threads.
 
     They read ahead, and let go of the stream some time after its reader is gone. A thread that wants Python's
     lock while the interpreter ends takes the whole process down.

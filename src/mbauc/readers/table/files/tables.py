@@ -14,16 +14,7 @@ Table = CsvTable | ParquetTable
 def open_tables(
     paths: Paths, delimiter: str | None = None, names: Sequence[str] | str | None = None
 ) -> tuple[list[Table], list[str] | None]:
-    """The tables that paths stand for, and the names of columns that hold for those without a header line.
-
-    Parameters
-    ----------
-    paths : path or sequence of paths
-        See :func:`~mbauc.readers.table.files.paths.find_tables`.
-    delimiter, names : optional
-        How text is read; see :class:`~mbauc.readers.table.files.csv_table.CsvTable`. ``names="auto"`` counts
-        the columns of the first text file.
-    """
+    """The tables of some paths, and names for columns without a header; see :class:`.csv_table.CsvTable`."""
     tables: list[Table] = []
     for file in find_tables(paths):
         if file.is_parquet:

@@ -1,4 +1,4 @@
-"""Text files whose bytes are not all UTF-8, as something that a reader of UTF-8 can read."""
+"""Text files whose bytes are not all UTF-8, decoded so that a reader of UTF-8 can read them."""
 
 from __future__ import annotations
 
