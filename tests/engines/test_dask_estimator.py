@@ -21,7 +21,7 @@ from mbauc.dask import MBAClassifier, MBAClassifierCV  # noqa: E402
 PAIRS = [(MBAClassifier, LocalClassifier), (MBAClassifierCV, LocalClassifierCV)]
 
 
-pytestmark = pytest.mark.usefixtures("in_this_thread")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_thread")]
 
 
 def test_what_is_public():

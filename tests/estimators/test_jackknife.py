@@ -169,6 +169,7 @@ def rare(rng, y):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "positives", "settings"),
     [

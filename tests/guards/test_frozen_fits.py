@@ -21,6 +21,7 @@ def test_the_record_is_whole():
     assert digests == KEPT["sha256 of coef_"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_weights_are_the_stored_ones(name):
     # sparse and matrix-free fits share rows out over threads: n_jobs 1 and 2 may differ in last bits;

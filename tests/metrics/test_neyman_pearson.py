@@ -151,6 +151,7 @@ def test_detection_interval_covers(false_alarm):
     assert hits / 500 >= 0.95 - 3 * np.sqrt(0.0475 / 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("false_alarm", [0.05, 0.2, 0.4])
 def test_detection_interval_covers_with_ties(false_alarm):
     rng, edges = np.random.default_rng(0), np.arange(-4.5, 6.0)

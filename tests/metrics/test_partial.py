@@ -98,6 +98,7 @@ class TestInterval:
                 whole = roc_auc_interval(y, s, scale=scale, **settings)
                 assert vars(found) == pytest.approx(vars(whole), abs=1e-9)
 
+    @pytest.mark.slow
     @few_rows
     @pytest.mark.parametrize("region", REGIONS)
     @pytest.mark.parametrize("design", ["plain", "sampling", "clusters"])
@@ -124,6 +125,7 @@ class TestInterval:
         assert found.auc == partial_roc_auc(y, s, settings.get("sample_weight"), **region)
         assert found.low < found.auc < found.high
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("region", REGIONS)
     def test_covers_and_has_the_right_width(self, rng, region):
         """Normal scores one and a half apart."""
