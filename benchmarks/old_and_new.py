@@ -177,7 +177,16 @@ def table(folder):
 
     source = public("TableSource", "mbauc.readers", "mbauc.data")
     return lambda: MBAClassifier(l2=0.01, solver="matrix-free").fit_source(
-        source(folder / "rows.csv", label="click", encode="hash", hash_dim=COLUMNS)
+        source(folder / "rows.csv", label="click", encode="hash", hash_dim=COLUMNS, scale=None)
+    )
+
+
+def table_scaled(folder):
+    from mbauc import MBAClassifier
+
+    source = public("TableSource", "mbauc.readers", "mbauc.data")
+    return lambda: MBAClassifier(l2=0.01, solver="matrix-free").fit_source(
+        source(folder / "rows.csv", label="click", encode="hash", hash_dim=COLUMNS, scale="standard")
     )
 
 
@@ -271,6 +280,7 @@ TASKS = {
         criteo,
         criteo_disk,
         table,
+        table_scaled,
         command_line,
         command_line_cv,
         scoring,
