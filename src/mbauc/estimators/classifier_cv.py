@@ -19,11 +19,11 @@ from mbauc.estimators.cross_validation.held_out import (
     ScoreRows,
     compare_binormal,
 )
-from mbauc.estimators.cross_validation.search import (
+from mbauc.estimators.cross_validation.problems import (
     MomentSplits,
     OperatorSplits,
     PackedSplits,
-    Part,
+    SplitMoments,
     SplitProblems,
 )
 from mbauc.estimators.cross_validation.splits import Split, collect_splits, draw_stratified_splits
@@ -365,10 +365,10 @@ class MBAClassifierCV(MomentRanker):
 
     def _accumulate(
         self, block: Block, settings: PairSettings, rounds: list[list[Split]], rng: np.random.Generator
-    ) -> tuple[PairMoments, list[Part]]:
+    ) -> tuple[PairMoments, list[SplitMoments]]:
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
-        parts: list[Part] = []
+        parts: list[SplitMoments] = []
         used = block.group(True).size + block.group(False).size
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
@@ -393,13 +393,13 @@ class MBAClassifierCV(MomentRanker):
                     total = of(None)
                 for split, test in zip(splits, tests, strict=True):
                     if split.train is not None:
-                        parts.append(Part(test, train=of(split.train)))
+                        parts.append(SplitMoments(test, train=of(split.train)))
                     elif partition or settings.are_all:
-                        parts.append(Part(test, whole=whole if partition else total))
+                        parts.append(SplitMoments(test, whole=whole if partition else total))
                     else:
                         # other pairs were drawn for the total than for the test rows: nothing to subtract
                         others = np.setdiff1d(np.arange(block.n_rows), split.test)
-                        parts.append(Part(test, train=of(others)))
+                        parts.append(SplitMoments(test, train=of(others)))
         return total, parts  # type: ignore[return-value]
 
     def _grids(self, problem: Problem) -> tuple[list[float], list[float]]:

@@ -15,7 +15,7 @@ from mbauc.estimators.cross_validation.fold_scores import (
     ScorePacked,
     merge_fold_scores,
 )
-from mbauc.estimators.cross_validation.search import SplitProblems, binormal_and_risk
+from mbauc.estimators.cross_validation.problems import SplitProblems, binormal_and_risk
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,6 @@ from mbauc.rows.parts.protocol import Parts
 from mbauc.rows.reading import Item, PartReader
 from mbauc.rows.schema import Schema
 from mbauc.store.array_schema import Arrays
-
-
-class Accumulator(Protocol):
-    """Accumulates rows."""
-
-    def add(self, block: Any, subset: NDArray[np.intp] | None = None) -> Any:
-        """Add the rows of a block, all or some of them."""
-
-    def merge(self, other: Self) -> Self:
-        """Add the rows of another one, which stood behind these; either may be used up."""
 
 
 @dataclass(frozen=True)

@@ -359,7 +359,7 @@ class _Run:
             _warn(products, self.excess, self.tol)
         solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
-            _warn_of_doubt(solution, self.tol)
+            _warn_of_doubt(solution)
         return solution
 
 
@@ -376,7 +376,7 @@ def certify_products(
     return certify(penalty, products.mu, w, product, iterations, excess, bound)
 
 
-def _warn_of_doubt(solution: Solution, tol: float) -> None:
+def _warn_of_doubt(solution: Solution) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warn(

@@ -41,7 +41,7 @@ class SplitProblems(Protocol):
 
 
 @dataclass(frozen=True)
-class Part:
+class SplitMoments:
     """Moments of the test rows of a split, and those that the training moments come from."""
 
     test: PairMoments
@@ -58,7 +58,7 @@ class Part:
 class MomentSplits:
     """Splits of which the moments are there: training moments are the total minus a fold."""
 
-    def __init__(self, total: PairMoments, parts: list[Part], factors: Array, scale: Scaling) -> None:
+    def __init__(self, total: PairMoments, parts: list[SplitMoments], factors: Array, scale: Scaling) -> None:
         self._parts, self._factors, self.n_splits = parts, factors, len(parts)
         self.problem = Problem(total, factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
@@ -71,7 +71,7 @@ class MomentSplits:
             totals.append(sum(folds[1:], folds[0]))
             for fold in folds:
                 _require_fold(fold.has_pairs)
-                parts.append(Part(fold, whole=totals[-1]))
+                parts.append(SplitMoments(fold, whole=totals[-1]))
         return cls(totals[0], parts, factors, scale)
 
     def training(self, number: int) -> Problem:
