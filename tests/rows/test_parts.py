@@ -226,3 +226,27 @@ def test_tasks_of_cross_validation_use_the_threads_that_were_asked_for(table, mo
     for n_jobs in (None, 2):
         MBAClassifierCV([0.0], [0.1, 1.0], n_jobs=n_jobs, random_state=0).fit_parts(in_parts([100], 1, X, y))
     assert used == [1, 2]
+
+
+def test_a_pass_that_fails_is_closed_at_once(table):
+    X, y, _ = table
+    open_passes = []
+
+    class Watched(Source):
+        def __iter__(self):
+            open_passes.append(1)
+            try:
+                yield from super().__iter__()
+            finally:
+                open_passes.pop()
+
+    def fail(number, blocks):
+        next(iter(blocks))
+        raise KeyError("a task")
+
+    parts = SourceParts(Watched([RawBlock(X, y)] * 5))
+    for run in (lambda: parts.reduce(fail, None), lambda: parts.collect(fail), lambda: parts.persist(fail)):
+        with pytest.raises(KeyError) as caught:
+            run()
+        assert open_passes == []  # although the error, and with it the frames, are still there
+        assert caught.value

@@ -45,6 +45,7 @@ def test_who_stops_early_closes_the_items():
     thread = next(ahead)
     ahead.close()
     assert closed
+    thread.join(10)  # it is not waited for, but ends by itself
     assert not thread.is_alive()
 
 

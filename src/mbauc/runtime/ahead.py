@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
+def one_ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
     """The same items; while one is used the next is made in another thread.
 
     An error comes up where its item would. Who stops early waits for the item that is being made. Memory: one
@@ -24,16 +24,19 @@ def one_ahead(items: Generator[Item, None, None]) -> Iterator[Item]:
     [0, 1, 4, 9]
     """
     end = object()
-    with ThreadPoolExecutor(1, thread_name_prefix="mbauc") as pool:
-        coming = pool.submit(next, items, end)
-        try:
-            while (item := coming.result()) is not end:
-                coming = pool.submit(next, items, end)
-                yield item  # type: ignore[misc]
-        finally:
-            coming.exception()
-            del coming  # it holds its error, whose traceback holds this frame: a cycle that keeps files open
-            items.close()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="mbauc")
+    coming = pool.submit(next, items, end)
+    try:
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, items, end)
+            yield item  # type: ignore[misc]
+    finally:
+        coming.exception()
+        del coming  # it holds its error, whose traceback holds this frame: a cycle that keeps files open
+        items.close()
+        # the thread is idle and ends by itself; to join it from a garbage collection that runs while another
+        # thread starts would wait for a lock of that start for ever
+        pool.shutdown(wait=False)
 
 
 def cut_ranges(n: int, size: int) -> Iterator[range]:

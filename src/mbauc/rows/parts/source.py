@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -60,17 +61,18 @@ class SourceParts:
     def reduce(self, task: Task, merge: Merge) -> Any:
         """The result of the one part there is; a pass that was interrupted is resumed."""
         if self.checkpoint is None or not isinstance(task, AccumulateTask):
-            return run_here(task, self._blocks())
+            return self._run(task)
         resumed = ResumablePass(task, self.source, self.checkpoint)
-        return resumed.result() if resumed.is_up_to_date else run_here(resumed.run, self._blocks())
+        return resumed.result() if resumed.is_up_to_date else self._run(resumed.run)
 
     def collect(self, task: Task) -> list[Any]:
         """The result of the one part there is."""
-        return [run_here(task, self._blocks())]
+        return [self._run(task)]
 
     def persist(self, task: Task) -> MemoryParts:
         """What a task makes of the rows, in memory."""
-        return MemoryParts(run_here(task, self._blocks()))
+        with closing(self._blocks()) as blocks:
+            return MemoryParts(run_here(task, blocks))
 
     def fix_order(self) -> SourceParts:
         """Itself: a source gives the same rows each time."""
@@ -82,7 +84,7 @@ class SourceParts:
 
     def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
         """Sums of the scores of the one part there is."""
-        return summarise(run_here(task, self._blocks()))
+        return summarise(self._run(task))
 
     def preview(self) -> Preview:
         """The first block with rows in it, and how many rows the source says it has."""
@@ -94,11 +96,19 @@ class SourceParts:
     def release(self) -> None:
         """Nothing is held."""
 
-    def _blocks(self) -> Iterator[Block]:
+    def _run(self, task: Task) -> Any:
+        """The result of a task; the pass is closed at once, also by an error."""
+        with closing(self._blocks()) as blocks:
+            return run_here(task, blocks)
+
+    def _blocks(self) -> Generator[Block, None, None]:
         n_rows = 0
-        with progress(about_rows(self.source), self._title, show=self.show) as advance:
+        with (
+            progress(about_rows(self.source), self._title, show=self.show) as advance,
+            closing(one_ahead(_number_rows(self.source))) as blocks,
+        ):
             look = self.observe(advance)
-            for block in one_ahead(_number_rows(self.source)):
+            for block in blocks:
                 look(block.X, block.positive)
                 yield block
                 n_rows += block.n_rows
