@@ -20,7 +20,7 @@ LAYERS = (
     ("model",),
     ("estimators",),
     ("metrics", "solvers"),
-    ("pairs", "readers"),
+    ("pairs", "readers", "losses"),
     ("rows",),
     ("store",),
     ("runtime",),

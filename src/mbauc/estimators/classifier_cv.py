@@ -369,7 +369,7 @@ class MBAClassifierCV(MomentRanker):
         """Moments of all rows, and of the training and test rows of each split."""
         total: PairMoments | None = None
         parts: list[SplitMoments] = []
-        used = block.group(True).size + block.group(False).size
+        used = block.rows_of(True).size + block.rows_of(False).size
         with progress(used * len(rounds), "cross-validation", show=bool(self.verbose)) as advance:
 
             def of(subset: NDArray[np.intp] | None) -> PairMoments:

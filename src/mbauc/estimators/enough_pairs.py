@@ -145,7 +145,7 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
     out = np.zeros(block.n_rows, dtype=bool)
     few = []
     for positive, name in ((True, "positive"), (False, "negative")):
-        numbers = block.group(positive)
+        numbers = block.rows_of(positive)
         if numbers.size < 4:
             raise ValueError(
                 f"pairs='enough' holds out rows of each class, and there are {numbers.size} {name} rows; "

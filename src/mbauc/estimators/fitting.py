@@ -112,7 +112,7 @@ def build_moments(
     advance: Advance = silent,
 ) -> PairMoments:
     """Exact or sampled moments of all rows or some."""
-    sizes = [block.group(positive, subset).size for positive in (True, False)]
+    sizes = [block.rows_of(positive, subset).size for positive in (True, False)]
     if settings.are_all or 0 in sizes:
         moments = accumulate_block(block, settings.n_threads, subset, advance)
         # a block of one class has no pair to sample; matched pairs stay a set of their own
@@ -136,7 +136,7 @@ def build_operator(
     if not settings.are_all:
         drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
         return weigh_sample_operator(Sample(block, drawn), block, settings, subset)
-    groups = [block.group(True, subset), block.group(False, subset)]
+    groups = [block.rows_of(True, subset), block.rows_of(False, subset)]
     pairs = build_matrix_operator(block.X, groups, block.weight, settings.n_threads)
     return pairs.as_frequencies() if settings.frequencies else pairs
 

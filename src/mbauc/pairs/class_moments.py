@@ -42,8 +42,8 @@ class ClassMoments:
         advance: Advance = silent,
     ) -> ClassMoments:
         """Sums over the rows of a block, all or some of them."""
-        groups = block.group(True, subset), block.group(False, subset)
-        (plus, minus), packed = class_scatters(block.X, groups, block.weight, n_threads, advance)
+        strata = block.rows_of(True, subset), block.rows_of(False, subset)
+        (plus, minus), packed = class_scatters(block.X, strata, block.weight, n_threads, advance)
         sums = cls(plus, minus, packed)
         return sums.as_frequencies() if block.frequencies else sums
 

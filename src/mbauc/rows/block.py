@@ -65,7 +65,7 @@ class Block:
         """Which rows have weight."""
         return np.ones(self.n_rows, dtype=np.bool_) if self.weight is None else self.weight > 0
 
-    def group(self, positive: bool, subset: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    def rows_of(self, positive: bool, subset: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Numbers of the rows of one class with positive weight, of all rows or of some."""
         mask = self.positive if positive else ~self.positive
         if subset is not None:
@@ -75,7 +75,7 @@ class Block:
 
     def class_weight(self, positive: bool, subset: NDArray[np.intp] | None = None) -> tuple[float, float]:
         """Sum of the weights of one class and the rows it counts for, of all rows or of some."""
-        rows = self.group(positive, subset)
+        rows = self.rows_of(positive, subset)
         if self.weight is None:
             return float(rows.size), float(rows.size)
         weight = self.weight[rows]

@@ -63,7 +63,7 @@ def test_products_are_those_of_the_moments(table, cut, dense):
     close(rows.order.restore(rows.mu), moments.mean_difference, X, 1)
     product = rows.order.restore(rows.product(v[rows.order.columns]))
     close(product, moments.second_moment @ v, X, 2)
-    assert [group.count for group in rows.groups] == list(moments.counts)
+    assert [stratum.count for stratum in rows.strata] == list(moments.counts)
 
 
 def test_memory_temporary_file_kept_file_and_its_return_have_the_same_bits(blocks, tmp_path):

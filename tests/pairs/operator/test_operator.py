@@ -194,7 +194,7 @@ def test_blocks_give_what_all_rows_at_once_give(rng):
 
     blocks, whole = SparsePairOperator(chunks, collector, 2), build_matrix_operator(X, groups(y), weight, 1)
     np.testing.assert_allclose(full_sigma(blocks), full_sigma(whole), atol=1e-13)
-    assert [group.count for group in blocks.groups] == [int(y.sum()), int((~y).sum())]
+    assert [stratum.count for stratum in blocks.strata] == [int(y.sum()), int((~y).sum())]
 
 
 def test_frequent_columns_come_first():

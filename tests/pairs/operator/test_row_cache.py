@@ -40,7 +40,7 @@ def state_of(blocks=3):
     rows = [0, 0]
     for number in range(blocks):
         for chunk in chunks_of(number):
-            rows[chunk.group] += chunk.n_rows
+            rows[chunk.stratum] += chunk.n_rows
     return {
         "columns": np.array([3, 1, 0, 2, 4, 5, 6, 7, 8], dtype=np.uint32),
         "counts": np.array(rows),
@@ -68,7 +68,7 @@ def same(found, made):
     assert len(found) == len(made)
     for chunk, other in zip(found, made, strict=True):
         one = chunk.load()
-        assert chunk.group == one.group == other.group
+        assert chunk.stratum == one.stratum == other.stratum
         assert (chunk.n_rows, chunk.n_entries, chunk.nbytes) == (other.n_rows, other.n_entries, other.nbytes)
         for name in ARRAYS:
             a, b = getattr(one, name), getattr(other, name)
@@ -215,9 +215,9 @@ def test_arrays_of_other_types_are_refused(tmp_path, whole, arrays):
         open_cache(tmp_path / "rows.cache", 1)
 
 
-def rows_of(starts=(0, 2, 3), columns=(0, 8, 3), values=None, weight=None, group=0):
+def rows_of(starts=(0, 2, 3), columns=(0, 8, 3), values=None, weight=None, stratum=0):
     return CompactRows(
-        group,
+        stratum,
         np.array(starts, dtype=np.uint32),
         np.array(columns, dtype=np.uint16),
         None if values is None else np.array(values),
@@ -251,8 +251,8 @@ def test_rows_that_can_be_are_opened(tmp_path):
         ({"values": (np.inf, 1.0, 1.0)}, "the numbers of 'values' must be finite"),
         ({"values": np.array([1, np.inf, 1], dtype=np.float32)}, "the numbers of 'values' must be finite"),
         ({"weight": (1.0, -1.0)}, "the numbers of 'weight' must be within their bounds"),
-        ({"group": 1}, r"\[0, 2\] rows of the classes, \[2, 0\] counted"),
-        ({"group": 7}, r"rows\['group'\] must be a whole number of at least 0 and of at most 1, got 7"),
+        ({"stratum": 1}, r"\[0, 2\] rows of the classes, \[2, 0\] counted"),
+        ({"stratum": 7}, r"rows\['group'\] must be a whole number of at least 0 and of at most 1, got 7"),
     ],
     ids=str,
 )

@@ -117,7 +117,7 @@ class ScorePacked:
         """Of each fold."""
         found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
         for fold, rows in packed:
-            positive = np.full(rows.n_rows, rows.group == 0)
+            positive = np.full(rows.n_rows, rows.stratum == 0)
             found[fold].add((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
         return found
 

@@ -87,7 +87,7 @@ class HeldOutBlock:
     def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
         means, variances = [], []
         for positive in (True, False):
-            own = self._block.group(positive, subset)
+            own = self._block.rows_of(positive, subset)
             weight = None if self._block.weight is None else self._block.weight[own]
             found = scores(self._X, W, own)
             means.append(np.average(found, axis=1, weights=weight))

@@ -116,7 +116,7 @@ class OperatorSplits:
         if block.weight is not None:
             for number, split in enumerate(splits):
                 for subset in (split.test, self._list_training(number)):
-                    _require_both_classes(all(block.group(side, subset).size for side in (True, False)))
+                    _require_both_classes(all(block.rows_of(side, subset).size for side in (True, False)))
         self.problem = Problem(pairs_of(None), factors, scale=scale)
         self._scale = for_splits(scale, self.problem.scales)
 

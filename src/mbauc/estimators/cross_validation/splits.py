@@ -31,7 +31,7 @@ def draw_stratified_splits(
     block: Block, n_splits: int, repeats: int, rng: np.random.Generator
 ) -> list[list[Split]]:
     """Random folds of the used rows with the same share of positives each; a list of splits for each repeat."""
-    sizes = block.group(True).size, block.group(False).size
+    sizes = block.rows_of(True).size, block.rows_of(False).size
     n_splits = limit_folds(sizes, n_splits)
     rounds = []
     for _ in range(repeats):

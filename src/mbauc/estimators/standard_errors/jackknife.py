@@ -191,7 +191,7 @@ class _LeaveOut:
 
 def _chunks(block: Block, positive: bool) -> Iterator[tuple[Array, Array]]:
     """Dense rows of one class and their weights, in chunks of bounded size."""
-    numbers = block.group(positive)
+    numbers = block.rows_of(positive)
     X = block.X.tocsr() if is_sparse(block.X) else block.X
     step = max(1, _CHUNK // X.shape[1])
     for start in range(0, numbers.size, step):

@@ -199,7 +199,7 @@ def _check_sums(cache: RowCache, parts: Sequence[_Part]) -> None:
     path, columns, counts = cache.journal.path, cache.state["columns"], cache.state["counts"].tolist()
     _check_last_column(path, parts, columns.size)
     of_rows = [part for part in parts if part.record.kind == _ROWS]
-    rows = [sum(part.rows for part in of_rows if part.record.about["group"] == group) for group in (0, 1)]
+    rows = [sum(part.rows for part in of_rows if part.record.about["group"] == stratum) for stratum in (0, 1)]
     if rows != counts:
         raise ROW_CACHE.reject_content(path, ValueError(f"{rows} rows of the classes, {counts} counted"))
     if columns.size and (columns.max() >= cache.n_features or np.unique(columns).size < columns.size):
@@ -313,4 +313,4 @@ def wrong_columns(path: str, was: int, now: int) -> CheckpointError:
 def _entry(chunk: CompactRows) -> Entry:
     arrays = {name: getattr(chunk, name) for name in ("starts", "columns", "values", "weight")}
     held = {name: array for name, array in arrays.items() if array is not None}
-    return _ROWS, {"group": int(chunk.group)}, held
+    return _ROWS, {"group": int(chunk.stratum)}, held

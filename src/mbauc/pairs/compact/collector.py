@@ -25,16 +25,16 @@ _CHUNK_ENTRIES = 1 << 30
 STATE = Arrays(
     {
         "columns": ArrayOf("<u4", ("used",)),
-        "counts": ArrayOf("<i8", ("groups",), low=0),
-        "weights": ArrayOf("<f8", ("groups",), low=0, high=HEAVIEST),
-        "squared_weights": ArrayOf("<f8", ("groups",), low=0),
-        "ones": ArrayOf("<i8", ("groups", "used"), low=0),
+        "counts": ArrayOf("<i8", ("strata",), low=0),
+        "weights": ArrayOf("<f8", ("strata",), low=0, high=HEAVIEST),
+        "squared_weights": ArrayOf("<f8", ("strata",), low=0),
+        "ones": ArrayOf("<i8", ("strata", "used"), low=0),
     },
     together={
-        "sums": ArrayOf("<f8", ("groups", "used"), low=-HEAVIEST, high=HEAVIEST),
-        "squares": ArrayOf("<f8", ("groups", "used"), low=0),
+        "sums": ArrayOf("<f8", ("strata", "used"), low=-HEAVIEST, high=HEAVIEST),
+        "squares": ArrayOf("<f8", ("strata", "used"), low=0),
     },
-    sizes={"groups": 2},
+    sizes={"strata": 2},
 )
 
 
@@ -45,8 +45,8 @@ class Collector:
     ----------
     n_features : int
         Number of columns.
-    groups : int
-        Number of groups of rows.
+    strata : int
+        Number of strata of rows.
     n_threads : int
         Threads to use.
     shift : ndarray of shape (n_features,), optional
@@ -59,7 +59,7 @@ class Collector:
     order : ColumnOrder
         New numbers of the columns.
     counts : list of int
-        Rows of each group so far.
+        Rows of each stratum so far.
     weights, squared_weights : list of float
         Sums of their weights, and of the squares of these.
     occurrences : ndarray of shape (n_features,)
@@ -69,14 +69,14 @@ class Collector:
     def __init__(
         self,
         n_features: int,
-        groups: int = 2,
+        strata: int = 2,
         n_threads: int = 1,
         shift: Array | None = None,
         order: ColumnOrder | None = None,
     ) -> None:
         self.order = ColumnOrder(n_features) if order is None else order
-        self.counts = [0] * groups
-        self.weights, self.squared_weights = [0.0] * groups, [0.0] * groups
+        self.counts = [0] * strata
+        self.weights, self.squared_weights = [0.0] * strata, [0.0] * strata
         self._n_threads = n_threads
         self.shift = np.zeros(n_features) if shift is None else shift
         self._shifted = shift is not None and bool(shift.any())
@@ -84,8 +84,8 @@ class Collector:
         if order is not None:
             self.finish_counting()
         self.occurrences = np.zeros(n_features, dtype=np.int64)
-        #: occurrences of each column among rows whose values and weights are one, by group …
-        self._ones = np.zeros((groups, n_features), dtype=np.int64)
+        #: occurrences of each column among rows whose values and weights are one, by stratum …
+        self._ones = np.zeros((strata, n_features), dtype=np.int64)
         #: … and sums and squares over all other rows, once there are some
         self._sums: Array | None = None
         self._squares: Array | None = None
@@ -94,22 +94,22 @@ class Collector:
         """Add a block to the sums, and number the columns that are new in it."""
         from mbauc.pairs.operator import kernels
 
-        X, groups, weight, ones = block.X, block.groups, block.weight, block.ones
+        X, strata, weight, ones = block.X, block.strata, block.weight, block.ones
         total = np.zeros(X.shape[1], dtype=np.int64)
-        for group, rows in enumerate(groups):
+        for stratum, rows in enumerate(strata):
             own = None if weight is None else weight[rows]
-            self.counts[group] += int(rows.size)
-            self.weights[group] += float(rows.size) if own is None else float(own.sum())
-            self.squared_weights[group] += float(rows.size) if own is None else float(own @ own)
+            self.counts[stratum] += int(rows.size)
+            self.weights[stratum] += float(rows.size) if own is None else float(own.sum())
+            self.squared_weights[stratum] += float(rows.size) if own is None else float(own @ own)
             for plain, part in self._kinds(X, rows, ones):
                 occurrences = self._occurrences(X, part)
                 total += occurrences
                 if plain and weight is None:
-                    self._ones[group] += occurrences
+                    self._ones[stratum] += occurrences
                     continue
                 if self._sums is None or self._squares is None:
                     self._sums, self._squares = np.zeros(self._ones.shape), np.zeros(self._ones.shape)
-                sums, squares = self._sums[group], self._squares[group]
+                sums, squares = self._sums[stratum], self._squares[stratum]
                 kernels.sum_columns(X.indptr, X.indices, X.data, part, weight, self.shift, sums, squares)
         self.occurrences += total
         self.order.admit(total)
@@ -120,10 +120,10 @@ class Collector:
 
     def compact(self, block: SparseBlock) -> list[CompactRows]:
         """Compact rows of a block whose columns have numbers."""
-        X, groups, weight, ones = block.X, block.groups, block.weight, block.ones
+        X, strata, weight, ones = block.X, block.strata, block.weight, block.ones
         parts = [
-            (group, part, plain)
-            for group, rows in enumerate(groups)
+            (stratum, part, plain)
+            for stratum, rows in enumerate(strata)
             for plain, kind in self._kinds(X, rows, ones)
             for part in _parts(X.indptr, kind)
         ]
@@ -156,7 +156,7 @@ class Collector:
         return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
 
     def _compact(
-        self, X: Any, weight: Array | None, group: int, index: NDArray[np.intp], ones: bool
+        self, X: Any, weight: Array | None, stratum: int, index: NDArray[np.intp], ones: bool
     ) -> CompactRows:
         from mbauc.pairs.operator import kernels
 
@@ -179,15 +179,15 @@ class Collector:
             with np.errstate(over="ignore"):
                 half = values.astype(np.float32)
             values = half if np.array_equal(half, values) else values
-        return CompactRows(group, starts, columns, values, None if weight is None else weight[index])
+        return CompactRows(stratum, starts, columns, values, None if weight is None else weight[index])
 
-    def sums(self, group: int) -> tuple[Array, Array]:
-        """Weighted sums of the columns in use, and of their squares, over the rows of a group."""
+    def sums(self, stratum: int) -> tuple[Array, Array]:
+        """Weighted sums of the columns in use, and of their squares, over the rows of a stratum."""
         used = self.order.columns
-        ones = self._ones[group][used].astype(np.float64)
+        ones = self._ones[stratum][used].astype(np.float64)
         if self._sums is None or self._squares is None:
             return ones, ones
-        return ones + self._sums[group][used], ones + self._squares[group][used]
+        return ones + self._sums[stratum][used], ones + self._squares[stratum][used]
 
     # -- to disk and back ----------------------------------------------------------------------------------
 

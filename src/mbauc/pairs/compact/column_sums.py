@@ -1,4 +1,4 @@
-"""Sums of the columns of sparse rows, by group: what the order of the columns and μ come from."""
+"""Sums of the columns of sparse rows, by stratum: what the order of the columns and μ come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of one group in the form that products read: short column numbers, no values where all are one."""
+"""Rows of one stratum in the form that products read: short column numbers, no values where all are one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class CompactRows:
-    """Some rows of one group."""
+    """Some rows of one stratum."""
 
-    #: which group they belong to: 0 for positives (or differences of pairs), 1 for negatives
-    group: int
+    #: which stratum they belong to: 0 for positives (or differences of pairs), 1 for negatives
+    stratum: int
     #: where the entries of each row begin, shape (n + 1,)
     starts: NDArray[np.uint32]
     #: column of each entry, counted in the order of :class:`~mbauc.pairs.compact.columns.ColumnOrder`, uint16
@@ -49,10 +49,10 @@ class CompactRows:
 
 @dataclass(frozen=True)
 class StoredRows:
-    """Some rows of one group in a file."""
+    """Some rows of one stratum in a file."""
 
     #: as of :class:`CompactRows`
-    group: int
+    stratum: int
     n_rows: int
     n_entries: int
     nbytes: int

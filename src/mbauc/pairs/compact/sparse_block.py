@@ -16,10 +16,10 @@ from mbauc.rows.matrix import canonical_csr, is_sparse
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """Canonical CSR rows of finite float64 values, their numbers by group, and whether all values are one."""
+    """Canonical CSR rows of finite float64 values, their numbers by stratum, and whether all values are one."""
 
     X: Any
-    groups: list[NDArray[np.intp]]
+    strata: list[NDArray[np.intp]]
     weight: NDArray[np.float64] | None
     ones: bool
 
@@ -28,19 +28,19 @@ class SparseBlock:
         """Positives and negatives of a block, without rows of weight zero; raises at a NaN or an infinity."""
         X = block.X if is_sparse(block.X) else sp.csr_array(np.asarray(block.X, dtype=np.float64))
         X = canonical_csr(X).astype(np.float64, copy=False)
-        return cls(X, [block.group(True), block.group(False)], block.weight, all_ones(X, 1))
+        return cls(X, [block.rows_of(True), block.rows_of(False)], block.weight, all_ones(X, 1))
 
     def restrict(self, subset: NDArray[np.intp]) -> SparseBlock:
-        """The same block with some of its rows in the groups."""
+        """The same block with some of its rows in the strata."""
         mask = np.zeros(self.X.shape[0], dtype=np.bool_)
         mask[subset] = True
-        return replace(self, groups=[own[mask[own]] for own in self.groups])
+        return replace(self, strata=[own[mask[own]] for own in self.strata])
 
     @property
     def n_entries(self) -> int:
-        """Stored values of the rows in the groups."""
+        """Stored values of the rows in the strata."""
         lengths = np.diff(self.X.indptr)
-        return int(sum(lengths[own].sum(dtype=np.int64) for own in self.groups))
+        return int(sum(lengths[own].sum(dtype=np.int64) for own in self.strata))
 
     @property
     def nbytes(self) -> int:

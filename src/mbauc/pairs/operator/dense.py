@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.columns import ColumnOrder
-from mbauc.pairs.operator.pair_operator import Group, PairOperator
+from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
@@ -30,8 +30,8 @@ class DensePairOperator(PairOperator):
     ----------
     X : ndarray of shape (n, d)
         Any real dtype.
-    groups : sequence of index arrays
-        Row numbers of each group.
+    strata : sequence of index arrays
+        Row numbers of each stratum.
     weight : ndarray of shape (n,), optional
         Weight of each row.
     shards : int
@@ -39,11 +39,11 @@ class DensePairOperator(PairOperator):
     """
 
     def __init__(
-        self, X: NDArray[Any], groups: Sequence[NDArray[np.intp]], weight: Array | None, shards: int = 1
+        self, X: NDArray[Any], strata: Sequence[NDArray[np.intp]], weight: Array | None, shards: int = 1
     ) -> None:
         self._X, self.shards = X, shards
-        self._rows = np.concatenate(groups)
-        self._group = np.repeat(np.arange(len(groups)), [rows.size for rows in groups])
+        self._rows = np.concatenate(strata)
+        self._stratum = np.repeat(np.arange(len(strata)), [rows.size for rows in strata])
         self._weight = np.ones(self._rows.size) if weight is None else weight[self._rows]
         self._step = max(1, _BLOCK // X.shape[1])
         probe = self._rows[:: max(1, self._rows.size // _PROBE)]
@@ -54,11 +54,11 @@ class DensePairOperator(PairOperator):
         constant = (X[probe] == X[probe[0]]).all(axis=0)
         shift[constant] = X[probe[0]][constant]
         self.shift = shift
-        sums, squares = np.zeros((len(groups), X.shape[1])), np.zeros((len(groups), X.shape[1]))
+        sums, squares = np.zeros((len(strata), X.shape[1])), np.zeros((len(strata), X.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
             for part, block in self._blocks(0, 1):
-                for number in np.unique(self._group[part]):
-                    own = self._group[part] == number
+                for number in np.unique(self._stratum[part]):
+                    own = self._stratum[part] == number
                     weighted = block[own] * self._weight[part][own, None]
                     sums[number] += weighted.sum(axis=0)
                     squares[number] += np.einsum("ij,ij->j", weighted, block[own])
@@ -66,10 +66,10 @@ class DensePairOperator(PairOperator):
             raise_nonfinite(X)
             raise ValueError("X holds values whose squares overflow float64; rescale the features.")
         found = []
-        for number, rows in enumerate(groups):
-            own = self._weight[self._group == number]
+        for number, rows in enumerate(strata):
+            own = self._weight[self._stratum == number]
             found.append(
-                Group.from_sums(
+                Stratum.from_sums(
                     int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number]
                 )
             )
@@ -84,18 +84,18 @@ class DensePairOperator(PairOperator):
             yield part, np.subtract(self._X[self._rows[part]], self.shift, dtype=np.float64)
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
-        centre, scale = np.array(centres), np.array([1.0 / group.weight for group in self.groups])
+        centre, scale = np.array(centres), np.array([1.0 / stratum.weight for stratum in self.strata])
 
         def sweep(shard: int) -> tuple[Array, Array]:
-            result, sums = np.zeros(v.size), np.zeros((len(self.groups), 2))
+            result, sums = np.zeros(v.size), np.zeros((len(self.strata), 2))
             for part, block in self._blocks(shard, self.shards):
-                group = self._group[part]
-                score = block @ v - centre[group]
-                share = score * self._weight[part] * scale[group]
+                stratum = self._stratum[part]
+                score = block @ v - centre[stratum]
+                share = score * self._weight[part] * scale[stratum]
                 result += share @ block
-                np.add.at(sums[:, 0], group, share)
-                np.add.at(sums[:, 1], group, share * score)
-                self.advance(group.size)
+                np.add.at(sums[:, 0], stratum, share)
+                np.add.at(sums[:, 1], stratum, share * score)
+                self.advance(stratum.size)
             return result, sums
 
         with single_threaded_blas():

@@ -66,5 +66,5 @@ def build_sample_operator(sample: Sample, matched: bool, n_threads: int) -> Samp
                 "X holds values whose differences overflow float64; rescale the features."
             ) from None
     together = np.concatenate(drawn)
-    groups = [np.arange(size), np.arange(size, together.size)]
-    return SampledOperator(build_matrix_operator(X[together], groups, None, n_threads), middle)
+    strata = [np.arange(size), np.arange(size, together.size)]
+    return SampledOperator(build_matrix_operator(X[together], strata, None, n_threads), middle)

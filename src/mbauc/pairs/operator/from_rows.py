@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 def build_matrix_operator(
-    X: Any, groups: list[NDArray[np.intp]], weight: Array | None, n_threads: int
+    X: Any, strata: list[NDArray[np.intp]], weight: Array | None, n_threads: int
 ) -> SparsePairOperator | DensePairOperator:
     """Pairs of the rows of a matrix as a linear operator.
 
@@ -29,23 +29,23 @@ def build_matrix_operator(
     ----------
     X : ndarray or CSR/CSC of shape (n, d)
         Checked rows.
-    groups : list of index arrays
-        Row numbers of each group: positives and negatives, or differences alone.
+    strata : list of index arrays
+        Row numbers of each stratum: positives and negatives, or differences alone.
     weight : ndarray of shape (n,), optional
         Weight of each row.
     n_threads : int
         Threads to use, in this and in all products.
     """
     if not is_sparse(X):
-        return DensePairOperator(X, groups, weight, n_threads)
+        return DensePairOperator(X, strata, weight, n_threads)
     X = canonical_csr(X)
     ones = all_ones(X, n_threads)
-    shift = None if ones else find_shift(X, np.concatenate(groups))
-    collector = Collector(X.shape[1], len(groups), n_threads, shift)
-    block = SparseBlock(X, groups, weight, ones)
+    shift = None if ones else find_shift(X, np.concatenate(strata))
+    collector = Collector(X.shape[1], len(strata), n_threads, shift)
+    block = SparseBlock(X, strata, weight, ones)
     collector.count(block)
     collector.finish_counting()
-    if not all(np.isfinite(collector.sums(group)[1]).all() for group in range(len(groups))):
+    if not all(np.isfinite(collector.sums(stratum)[1]).all() for stratum in range(len(strata))):
         raise ValueError(
             f"X holds values as large as {np.abs(X.data).max():.3g}, whose squares overflow float64; "
             "rescale the features."

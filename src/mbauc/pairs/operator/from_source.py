@@ -124,8 +124,8 @@ def build_source_operator(
             finally:
                 lock.release()
     collector = reading.collector
-    for group in range(len(collector.counts)):
-        check_overflow(collector.order.columns, collector.sums(group)[1])
+    for stratum in range(len(collector.counts)):
+        check_overflow(collector.order.columns, collector.sums(stratum)[1])
     pairs = SparsePairOperator(chunks, collector, n_threads)
     warn_of_lost_digits(pairs)
     return pairs

@@ -17,19 +17,19 @@ Array = NDArray[np.float64]
 _CHOLESKY_COLUMNS = 72
 #: Columns of a leading block, at most.
 _LARGEST_BLOCK = 1024
-#: Rows of a group, at most.
+#: Rows of a stratum, at most.
 _BLOCK_ROWS = 5_000
 
 
 @dataclass
 class LeadingSums:
-    """Sums over the sampled rows of each group; sums of several parts add up."""
+    """Sums over the sampled rows of each stratum; sums of several parts add up."""
 
-    #: upper half of the weighted outer products, shape (groups, size, size)
+    #: upper half of the weighted outer products, shape (strata, size, size)
     grams: Array
-    #: shape (groups, size)
+    #: shape (strata, size)
     sums: Array
-    #: their weight, shape (groups,)
+    #: their weight, shape (strata,)
     totals: Array
 
     def __add__(self, other: LeadingSums) -> LeadingSums:
@@ -38,7 +38,7 @@ class LeadingSums:
 
 @dataclass(frozen=True)
 class LeadingBlock:
-    """The first ``size`` columns, and every ``steps[g]``-th row of group g."""
+    """The first ``size`` columns, and every ``steps[g]``-th row of stratum g."""
 
     size: int
     steps: tuple[int, ...]
@@ -48,12 +48,12 @@ class LeadingBlock:
         """Plan for rows with ``entries`` stored values.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
-        many rows as have their outer products in that time, at most 5,000 of a group.
+        many rows as have their outer products in that time, at most 5,000 of a stratum.
         """
         size = min(int((_CHOLESKY_COLUMNS * entries) ** (1 / 3)), _LARGEST_BLOCK, pairs.mu.size)
         length = max(entries / max(pairs.n_rows, 1), 1.0)
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
-        return cls(size, tuple(max(1, group.count // most) for group in pairs.groups))
+        return cls(size, tuple(max(1, stratum.count // most) for stratum in pairs.strata))
 
     def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
         """Over some of the rows."""
@@ -65,16 +65,16 @@ class LeadingBlock:
         )
         for stored in chunks:
             chunk = stored.load()
-            group = chunk.group
-            result.totals[group] += kernels.leading_gram(
+            stratum = chunk.stratum
+            result.totals[stratum] += kernels.leading_gram(
                 chunk.starts,
                 chunk.columns,
                 chunk.values,
                 chunk.weight,
-                self.steps[group],
+                self.steps[stratum],
                 self.size,
-                result.grams[group],
-                result.sums[group],
+                result.grams[stratum],
+                result.sums[stratum],
             )
         return result
 

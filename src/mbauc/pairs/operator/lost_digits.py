@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice, CancellationWarning
 from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.compact.rows import Chunk
-from mbauc.pairs.operator.pair_operator import Group
+from mbauc.pairs.operator.pair_operator import Stratum
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
@@ -39,13 +39,13 @@ class Extremes(NamedTuple):
 class UncentredPairs(Protocol):
     """An operator whose rows were packed as they came."""
 
-    groups: Sequence[Group]
+    strata: Sequence[Stratum]
     diagonal: Array
     order: ColumnOrder
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all groups."""
+        """Number of rows of all strata."""
 
     def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
         """Rows with a value in each of some columns, and the extremes of these values."""
@@ -66,7 +66,7 @@ def warn_of_lost_digits(pairs: UncentredPairs) -> None:
 
     Constant columns have no differences to lose. ``O(d)``, and a sweep over the rows if there is a suspicion.
     """
-    far = np.flatnonzero(np.max([group.mean**2 for group in pairs.groups], axis=0) > _FAR * pairs.diagonal)
+    far = np.flatnonzero(np.max([stratum.mean**2 for stratum in pairs.strata], axis=0) > _FAR * pairs.diagonal)
     if not far.size:
         return
     seen = pairs.find_extremes(far)

@@ -17,7 +17,7 @@ from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
 from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.operator.sparse import build_groups, sweep
+from mbauc.pairs.operator.sparse import build_strata, sweep
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.accumulate import accumulate
@@ -75,7 +75,7 @@ class Sweep:
     left_out: int | None = None
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> tuple[Array, Array]:
-        """X'D(Xv - centre), and sums by group."""
+        """X'D(Xv - centre), and sums by stratum."""
         return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
 
 
@@ -140,7 +140,7 @@ class PartedPairOperator(PairOperator):
         self, packed: Parts, sums: ColumnSums, order: ColumnOrder, left_out: int | None = None
     ) -> None:
         collector = sums.collector(order)
-        super().__init__(build_groups(collector), np.zeros(order.used))
+        super().__init__(build_strata(collector), np.zeros(order.used))
         self.order = order
         self._packed, self._left_out, self._entries = packed, left_out, sums.entries
         self._block: Array | None = None
@@ -158,7 +158,7 @@ class PartedPairOperator(PairOperator):
         return found
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
-        scales = [1.0 / group.weight for group in self.groups]
+        scales = [1.0 / stratum.weight for stratum in self.strata]
         found = self._packed.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]

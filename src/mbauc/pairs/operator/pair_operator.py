@@ -21,7 +21,7 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
-class Group:
+class Stratum:
     """Rows that are centred together: a class, or the differences of matched pairs."""
 
     #: number of rows
@@ -34,7 +34,9 @@ class Group:
     variance: Array
 
     @classmethod
-    def from_sums(cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array) -> Group:
+    def from_sums(
+        cls, count: int, weight: float, squared_weight: float, sums: Array, squares: Array
+    ) -> Stratum:
         """From weighted sums of the rows and of their squares."""
         if weight <= 0:
             return cls(count, weight, squared_weight, np.zeros_like(sums), np.zeros_like(sums))
@@ -53,19 +55,19 @@ class Group:
 class PairOperator(ABC):
     """Σ as a linear operator over the columns that occur: a :class:`~mbauc.pairs.quadratic.Quadratic`.
 
-    ``Σ = Σ_c X_c' D_c X_c + μ μ'``, rows centred in their group, D_c shares of its weight.
+    ``Σ = Σ_c X_c' D_c X_c + μ μ'``, rows centred in their stratum, D_c shares of its weight.
 
-    Centring is of low rank: the mean score of a group is taken off each of its scores before these are
+    Centring is of low rank: the mean score of a stratum is taken off each of its scores before these are
     multiplied back, and what rounding has left of it afterwards.
 
     Attributes
     ----------
-    groups : sequence of Group
+    strata : sequence of Stratum
         Positives and negatives, or the differences alone.
     weights, effective_sizes : (float, float)
         Sums of the weights of the data's classes, and the rows that these count for, (positives, negatives).
     shift : ndarray
-        What had been taken off the columns beforehand; not in the means of the groups.
+        What had been taken off the columns beforehand; not in the means of the strata.
     mu, diagonal : ndarrays
         μ and the diagonal of Σ.
     order : ColumnOrder
@@ -74,14 +76,14 @@ class PairOperator(ABC):
 
     order: ColumnOrder
 
-    def __init__(self, groups: Sequence[Group], shift: Array) -> None:
-        self.groups, self.shift = groups, shift
-        means = [group.mean for group in groups]
+    def __init__(self, strata: Sequence[Stratum], shift: Array) -> None:
+        self.strata, self.shift = strata, shift
+        means = [stratum.mean for stratum in strata]
         self.mu = means[0] - means[1] if len(means) == 2 else means[0] + shift
-        self.diagonal = np.sum([group.variance for group in groups], axis=0) + self.mu**2
-        weights, sizes = zip(*((group.weight, group.effective_size) for group in groups), strict=True)
-        self.weights = weights if len(groups) == 2 else (weights[0], weights[0])
-        self.effective_sizes = sizes if len(groups) == 2 else (sizes[0], sizes[0])
+        self.diagonal = np.sum([stratum.variance for stratum in strata], axis=0) + self.mu**2
+        weights, sizes = zip(*((stratum.weight, stratum.effective_size) for stratum in strata), strict=True)
+        self.weights = weights if len(strata) == 2 else (weights[0], weights[0])
+        self.effective_sizes = sizes if len(strata) == 2 else (sizes[0], sizes[0])
         #: mean over the classes of the mean row, where the rows are differences and do not show it
         self._centre: Array | None = None
         self._latest: tuple[Array, Array, list[float]] | None = None
@@ -104,29 +106,29 @@ class PairOperator(ABC):
 
     @abstractmethod
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
-        """Over parts of the rows: X'D(Xv - centre), and by group the sums of D(Xv - centre) and its square."""
+        """By parts of the rows: X'D(Xv - centre), and by stratum the sums of D(Xv - centre) and its square."""
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all groups."""
-        return sum(group.count for group in self.groups)
+        """Number of rows of all strata."""
+        return sum(stratum.count for stratum in self.strata)
 
     def product(self, v: Array) -> Array:
         """Σ v."""
         return self.product_and_variances(v)[0]
 
     def product_and_variances(self, v: Array) -> tuple[Array, list[float]]:
-        """Σ v, and the variance of the scores x'v within each group; the latest variances are kept."""
+        """Σ v, and the variance of the scores x'v within each stratum; the latest variances are kept."""
         if self._latest is not None and np.array_equal(self._latest[0], v):
             return self._latest[1].copy(), list(self._latest[2])
-        swept = self._sweep(v, [float(group.mean @ v) for group in self.groups])
+        swept = self._sweep(v, [float(stratum.mean @ v) for stratum in self.strata])
         result = self.mu * float(self.mu @ v)
         for part, _ in swept:
             result += part
         variances = []
         totals = np.sum([sums for _, sums in swept], axis=0)
-        for group, (left, squared) in zip(self.groups, totals, strict=True):
-            result -= left * group.mean
+        for stratum, (left, squared) in zip(self.strata, totals, strict=True):
+            result -= left * stratum.mean
             variances.append(max(float(squared - left**2), 0.0))
         self._latest = v.copy(), result.copy(), list(variances)
         return result, variances
@@ -136,17 +138,17 @@ class PairOperator(ABC):
         return np.empty((0, 0))
 
     def score_means(self, w: Array) -> list[float]:
-        """Mean of the score x'w in each group."""
-        return [float((group.mean + self.shift) @ w) for group in self.groups]
+        """Mean of the score x'w in each stratum."""
+        return [float((stratum.mean + self.shift) @ w) for stratum in self.strata]
 
     def column_variances(self) -> Array:
-        """Variance of each column over the rows of all groups."""
-        weights = [group.weight for group in self.groups]
+        """Variance of each column over the rows of all strata."""
+        weights = [stratum.weight for stratum in self.strata]
         total = sum(weights) or 1.0
-        mean = sum((group.weight * group.mean for group in self.groups), np.zeros(self.mu.size)) / total
+        mean = sum((stratum.weight * stratum.mean for stratum in self.strata), np.zeros(self.mu.size)) / total
         spread = np.zeros(self.mu.size)
-        for group in self.groups:
-            spread += group.weight * (group.variance + (group.mean - mean) ** 2)
+        for stratum in self.strata:
+            spread += stratum.weight * (stratum.variance + (stratum.mean - mean) ** 2)
         return spread / total
 
     @property
@@ -165,8 +167,8 @@ class PairOperator(ABC):
 
     def summarise_columns(self) -> ColumnSummary:
         """Variances and class means of the columns that occur."""
-        means = [group.mean + self.shift for group in self.groups]
-        return ColumnSummary(self.column_variances(), means, [g.weight for g in self.groups], self.n_rows)
+        means = [stratum.mean + self.shift for stratum in self.strata]
+        return ColumnSummary(self.column_variances(), means, [g.weight for g in self.strata], self.n_rows)
 
     def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
         """Difference, middle and spread of the class means of the score x'w; one sweep over the rows."""

@@ -12,7 +12,7 @@ from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.compact.rows import Chunk
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
-from mbauc.pairs.operator.pair_operator import Group, PairOperator
+from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
 
@@ -46,7 +46,7 @@ class SparsePairOperator(PairOperator):
     """
 
     def __init__(self, chunks: Sequence[Chunk], collector: Collector, shards: int = 1) -> None:
-        super().__init__(build_groups(collector), collector.shift[collector.order.columns])
+        super().__init__(build_strata(collector), collector.shift[collector.order.columns])
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
         self._block: Array | None = None
@@ -57,7 +57,7 @@ class SparsePairOperator(PairOperator):
         return sum(chunk.nbytes for chunk in self.chunks)
 
     def leading_block(self) -> Array:
-        """About Σ among the most frequent columns, from at most 5,000 rows of each group; made once.
+        """About Σ among the most frequent columns, from at most 5,000 rows of each stratum; made once.
 
         As many columns as have a Cholesky factorisation in the time of about one product, at most 1,024, and as
         many rows as have their outer products in that time.
@@ -70,9 +70,9 @@ class SparsePairOperator(PairOperator):
         plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
 
         def sums(number: int) -> LeadingSums:
-            return plan.sums([chunk for chunk in self.chunks if chunk.group == number])
+            return plan.sums([chunk for chunk in self.chunks if chunk.stratum == number])
 
-        found = run_threads(sums, range(len(self.groups)), self.shards)
+        found = run_threads(sums, range(len(self.strata)), self.shards)
         return plan.block(self.mu, sum(found[1:], found[0]))
 
     def find_extremes(self, columns: NDArray[np.intp]) -> Extremes:
@@ -80,7 +80,7 @@ class SparsePairOperator(PairOperator):
         return find_extremes(self.chunks, columns)
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
-        scales = [1.0 / group.weight for group in self.groups]
+        scales = [1.0 / stratum.weight for stratum in self.strata]
 
         def part(shard: int) -> tuple[Array, Array]:
             return sweep(self.chunks[shard :: self.shards], v, centres, scales, self.advance)
@@ -88,10 +88,10 @@ class SparsePairOperator(PairOperator):
         return run_threads(part, range(self.shards), self.shards)
 
 
-def build_groups(collector: Collector) -> list[Group]:
-    """The groups that a collector has counted."""
+def build_strata(collector: Collector) -> list[Stratum]:
+    """The strata that a collector has counted."""
     counted = zip(collector.counts, collector.weights, collector.squared_weights, strict=True)
-    return [Group.from_sums(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
+    return [Stratum.from_sums(*sums, *collector.sums(number)) for number, sums in enumerate(counted)]
 
 
 def sweep(
@@ -101,7 +101,7 @@ def sweep(
     scales: Sequence[float],
     advance: Advance = silent,
 ) -> tuple[Array, Array]:
-    """X'D(Xv - centre) over some rows, and by group the sums of D(Xv - centre) and of its square.
+    """X'D(Xv - centre) over some rows, and by stratum the sums of D(Xv - centre) and of its square.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def sweep(
     v : ndarray
         Over the columns in use.
     centres, scales : sequences of float
-        What is taken off the scores of each group, and what its weights are multiplied by.
+        What is taken off the scores of each stratum, and what its weights are multiplied by.
     advance : callable
         Called with the number of rows completed.
     """
@@ -119,9 +119,9 @@ def sweep(
     part, sums = np.zeros(v.size), np.zeros((len(centres), 2))
     for stored in chunks:
         chunk = stored.load()
-        group = chunk.group
-        sums[group] += kernels.product(
-            chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[group], v, centres[group], part
+        stratum = chunk.stratum
+        sums[stratum] += kernels.product(
+            chunk.starts, chunk.columns, chunk.values, chunk.weight, scales[stratum], v, centres[stratum], part
         )
         advance(chunk.n_rows)
     return part, sums

@@ -26,7 +26,7 @@ __all__ = ["PackedScatters", "WeightedMean", "class_scatters"]
 
 def class_scatters(
     X: Any,
-    groups: tuple[NDArray[np.intp], NDArray[np.intp]],
+    strata: tuple[NDArray[np.intp], NDArray[np.intp]],
     weight: NDArray[np.float64] | None,
     n_threads: int,
     advance: Advance = silent,
@@ -37,7 +37,7 @@ def class_scatters(
     ----------
     X : ndarray or CSR/CSC of shape (n, d)
         Any real dtype and layout; read in blocks, never copied whole.
-    groups : pair of index arrays
+    strata : pair of index arrays
         Row numbers of the positives and of the negatives; a row may appear more than once.
     weight : ndarray of shape (n,), optional
         Weight of each row of X; ones if absent.
@@ -68,6 +68,6 @@ def class_scatters(
             fill(
                 X, class_rows, None if weight is None else weight[class_rows], packed, side, n_threads, advance
             )
-            for class_rows, side in zip(groups, packed.sides, strict=True)
+            for class_rows, side in zip(strata, packed.sides, strict=True)
         ]
     return (sums[0], sums[1]), packed

@@ -58,7 +58,7 @@ class Drawer:
 
 def make_drawers(block: Block, random_state: Any, subset: Index | None = None) -> tuple[Drawer, Drawer]:
     """What draws the positives and the negatives of a block, or of some of its rows."""
-    groups = block.group(True, subset), block.group(False, subset)
+    groups = block.rows_of(True, subset), block.rows_of(False, subset)
     _require_rows((groups[0].size, groups[1].size))
     plus, minus = (
         Drawer(rows, block.weight, stream) for rows, stream in zip(groups, _streams(random_state), strict=True)
@@ -151,7 +151,7 @@ class FetchRanks:
 
         def pick(block: Block) -> None:
             for side in (0, 1):
-                own = block.group(side == 0)
+                own = block.rows_of(side == 0)
                 low, high = np.searchsorted(self.wanted[side], [seen[side], seen[side] + own.size])
                 if high > low:
                     numbers = own[self.wanted[side][low:high] - seen[side]]
@@ -209,7 +209,7 @@ def _draw_from_list(
 
 
 def _count_class(block: Block, positive: bool) -> tuple[float, float, float]:
-    own = block.group(positive)
+    own = block.rows_of(positive)
     if block.weight is None:
         return own.size, own.size, own.size
     weight = block.weight[own]
@@ -252,7 +252,7 @@ class _Ringing:
         if block.ids is None:
             raise ValueError("a draw by id needs the ids of the rows.")
         for side in (0, 1):
-            own = block.group(side == 0)
+            own = block.rows_of(side == 0)
             weight = np.ones(own.size) if block.weight is None else block.weight[own]
             keys = row_keys(block.ids[own], self.task.seeds[side])
             place, time = np.arange(own.size), np.zeros(own.size)

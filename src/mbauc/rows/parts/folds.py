@@ -85,7 +85,7 @@ class _Counter:
     def assign(self, block: Block) -> NDArray[Any]:
         result = np.full(block.n_rows, -1, dtype=np.int32)
         for side, name in ((True, "plus"), (False, "minus")):
-            own = block.group(side)
+            own = block.rows_of(side)
             start = getattr(self, name)
             result[own] = self.rule.folds[0 if side else 1][start : start + own.size]
             setattr(self, name, start + own.size)

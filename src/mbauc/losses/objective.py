@@ -1,0 +1,25 @@
+"""What a fit lowers: a loss over the pairs of some rows, all of them or those of a region of the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.losses.pair_loss import Expansion, PairLoss
+from mbauc.losses.pair_weights import PairWeights
+from mbauc.losses.region import Region
+
+
+@dataclass(frozen=True)
+class PairObjective:
+    """A loss over pairs, of which those count that are in a region under the scores at hand."""
+
+    loss: PairLoss
+    pairs: PairWeights
+    region: Region = field(default_factory=Region)
+
+    def expand(self, scores: NDArray[np.float64]) -> Expansion:
+        """The objective around scores, with the rows that count frozen."""
+        return self.loss.expand(self.region.select(self.pairs, scores), scores)

@@ -1,0 +1,62 @@
+"""What a loss over pairs must have."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.losses.pair_weights import PairWeights
+
+Array = NDArray[np.float64]
+
+
+class Expansion(Protocol):
+    """A loss around some scores to second order: value, gradient and Hessian.
+
+    Attributes
+    ----------
+    value : float
+        Weighted mean of the loss over the pairs.
+    gradient : ndarray of shape (n,)
+        Its derivative by the score of each row; sums to zero in each group.
+    """
+
+    @property
+    def value(self) -> float:
+        """Weighted mean of the loss over the pairs."""
+
+    @property
+    def gradient(self) -> Array:
+        """Derivative of the value by the score of each row, shape (n,)."""
+
+    @property
+    def diagonal(self) -> Array:
+        """Diagonal of the Hessian by the scores, shape (n,)."""
+
+    def product(self, v: Array) -> Array:
+        """Hessian by the scores times v, shape (n,)."""
+
+
+class PairLoss(ABC):
+    """A loss ℓ(m) of the margin m = s⁺ - s⁻ of a pair: convex, falling, and summed over all pairs at once."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def of_margins(self, m: Array) -> Array:
+        """ℓ(m), by definition."""
+
+    @abstractmethod
+    def slopes(self, m: Array) -> Array:
+        """ℓ'(m)."""
+
+    @abstractmethod
+    def curvatures(self, m: Array) -> Array:
+        """ℓ''(m), at kinks of the slope that from the left."""
+
+    @abstractmethod
+    def expand(self, pairs: PairWeights, scores: Array) -> Expansion:
+        """The loss around the scores of all rows, shape (n,)."""

@@ -1,0 +1,111 @@
+"""Which rows are paired with which, and how much each pair counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PairWeights:
+    """All pairs of a positive and a negative row of the same group; pair (i, j) counts ``aᵢ bⱼ``.
+
+    The pairs of all groups together count 1. Rows of a class stand group by group: those of group g are
+    ``plus[plus_starts[g]:plus_starts[g + 1]]``, and their weights in the same places. Without groups there is
+    one group of all rows. Groups with one class have no pair and are left out.
+    """
+
+    #: numbers of the positive and of the negative rows that are in a pair
+    plus: Index
+    minus: Index
+    #: aᵢ and bⱼ, in the same order
+    plus_weight: Array
+    minus_weight: Array
+    #: where each group begins among them, and where the last one ends
+    plus_starts: Index
+    minus_starts: Index
+    #: rows of the data, those without a pair included
+    n_rows: int
+    #: groups that were left out, and their rows
+    one_class_groups: int = 0
+    one_class_rows: int = 0
+
+    @classmethod
+    def build(
+        cls,
+        positive: NDArray[np.bool_],
+        weight: Array | None = None,
+        groups: NDArray[np.generic] | None = None,
+        *,
+        equal_groups: bool = False,
+    ) -> PairWeights:
+        """Pairs of rows whose labels, weights and groups are given.
+
+        Parameters
+        ----------
+        positive : ndarray of bool, shape (n,)
+            Which rows are positive.
+        weight : ndarray of shape (n,), optional
+            Weight of each row; rows of weight 0 are in no pair.
+        groups : ndarray of shape (n,), optional
+            Group of each row, of any type that can be sorted.
+        equal_groups : bool
+            Whether each group counts alike, instead of each pair.
+        """
+        positive = np.asarray(positive, dtype=np.bool_)
+        own = np.arange(positive.size) if weight is None else np.flatnonzero(weight > 0)
+        size = np.ones(positive.size) if weight is None else np.asarray(weight, dtype=np.float64)
+        if groups is None:
+            plus, minus = own[positive[own]], own[~positive[own]]
+            if not plus.size or not minus.size:
+                raise ValueError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
+            a, b = size[plus], size[minus]
+            ends = np.array([0, plus.size]), np.array([0, minus.size])
+            return cls(plus, minus, a / a.sum(), b / b.sum(), *ends, positive.size)
+        codes = np.unique(np.asarray(groups)[own], return_inverse=True)[1]
+        n_groups = int(codes.max(initial=-1)) + 1
+        counts = [np.bincount(codes[positive[own] == side], minlength=n_groups) for side in (True, False)]
+        paired = (counts[0] > 0) & (counts[1] > 0)
+        if not paired.any():
+            raise ValueError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
+        order = own[np.argsort(codes, kind="stable")]
+        kept = np.repeat(paired, counts[0] + counts[1])
+        order = order[kept]
+        plus, minus = order[positive[order]], order[~positive[order]]
+        starts = [np.concatenate([[0], np.cumsum(count[paired])]) for count in counts]
+        a, b = size[plus], size[minus]
+        totals = np.add.reduceat(a, starts[0][:-1]), np.add.reduceat(b, starts[1][:-1])
+        count = totals[0] * totals[1]
+        share = 1.0 / (count * count.size) if equal_groups else np.full(count.size, 1.0 / count.sum())
+        a = a * share.repeat(np.diff(starts[0]))
+        return cls(
+            plus,
+            minus,
+            a,
+            b,
+            *starts,
+            positive.size,
+            int((~paired).sum()),
+            int((counts[0] + counts[1])[~paired].sum()),
+        )
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups with rows of both classes."""
+        return self.plus_starts.size - 1
+
+    def reweigh(self, plus_weight: Array, minus_weight: Array) -> PairWeights:
+        """The same rows with other weights."""
+        return replace(self, plus_weight=plus_weight, minus_weight=minus_weight)
+
+    def scatter(self, plus: Array, minus: Array) -> Array:
+        """Numbers of the positives and of the negatives as numbers of all rows; 0 for rows without a pair."""
+        rows = np.zeros(self.n_rows)
+        rows[self.plus] = plus
+        rows[self.minus] = minus
+        return rows

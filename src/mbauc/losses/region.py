@@ -1,0 +1,64 @@
+"""Partial AUC as an objective: which part of the ROC curve counts, as weights of the rows by their ranks.
+
+Only the negatives with the highest scores are false alarms at a low rate, and only the positives with the
+lowest scores are missed at a high detection rate. A loss that falls with the margin is largest for just these
+rows, so that the loss over them is the largest over all choices of so many rows: convex, as a maximum of convex
+functions, as long as the region begins at a false-alarm rate of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.checks import check_number
+from mbauc.losses.pair_weights import PairWeights
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Region:
+    """False-alarm rates from ``min_fpr`` to ``max_fpr`` and detection rates from ``min_tpr`` on."""
+
+    max_fpr: float = 1.0
+    min_tpr: float = 0.0
+    min_fpr: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("max_fpr", self.max_fpr, low=0.0, high=1.0, open_low=True)
+        check_number("min_tpr", self.min_tpr, low=0.0, high=1.0)
+        check_number("min_fpr", self.min_fpr, low=0.0, high=1.0)
+        if self.min_tpr >= 1.0 or self.min_fpr >= self.max_fpr:
+            raise ValueError("the region is empty: min_tpr must be below 1, and min_fpr below max_fpr.")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole ROC curve counts."""
+        return self.max_fpr == 1.0 and self.min_fpr == 0.0 and self.min_tpr == 0.0
+
+    def select(self, pairs: PairWeights, scores: Array) -> PairWeights:
+        """The pairs that count, given the scores; their weights add up to 1."""
+        if self.is_whole:
+            return pairs
+        a, b = pairs.plus_weight.copy(), pairs.minus_weight.copy()
+        for g in range(pairs.n_groups):
+            plus, minus = slice(*pairs.plus_starts[g : g + 2]), slice(*pairs.minus_starts[g : g + 2])
+            total = a[plus].sum() * b[minus].sum()
+            b[minus] = _keep(b[minus], -scores[pairs.minus[minus]], self.min_fpr, self.max_fpr)
+            a[plus] = _keep(a[plus], scores[pairs.plus[plus]], 0.0, 1.0 - self.min_tpr)
+            a[plus] *= total / (a[plus].sum() * b[minus].sum())
+        return pairs.reweigh(a, b)
+
+
+def _keep(weight: Array, keys: Array, low: float, high: float) -> Array:
+    """The weight of the rows between two shares of the whole, rows in rising order of their keys."""
+    order = np.argsort(keys, kind="stable")
+    end = np.cumsum(weight[order])
+    whole = end[-1]
+    begin = np.concatenate([[0.0], end[:-1]])
+    kept = np.empty_like(weight)
+    kept[order] = np.maximum(np.minimum(end, high * whole) - np.maximum(begin, low * whole), 0.0)
+    return kept
