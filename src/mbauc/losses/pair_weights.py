@@ -77,7 +77,7 @@ class PairWeights:
         kept = np.repeat(paired, counts[0] + counts[1])
         order = order[kept]
         plus, minus = order[positive[order]], order[~positive[order]]
-        starts = [np.concatenate([[0], np.cumsum(count[paired])]) for count in counts]
+        starts = np.append(0, np.cumsum(counts[0][paired])), np.append(0, np.cumsum(counts[1][paired]))
         a, b = size[plus], size[minus]
         totals = np.add.reduceat(a, starts[0][:-1]), np.add.reduceat(b, starts[1][:-1])
         count = totals[0] * totals[1]

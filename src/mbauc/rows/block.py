@@ -16,7 +16,7 @@ from mbauc.rows.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows: their features, which of them are positive, their weights and ids.
+    """Some rows: their features, which of them are positive, their weights, ids and groups.
 
     ``first`` counts the rows before it, for messages. ``frequencies`` says that a weight k stands for k equal
     rows, so that a class counts for the sum of its weights; otherwise it counts for Kish's effective number of
@@ -29,6 +29,8 @@ class Block:
     ids: NDArray[Any] | None = None
     first: int = 0
     frequencies: bool = False
+    #: key of the group of each row (query, user, day), where only pairs within a group count
+    groups: NDArray[np.uint64] | None = None
 
     @classmethod
     def checked(

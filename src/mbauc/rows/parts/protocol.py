@@ -89,6 +89,8 @@ class PartedRows:
     weighted: bool = False
     #: whether rows are known by ids instead of by their order
     with_ids: bool = False
+    #: whether rows have groups, within which alone pairs count
+    grouped: bool = False
 
     @contextmanager
     def in_order(self) -> Iterator[PartedRows]:
