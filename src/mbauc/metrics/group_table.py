@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.losses import PairWeights
-from mbauc.metrics.grouped import check_groups, group_aucs, group_shares, pairs_within_groups
+from mbauc.metrics.grouped import GroupedAuc, check_groups, pairs_within_groups, warn_of_one_class_groups
 from mbauc.metrics.intervals.delong import auc_interval
 from mbauc.metrics.intervals.sample_design import check_confidence, frequency_design
 from mbauc.metrics.ranked import RankedScores
@@ -120,19 +120,24 @@ def group_table(
     check_confidence(confidence)
     ranked = RankedScores.validate(y, s, sample_weight)
     labels = check_groups(groups, ranked.values.size)
-    return table_of_groups(ranked, labels, pairs_within_groups(ranked, labels), sort, most, confidence)
+    pairs = pairs_within_groups(ranked, labels)
+    warn_of_one_class_groups(pairs)
+    found = GroupedAuc.of(pairs, ranked.values)
+    return table_of_groups(ranked, labels, pairs, found, sort=sort, most=most, confidence=confidence)
 
 
 def table_of_groups(
     ranked: RankedScores,
     labels: NDArray[Any],
     pairs: PairWeights,
+    found: GroupedAuc,
+    *,
     sort: str = "lost",
     most: int = MOST,
     confidence: float = 0.95,
 ) -> GroupTable:
-    """The table of rows whose pairs are known."""
-    aucs, share = group_aucs(pairs, ranked.values), group_shares(pairs)
+    """The table of rows whose pairs are known, and what their groups' AUCs are."""
+    aucs, share = found
     lost = share * (1.0 - aucs)
     key = {"lost": -lost, "pairs": -share, "auc": aucs}[sort]
     kept = _smallest(key, most)
@@ -147,8 +152,8 @@ def table_of_groups(
         group = ranked.take(mine)
         rows[place], positives[place] = group.total, group.plus.total
         if min(group.plus.total, group.minus.total) >= 2:
-            found = auc_interval(group, frequency_design(group), confidence)
-            ends[place] = found.low, found.high
+            interval = auc_interval(group, frequency_design(group), confidence)
+            ends[place] = interval.low, interval.high
     return GroupTable(
         labels[pairs.plus[pairs.plus_starts[kept]]],
         rows,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.checks import check_flag
 from mbauc.metrics.comparisons.paired_auc import (
     AucComparison,
     compare_means,
@@ -17,9 +18,9 @@ from mbauc.metrics.comparisons.paired_auc import (
 from mbauc.metrics.grouped import (
     GroupedAuc,
     covariance_of_group_means,
-    group_aucs,
     pairs_within_groups,
     warn_of_few_groups,
+    warn_of_one_class_groups,
 )
 from mbauc.metrics.intervals.sample_design import check_confidence
 
@@ -70,11 +71,15 @@ def compare_grouped_roc_auc(
     clean - noisy: +0.0548 (95% interval +0.0332 to +0.0763, p = 1.2e-06)
     """
     check_confidence(confidence)
+    check_flag("equal_groups", equal_groups)
     names, table = validate_scorers(scores)
     scorers = [validate_scorer(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
     first = scorers[0]
-    pairs = pairs_within_groups(first, groups, equal_groups=equal_groups)
-    found = [GroupedAuc(pairs, group_aucs(pairs, ranked.values)) for ranked in scorers]
+    pairs = pairs_within_groups(first, groups)
+    warn_of_one_class_groups(pairs)
+    found = [GroupedAuc.of(pairs, ranked.values) for ranked in scorers]
+    if equal_groups:
+        found = [each.equally() for each in found]
     auc, shares = np.array([each.auc for each in found]), found[0].shares
     warn_of_few_groups(found[0].effective_groups, farthest_from_half(auc))
     return compare_means(
