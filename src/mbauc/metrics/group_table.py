@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 
 #: Groups that a table keeps.
 MOST = 50
+#: Bins of their AUCs.
+BINS = 20
 ORDERS = ("lost", "pairs", "auc")
 
 
@@ -69,6 +71,23 @@ class GroupTable:
                 f"{interval:16}  {self.lost[k]:10.1%}"
             )
         return "\n".join(lines)
+
+
+class GroupBins(NamedTuple):
+    """AUCs of groups in bins from 0 to 1: share of the pairs and share of the groups in each."""
+
+    edges: Array
+    pairs: Array
+    groups: Array
+
+
+def bin_groups(found: GroupedAuc) -> GroupBins:
+    """How the AUCs of groups spread."""
+    edges = np.linspace(0.0, 1.0, BINS + 1)
+    pairs, groups = (
+        np.histogram(found.aucs, edges, weights=each.shares)[0] for each in (found, found.equally())
+    )
+    return GroupBins(edges, pairs, groups)
 
 
 def group_table(
