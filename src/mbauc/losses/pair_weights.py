@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mbauc.errors import NoPairsError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -63,7 +66,7 @@ class PairWeights:
         if groups is None:
             plus, minus = own[positive[own]], own[~positive[own]]
             if not plus.size or not minus.size:
-                raise ValueError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
+                raise NoPairsError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
             a, b = size[plus], size[minus]
             ends = np.array([0, plus.size]), np.array([0, minus.size])
             return cls(plus, minus, a / a.sum(), b / b.sum(), *ends, positive.size)
@@ -72,7 +75,7 @@ class PairWeights:
         counts = [np.bincount(codes[positive[own] == side], minlength=n_groups) for side in (True, False)]
         paired = (counts[0] > 0) & (counts[1] > 0)
         if not paired.any():
-            raise ValueError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
+            raise NoPairsError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
         order = own[np.argsort(codes, kind="stable")]
         kept = np.repeat(paired, counts[0] + counts[1])
         order = order[kept]
@@ -99,9 +102,77 @@ class PairWeights:
         """Number of groups with rows of both classes."""
         return self.plus_starts.size - 1
 
+    @cached_property
+    def plus_sizes(self) -> Index:
+        """Positive rows of each group."""
+        return np.diff(self.plus_starts)
+
+    @cached_property
+    def minus_sizes(self) -> Index:
+        """Negative rows of each group."""
+        return np.diff(self.minus_starts)
+
+    @cached_property
+    def plus_totals(self) -> Array:
+        """Weight of the positive rows of each group."""
+        return np.add.reduceat(self.plus_weight, self.plus_starts[:-1])
+
+    @cached_property
+    def minus_totals(self) -> Array:
+        """Weight of the negative rows of each group."""
+        return np.add.reduceat(self.minus_weight, self.minus_starts[:-1])
+
+    def without_zeros(self) -> PairWeights:
+        """The same pairs without the rows whose weight is 0; each group must have others of both classes."""
+        plus, minus = self.plus_weight > 0, self.minus_weight > 0
+        return replace(
+            self,
+            plus=self.plus[plus],
+            minus=self.minus[minus],
+            plus_weight=self.plus_weight[plus],
+            minus_weight=self.minus_weight[minus],
+            plus_starts=np.append(0, np.cumsum(plus))[self.plus_starts],
+            minus_starts=np.append(0, np.cumsum(minus))[self.minus_starts],
+        )
+
     def reweigh(self, plus_weight: Array, minus_weight: Array) -> PairWeights:
-        """The same rows with other weights."""
+        """The same rows with other weights, zeros allowed."""
         return replace(self, plus_weight=plus_weight, minus_weight=minus_weight)
+
+    def split(self, values: Array, name: str = "scores") -> tuple[Array, Array]:
+        """Values of the positives and of the negatives, those of a group moved so that they reach 0.
+
+        Pairs do not see the move. It takes away a common offset and leaves differences as exact as they are:
+        what is subtracted is no larger than any value of the group.
+        """
+        high, low = values[self.plus], values[self.minus]
+        plus, minus = self.plus_starts[:-1], self.minus_starts[:-1]
+        least = np.minimum(np.minimum.reduceat(high, plus), np.minimum.reduceat(low, minus))
+        most = np.maximum(np.maximum.reduceat(high, plus), np.maximum.reduceat(low, minus))
+        if not (np.isfinite(least).all() and np.isfinite(most).all()):
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ValueError(f"{name} must be finite, got {values[row]} for row {row:,}.")
+        nearest = np.clip(0.0, least, most)
+        if nearest.any():
+            high -= self.per_plus(nearest)
+            low -= self.per_minus(nearest)
+        return high, low
+
+    def per_plus(self, values: Array) -> Array:
+        """Values of groups as values of their positive rows, for use in arithmetic."""
+        return values if values.size == 1 else values.repeat(self.plus_sizes)
+
+    def per_minus(self, values: Array) -> Array:
+        """Values of groups as values of their negative rows, for use in arithmetic."""
+        return values if values.size == 1 else values.repeat(self.minus_sizes)
+
+    def plus_sums(self, values: Array) -> Array:
+        """Weighted sums of values of the positive rows of each group."""
+        return np.asarray(np.add.reduceat(self.plus_weight * values, self.plus_starts[:-1]))
+
+    def minus_sums(self, values: Array) -> Array:
+        """Weighted sums of values of the negative rows of each group."""
+        return np.asarray(np.add.reduceat(self.minus_weight * values, self.minus_starts[:-1]))
 
     def scatter(self, plus: Array, minus: Array) -> Array:
         """Numbers of the positives and of the negatives as numbers of all rows; 0 for rows without a pair."""
