@@ -17,16 +17,12 @@ from mbauc.estimators.fitting import (
     build_moments,
     build_operator,
     build_sample_pairs,
-    open_all_pairs,
 )
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
     SourceRun,
-    check_source,
     is_source,
-    show_auc,
-    source_run,
 )
 from mbauc.estimators.validation import (
     check_factors,
@@ -37,12 +33,11 @@ from mbauc.estimators.validation import (
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.from_source import require_column_room
+from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows, Preview
-from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
@@ -316,18 +311,8 @@ class MBAClassifier(MomentRanker):
         >>> ranker.solver_.name
         'matrix-free'
         """
-        self._check_settings()
-        check_source(source)
-        check_capabilities("source", self.get_params(deep=False))
         forget_path(self)
-        limit = parse_memory(memory)
-        require_column_room(source.n_features, limit)
-        with source_run(checkpoint, self.get_params(deep=False), source) as run:
-            rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
-            self._fit_parts(rows, run, limit, limited=memory is not None, keep_moments=keep_moments)
-        self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
-        self._remember_columns(rows.schema)
-        return self
+        return self._fit_source(source, memory, checkpoint, keep_moments=keep_moments)
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifier:
@@ -367,8 +352,7 @@ class MBAClassifier(MomentRanker):
             [block] = rows.parts.items
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(block.X))
             draw = build_moments if self.solver_.name == "gram" else build_operator
-            drawn: Any = draw(block, settings, self.random_state)
-            self._solve(drawn.closed() if self.within_block else drawn, factors, run)
+            self._solve(draw(block, settings, self.random_state), factors, run)
             return np.asarray(rows.classes)
         if not settings.are_all:
             with rows.in_order() as ordered:
@@ -376,17 +360,11 @@ class MBAClassifier(MomentRanker):
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(sample.block.X))
             self._solve(build_sample_pairs(sample, counts, self.solver_.name, settings), factors, run)
             return counts.classes
-        # what is free may have changed since an earlier run, and rows may be in its states by now
-        demand = self._demand(keep_moments)
-        name, reason = run.make_once(
-            "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
-        ).tolist()
-        self.solver_ = SolverChoice(name, reason)
-        with open_all_pairs(rows, name, settings, memory) as (pairs, classes):
-            if isinstance(pairs, PairMoments) and self.within_block:
-                pairs = pairs.closed()
-            self._solve(pairs, factors, run)
-        return classes
+        return self._fit_all_pairs(rows, self._demand(keep_moments), run, memory, limited)
+
+    def _solve(self, pairs: Quadratic, factors: NDArray[np.float64], run: SourceRun | None = None) -> None:
+        closed = pairs.closed() if self.within_block and isinstance(pairs, PairMoments) else pairs
+        super()._solve(closed, factors, run)
 
     def _preview(self, X: Any) -> Preview:
         """Rows of drawn pairs, of which there are two a pair."""
@@ -426,7 +404,7 @@ class MBAClassifier(MomentRanker):
         forget_path(self)
         self.solver_ = SolverChoice("gram", "the moments were given")
         factors = check_factors(self.penalty_factors, moments.n_features)
-        self._solve(moments.closed() if self.within_block else moments, factors)
+        self._solve(moments, factors)
         self.classes_ = known
         self._remember_columns(Schema(moments.n_features))
         return self
@@ -507,8 +485,3 @@ class MBAClassifier(MomentRanker):
                 "pair yet; call partial_fit with rows of the other class first."
             )
         return False
-
-
-def _are_labels(classes: Any) -> bool:
-    """Whether the classes of a source are two labels, rather than sets of them."""
-    return not any(isinstance(label, tuple | list | set) for label in classes)
