@@ -135,12 +135,16 @@ class MomentRanker(SolvedRanker):
             )
         ranker = super().restore(scorer, settings, l1=l1, l2=l2)
         if moments is not None:
-            ranker.solver_ = SolverChoice("gram", "the weights were given")
-            ranker.moments_ = moments
-            ranker.effective_sample_size_ = moments.effective_sizes
-            factors = check_factors(ranker.penalty_factors, scorer.n_features)
-            ranker._set_scale(scale_columns(moments, ranker._scaling()), factors)
+            ranker._set_moments(moments)
         return ranker
+
+    def _set_moments(self, moments: PairMoments) -> None:
+        """Store moments that weights were found from elsewhere."""
+        self.solver_ = SolverChoice("gram", "the weights were given")
+        self.moments_ = moments
+        self.effective_sample_size_ = moments.effective_sizes
+        factors = check_factors(self.penalty_factors, moments.n_features)
+        self._set_scale(scale_columns(moments, self._scaling()), factors)
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -26,11 +26,10 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
 from mbauc.runtime.warn import warn
-from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 #: Weight vectors that are tried for a problem, shape (k, d).
-Solve = Callable[[Problem], Array]
+Solve = Callable[[Any], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
@@ -55,7 +54,7 @@ class HeldOut(Protocol):
     def smaller(self) -> int:
         """Rows of the smaller class, of all splits together."""
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(self, splits: SplitProblems[Any], solve: Solve, with_auc: bool) -> list[SplitScores]:
         """Scores of the test rows of each split under the weights that its training rows lead to."""
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
@@ -75,7 +74,7 @@ class HeldOutBlock:
         plus = int(self._block.positive.sum())
         return min(plus, self._block.n_rows - plus)
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(self, splits: SplitProblems[Any], solve: Solve, with_auc: bool) -> list[SplitScores]:
         """One split after the other, so that the weights of one are in memory at a time."""
         found = []
         for number, rows in enumerate(self._tests):
@@ -137,7 +136,7 @@ class HeldOutParts:
     def __init__(self, smaller: int, jobs: list[FoldJob]) -> None:
         self.smaller, self._jobs = smaller, jobs
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(self, splits: SplitProblems[Any], solve: Solve, with_auc: bool) -> list[SplitScores]:
         """All splits of a repeat together."""
         grids = [solve(splits.training(number)) for number in range(splits.n_splits)]
         known = [splits.statistics(number, W) for number, W in enumerate(grids)]
