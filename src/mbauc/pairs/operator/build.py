@@ -31,7 +31,10 @@ def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tup
     if isinstance(parts, MemoryParts):
         [block] = parts.items
         strata = [block.rows_of(True), block.rows_of(False)]
-        yield build_matrix_operator(block.X, strata, block.weight, n_threads), np.asarray(rows.classes)
+        yield (
+            build_matrix_operator(block.X, strata, block.weight, n_threads, block.groups),
+            np.asarray(rows.classes),
+        )
     elif isinstance(parts, SourceParts):
         folder = None if parts.checkpoint is None else parts.checkpoint.folder
         pairs = build_source_operator(

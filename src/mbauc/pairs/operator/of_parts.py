@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
-from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.operator.sparse import build_strata, sweep
+from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels
+from mbauc.pairs.operator.sparse import build_strata, combine_chunk, label_chunks, score_chunk, sweep
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.accumulate import accumulate
@@ -77,6 +78,60 @@ class Sweep:
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> tuple[Array, Array]:
         """X'D(Xv - centre), and sums by stratum."""
         return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
+
+
+class PartResult(NamedTuple):
+    """What a task found in a part, by the number of the part."""
+
+    number: int
+    found: Any
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Task: labels of the rows of a part."""
+
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
+        """Chunk after chunk."""
+        return PartResult(number, label_chunks(leave_out_fold(packed, self.left_out)))
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """Task: x'v of the rows of a part."""
+
+    v: Array
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
+        """Chunk after chunk."""
+        scores = [np.empty(0)]
+        for chunk in leave_out_fold(packed, self.left_out):
+            scores.append(np.empty(chunk.n_rows))
+            score_chunk(chunk, self.v, scores[-1])
+        return PartResult(number, np.concatenate(scores))
+
+
+@dataclass(frozen=True)
+class CombineRows:
+    """Task: a part's share of Σ rᵢ xᵢ, or of the same with squared entries."""
+
+    r: Array
+    #: where the rows of each part begin in r
+    first: Mapping[int, int]
+    columns: int
+    squared: bool
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Array:
+        """Over its rows, chunk after chunk."""
+        result, place = np.zeros(self.columns), self.first.get(number, 0)
+        for chunk in leave_out_fold(packed, self.left_out):
+            combine_chunk(chunk, self.r[place : place + chunk.n_rows], result, squared=self.squared)
+            place += chunk.n_rows
+        return result
 
 
 @dataclass(frozen=True)
@@ -162,6 +217,40 @@ class PartedPairOperator(PairOperator):
         found = self._packed.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]
+
+    # -- row by row: part after part, chunk after chunk ------------------------------------------------------
+
+    def scores(self, v: Array) -> Array:
+        """The score x'v of each row, part after part; one job, and n numbers come back."""
+        found = self._packed.collect(ScoreRows(v, self._left_out))
+        self.advance(self.n_rows)
+        return np.concatenate([part.found for part in found])
+
+    def combine(self, r: Array) -> Array:
+        """Σ rᵢ xᵢ; one job, and n numbers go to every worker."""
+        return self._combine(r, squared=False)
+
+    def combine_squares(self, r: Array) -> Array:
+        """Σ rᵢ xᵢⱼ²; one job, and n numbers go to every worker."""
+        return self._combine(r, squared=True)
+
+    def _combine(self, r: Array, *, squared: bool) -> Array:
+        task = CombineRows(r, self._part_labels[1], self.mu.size, squared, self._left_out)
+        found: Array = self._packed.reduce(task, add)
+        self.advance(self.n_rows)
+        return found
+
+    @cached_property
+    def _part_labels(self) -> tuple[RowLabels, dict[int, int]]:
+        """Labels of all rows, and where those of each part begin; one job, once."""
+        parts: list[PartResult] = self._packed.collect(LabelRows(self._left_out))
+        first = np.cumsum([0, *(part.found.positive.size for part in parts)])
+        numbers = [part.number for part in parts]
+        labels = RowLabels.concatenate([part.found for part in parts])
+        return labels, dict(zip(numbers, first[:-1].tolist(), strict=True))
+
+    def _labels(self) -> RowLabels:
+        return self._part_labels[0]
 
 
 class PackedRows:
