@@ -29,6 +29,16 @@ def tables(draw, max_rows=12, max_columns=4, weighted=True):
     return X, y, weight
 
 
+@st.composite
+def grouped_tables(draw, **settings):
+    """(X, y, weight or None, groups as uint64 keys): at least one group with both classes."""
+    X, y, weight = draw(tables(**settings))
+    n = len(y)
+    groups = draw(hnp.arrays(np.uint64, n, elements=st.integers(0, 4)))
+    groups[np.flatnonzero(y)[0]] = groups[np.flatnonzero(~y)[0]]
+    return X, y, weight, groups * np.uint64(2**61)
+
+
 def close(actual, desired, X, power):
     """Equal up to rounding at the scale of the data to some power."""
     scale = max(float(np.abs(X).max(initial=0.0)), 1e-3) ** power
