@@ -229,7 +229,13 @@ class MBAClassifier(MomentRanker):
         self.verbose = verbose
 
     @restore_on_failure
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> MBAClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> MBAClassifier:
         """Fit to all rows at once, forgetting any earlier fit.
 
         Parameters
@@ -243,18 +249,21 @@ class MBAClassifier(MomentRanker):
             ``negative_rate`` to be about the rest, fit to ``y == "fraud"``.
         sample_weight : array-like of shape (n,), optional
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
+        groups : array-like of shape (n,), optional
+            The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
+            Groups with one class have no pair; they are warned of.
 
         Returns
         -------
         self
         """
         if is_source(X):
-            if y is not None or sample_weight is not None:
-                raise ValueError("a source has its labels and weights with it; leave out y and sample_weight.")
+            check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
         self._check_settings()
+        check_capabilities("memory", self._asked(groups is not None))
         forget_path(self)
-        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
+        block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
         with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
@@ -328,7 +337,7 @@ class MBAClassifier(MomentRanker):
         self
         """
         self._check_settings()
-        check_capabilities("cluster", self.get_params(deep=False))
+        check_capabilities("cluster", self._asked(rows.grouped))
         forget_path(self)
         self.classes_ = self._fit_parts(rows)
         self._remember_columns(rows.schema)
@@ -465,11 +474,7 @@ class MBAClassifier(MomentRanker):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_number("l1", self.l1, low=0.0)
-        if not isinstance(self.l2, str):
-            check_number("l2", self.l2, low=0.0)
-        elif str(self.l2) != "auto":
-            raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
+        self._check_penalties()
         check_number("decay", self.decay, low=0.0, high=1.0, open_low=True)
 
     def _penalties_are_chosen(self) -> bool:

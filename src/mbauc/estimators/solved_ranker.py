@@ -14,7 +14,7 @@ from mbauc.estimators.capabilities import check_capabilities
 from mbauc.estimators.fitting import PairSettings, open_all_pairs
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.scorer import LinearScorer, match_log_odds
-from mbauc.estimators.source_fit import SourceRun, check_source, show_auc, source_run
+from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state, show_auc, source_run
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_source import require_column_room
@@ -110,10 +110,22 @@ class SolvedRanker(ProbabilisticRanker):
             check_number("tol", self.tol, low=0.0, open_low=True)
         check_number("max_iter", self.max_iter, low=1)
         check_scale(self.scale)
-        for name in ("within_block", "one_standard_error"):
+        for name in ("within_block", "one_standard_error", "equal_groups", "within_groups"):
             check_flag(name, getattr(self, name, False))
         check_choice("weights", self.weights, ("sampling", "frequency"))
         thread_count(self.n_jobs)
+
+    def _check_penalties(self) -> None:
+        """Raise for penalties that are none."""
+        check_number("l1", self.l1, low=0.0)
+        if not isinstance(self.l2, str):
+            check_number("l2", self.l2, low=0.0)
+        elif str(self.l2) != "auto":
+            raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
+
+    def _asked(self, grouped: bool) -> dict[str, Any]:
+        """What is asked of a way of fitting: the parameters, and whether there are groups."""
+        return self.get_params(deep=False) | {"groups": grouped}
 
     def _penalties_are_chosen(self) -> bool:
         """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
@@ -139,7 +151,7 @@ class SolvedRanker(ProbabilisticRanker):
         if isinstance(pairs, PairOperator):
             run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
             with run.watch(pairs, tol) as watch:
-                resume = run.load_state(pairs, l1, l2)
+                resume = run.load_state(pairs, quadratic_state(l1, l2))
                 solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
         else:
             with show_wait(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
@@ -179,7 +191,8 @@ class SolvedRanker(ProbabilisticRanker):
         """Fit to a source of blocks within a given memory, resuming where there is a checkpoint."""
         self._check_settings()
         check_source(source)
-        check_capabilities("source", self.get_params(deep=False))
+        rows_grouped = False
+        check_capabilities("source", self._asked(rows_grouped))
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
