@@ -22,6 +22,7 @@ from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
     SourceRun,
+    check_source_alone,
     is_source,
 )
 from mbauc.estimators.validation import (
@@ -83,6 +84,9 @@ class MBAClassifier(MomentRanker):
     within_block : bool
         For ``partial_fit``: use only pairs whose rows came in the same block (Section III) instead of
         all pairs of rows seen so far.
+    equal_groups : bool
+        With ``groups`` in :meth:`fit` or :meth:`partial_fit`, whether each group counts alike instead of each
+        pair.
     scale : bool or "auto"
         ``True`` standardises the columns, from the moments, as a ``StandardScaler`` in front would; ``False``
         takes them as they are. ``"auto"`` takes them as they are unless their variances differ by more than
@@ -199,6 +203,7 @@ class MBAClassifier(MomentRanker):
         batch_size: int = 1024,
         decay: float = 1.0,
         within_block: bool = False,
+        equal_groups: bool = False,
         scale: bool | Literal["auto"] = "auto",
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
@@ -217,6 +222,7 @@ class MBAClassifier(MomentRanker):
         self.batch_size = batch_size
         self.decay = decay
         self.within_block = within_block
+        self.equal_groups = equal_groups
         self.scale = scale
         self.penalty_factors = penalty_factors
         self.negative_rate = negative_rate

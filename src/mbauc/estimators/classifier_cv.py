@@ -74,6 +74,11 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         few thousand to warn of heavy tails.
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
+    within_groups : bool
+        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs within
+        a group are fitted and scored, and folds keep groups together. Otherwise groups are for the splitter alone.
+    equal_groups : bool
+        With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
     solver, tol, max_iter, n_jobs, verbose
@@ -125,6 +130,8 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         repeats: int = 1,
         scoring: Scoring = "roc_auc",
         one_standard_error: bool = False,
+        within_groups: bool = False,
+        equal_groups: bool = False,
         pairs: int | Literal["all"] = "all",
         pairing: Literal["matched", "complete"] = "matched",
         batch_size: int = 1024,
@@ -145,6 +152,8 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         self.repeats = repeats
         self.scoring = scoring
         self.one_standard_error = one_standard_error
+        self.within_groups = within_groups
+        self.equal_groups = equal_groups
         self.pairs = pairs
         self.pairing = pairing
         self.batch_size = batch_size
@@ -170,13 +179,16 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         X, y, sample_weight
             As for :meth:`MBAClassifier.fit`. Held-out scores are weighted too.
         groups : array-like of shape (n,), optional
-            Passed to a splitter that keeps groups together.
+            The group of each row, passed to a splitter that keeps groups together; ``cv`` is a splitter then.
+            With ``within_groups`` only pairs within these groups count, too.
 
         Returns
         -------
         self
         """
-        return self._search_block(X, y, sample_weight, groups)
+        if self.within_groups and groups is None:
+            raise ValueError("within_groups=True needs the group of each row: fit(X, y, groups=…).")
+        return self._search_block(X, y, sample_weight, groups, within_groups=bool(self.within_groups))
 
     # -- the steps of fit --------------------------------------------------------------------------------
 

@@ -98,7 +98,10 @@ def open_all_pairs(
             [moments], classes = sum_moments(rows, threads, frequencies=settings.frequencies, advance=advance)
         yield moments, classes
         return
-    with open_operator(rows, settings.n_threads, memory, equal_groups=settings.equal_groups) as (pairs, classes):
+    with open_operator(rows, settings.n_threads, memory, equal_groups=settings.equal_groups) as (
+        pairs,
+        classes,
+    ):
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.estimators.capabilities import check_capabilities
@@ -264,7 +263,10 @@ class PairwiseAUCClassifier(LossRanker):
             return self._fit_all_pairs(rows, demand, run, memory, limited)
         quadratic = self._start_from(rows, demand, memory)
         self.solver_ = SolverChoice("matrix-free", "this loss is no quadratic: Newton steps from products")
-        with open_operator(rows, run.n_threads, memory, equal_groups=bool(self.equal_groups)) as (pairs, classes):
+        with open_operator(rows, run.n_threads, memory, equal_groups=bool(self.equal_groups)) as (
+            pairs,
+            classes,
+        ):
             own = pairs.as_frequencies() if self.weights == "frequency" else pairs
             self._solve_loss(self._make_problems(own, self._scaling(), quadratic), run)
         return classes

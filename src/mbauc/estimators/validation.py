@@ -125,13 +125,13 @@ def encode_groups(groups: Any, n_rows: int) -> NDArray[np.uint64]:
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (n_rows,):
-        raise ValueError(f"groups must name the group of each of the {n_rows:,} rows, got shape {values.shape}.")
+        raise ValueError(f"groups must have one value for each of {n_rows:,} rows, got shape {values.shape}.")
     missing = np.array([v is None or v != v for v in values.tolist()]) if values.dtype.kind in "Of" else ()
     if np.any(missing):
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(
-            f"groups has no value at row {row:,} ({values[row]!r}); leave such rows out, or give each of them a "
-            "group of its own, in which it has no pair."
+            f"groups has no value at row {row:,} ({values[row]!r}); leave such rows out, or give each a group "
+            "of its own, in which it has no pair."
         )
     if values.dtype.kind == "O":
         # values of several types cannot be sorted, but told apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trial:
-    """All pairs of some penalties for one loss; None is that of Eq. (14)."""
+    """All pairs of some penalties, for one loss and one way to divide columns where these are chosen as well."""
 
     l1: list[float]
     l2: list[float]
     loss: PairLoss | None = None
+    scale: bool | Literal["auto"] = "auto"
 
     @property
     def params(self) -> list[dict[str, Any]]:
         """Parameters of each candidate, l2 the fastest."""
-        named = {} if self.loss is None else {"loss": self.loss.name}
+        named = {} if self.loss is None else {"loss": self.loss.name, "scale": self.scale}
         return [named | {"l1": a, "l2": b} for a in self.l1 for b in self.l2]
 
     def place(self, index: int) -> tuple[int, int]:
@@ -64,7 +65,7 @@ def tabulate(trials: Sequence[Trial], table: Array, **means: Array) -> dict[str,
     """Scores of each candidate on each split, shape (splits, candidates), and means of other numbers."""
     params = [one for trial in trials for one in trial.params]
     mean = table.mean(axis=0)
-    results: dict[str, Any] = {f"param_{name}": np.array([one[name] for one in params]) for name in params[0]}
+    results: dict[str, Any] = {f"param_{name}": _column([one[name] for one in params]) for name in params[0]}
     results |= {
         "params": params,
         **{f"split{k}_test_score": row for k, row in enumerate(table)},
@@ -74,6 +75,18 @@ def tabulate(trials: Sequence[Trial], table: Array, **means: Array) -> dict[str,
     }
     results["rank_test_score"] = 1 + np.searchsorted(np.sort(-mean), -mean).astype(np.int32)
     return results
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Values as an array that keeps the types of words and flags."""
+    mixed = not all(isinstance(value, float) for value in values)
+    return np.array(values, dtype=object) if mixed else np.array(values)
+
+
+def paired_error(table: Array, first: int, second: int) -> float:
+    """Standard error, over the splits, of the difference between the mean scores of two candidates."""
+    difference = table[:, first] - table[:, second]
+    return float(difference.std(ddof=1) / np.sqrt(len(table))) if len(table) > 1 else 0.0
 
 
 def take_simplest(results: dict[str, Any], good: NDArray[np.intp]) -> int:

@@ -15,9 +15,16 @@ from mbauc.checks import check_number
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, warn_at_the_edge
 from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
+from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import PackedSplits, SplitProblems
 from mbauc.estimators.cross_validation.results import Trial, find_candidate
-from mbauc.estimators.cross_validation.splits import Split, collect_splits, draw_stratified_splits
+from mbauc.estimators.cross_validation.splits import (
+    Split,
+    collect_splits,
+    draw_group_splits,
+    draw_stratified_splits,
+    keep_groups_apart,
+)
 from mbauc.estimators.fitting import PairSettings
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.source_fit import check_source
@@ -78,7 +85,7 @@ class PenaltySearch(SolvedRanker):
         """
         self._check_settings()
         way: Way = "cluster folds" if rows.parts.kind == "cluster" else "source folds"
-        check_capabilities(way, self.get_params(deep=False))
+        check_capabilities(way, self._asked(rows.grouped))
         with rows.in_order() as ordered:
             counts = None if ordered.with_ids else count_labels(ordered.parts, ordered.schema, ordered.classes)
             if counts is not None:
@@ -123,23 +130,37 @@ class PenaltySearch(SolvedRanker):
     ) -> Self:
         """Choose the penalties and fit to rows in memory."""
         self._check_settings()
-        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
+        check_capabilities("memory folds", self._asked(within_groups))
+        own = groups if within_groups else None
+        block, classes = validate_training_data(self, X, y, sample_weight, groups=own, reset=True)
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
         with name_columns(X):
             splits = self._split_block(block, rounds, settings, rng)
             tests = [split.test for one in rounds for split in one]
-            self._decide(splits, HeldOutBlock(block, tests, settings.n_threads))
+            self._decide(splits, HeldOutBlock(block, tests, settings.n_threads, self._measure()))
         self.classes_ = classes
         return self
 
     def _draw_splits(self, block: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
         if self.cv is None or isinstance(self.cv, int | np.integer):
-            return draw_stratified_splits(block, int(self.cv or 5), int(self.repeats), rng)
+            draw = draw_stratified_splits if block.groups is None else draw_group_splits
+            if groups is not None and block.groups is None:
+                raise ValueError(
+                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups together "
+                    "give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs within groups "
+                    "only, set within_groups=True."
+                )
+            return draw(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
             raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
-        return collect_splits(self.cv, block.X, block.positive, groups)
+        rounds = collect_splits(self.cv, block.X, block.positive, groups)
+        return rounds if block.groups is None else keep_groups_apart(rounds, block.groups)
+
+    def _measure(self) -> Measure:
+        """What held-out scores are judged by."""
+        return Measure(equal_groups=bool(self.equal_groups))
 
     @contextmanager
     def _pack(self, rows: PartedRows, rules: list[FoldRule]) -> Iterator[list[PackedRows]]:
