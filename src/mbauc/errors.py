@@ -269,7 +269,7 @@ class FewRowsWarning(MbaucWarning):
 
 
 class OneClassGroupsWarning(MbaucWarning):
-    """Groups have rows of one class only: no pair, so that their rows say nothing."""
+    """Groups have rows of one class only: they have no pairs and do not count."""
 
 
 class PositiveLabelWarning(MbaucWarning):
