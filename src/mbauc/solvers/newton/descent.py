@@ -20,7 +20,7 @@ from mbauc.store.array_schema import ArrayOf, Arrays
 Array = NDArray[np.float64]
 
 #: A model is minimised until what is left to gain is this share of what has been gained …
-_FORCING = 0.25
+_FORCING = 0.2
 #: … or this share of the tolerance.
 _ENOUGH = 0.25
 #: A step must gain this share of what the model says.
@@ -56,8 +56,8 @@ class NewtonDescent:
     Then it goes as far there as the loss itself falls; the scores at both ends tell without another sweep.
 
     It stops where the regularised pairwise risk, twice loss and penalty, is estimated to be within ``tol`` of
-    its minimum: what the model could still be lowered by, and what it was wrong by. The bound must agree, up to a
-    factor of 100; where it does not, the estimate must be a thousand times smaller.
+    its minimum: what the model could still be lowered by, and what it was wrong by. The bound must agree, up to
+    a factor of 100; where it does not, the estimate must be a thousand times smaller.
 
     Where pairs count by their ranks, the loss has kinks, at which no step may lead down although there are
     lower points; it stops there, and the bound says how far they can be.
@@ -95,6 +95,8 @@ class NewtonDescent:
         self._tol, self._max_iter, self._watch = tol, max_iter, watch
         self.point = Point(rows, objective, penalty, np.where(rows.known, start, 0.0))
         self.steps, self.excess, self.stuck = 0, float("inf"), False
+        # derivative at zero, of pairs among all rows
+        self._unit = rows.largest_difference * abs(float(objective.loss.slopes(np.zeros(1))[0])) or 1.0
 
     def state(self) -> dict[str, Any]:
         """All that the next steps depend on."""
@@ -173,7 +175,7 @@ class NewtonDescent:
         return Solution(
             coef=point.w,
             objective=point.value,
-            optimality=penalty.distance_to_stationarity(point.gradient, point.w),
+            optimality=penalty.distance_to_stationarity(point.gradient, point.w) / self._unit,
             iterations=self._rows.sweeps,
             excess_risk=excess,
             excess_bound=bound,

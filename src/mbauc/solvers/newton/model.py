@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.solvers.matrix_free.face_descent import FaceDescent
+from mbauc.solvers.newton.preconditioner import Preconditioner
 from mbauc.solvers.newton.rows import Point, ScaledRows
 from mbauc.solvers.penalty import Penalty
 
@@ -25,13 +26,24 @@ class Curvature:
 
     def __init__(self, rows: ScaledRows, point: Point) -> None:
         self._rows, self._expansion = rows, point.expansion
-        variances = rows.weighted_variances(point.expansion.diagonal)
-        #: its diagonal, about
-        self.diagonal = np.maximum(variances, _LEAST_CURVATURE * rows.diagonal)
 
     def product(self, v: Array) -> Array:
         """X'HX v."""
         return self._rows.combine(self._expansion.product(self._rows.scores(v)))
+
+    def find_diagonal(self) -> Array:
+        """About the diagonal."""
+        variances = self._rows.weighted_variances(self._expansion.diagonal)
+        return np.asarray(np.maximum(variances, _LEAST_CURVATURE * self._rows.diagonal))
+
+    def precondition(self, ridge: Array) -> Preconditioner:
+        """About the inverse, with a ridge."""
+        block = self._rows.leading_curvature(self._expansion.diagonal)
+        if len(block) == ridge.size:
+            # no column is left that would need the diagonal, which is a sweep
+            diagonal = np.maximum(np.diagonal(block), _LEAST_CURVATURE * self._rows.diagonal)
+            return Preconditioner(block, diagonal, ridge)
+        return Preconditioner(block, self.find_diagonal(), ridge)
 
 
 class NewtonModel(Curvature):
@@ -39,6 +51,7 @@ class NewtonModel(Curvature):
 
     def __init__(self, rows: ScaledRows, point: Point) -> None:
         super().__init__(rows, point)
+        self.diagonal = self.find_diagonal()
         #: Σ w
         self.image = rows.combine(point.expansion.product(point.scores))
         self.mu = self.image - point.gradient
@@ -65,10 +78,10 @@ Enough = Callable[[int, float, float], bool]
 def minimise_ridge(rows: ScaledRows, point: Point, penalty: Penalty, enough: Enough, most: int) -> Goal:
     """By conjugate gradients, preconditioned with the diagonal; each step is a sweep."""
     model, ridge = Curvature(rows, point), penalty.l2 * penalty.factors
-    metric = np.where(rows.known, model.diagonal + ridge, 1.0)
+    precondition = model.precondition(ridge)
     residual = -(point.gradient + ridge * point.w)
     step, gained, left = np.zeros_like(residual), 0.0, 0.0
-    preconditioned = residual / metric
+    preconditioned = precondition(residual)
     direction, descent = preconditioned, float(residual @ preconditioned)
     for count in range(1, most + 1):
         if descent <= 0.0:
@@ -85,7 +98,7 @@ def minimise_ridge(rows: ScaledRows, point: Point, penalty: Penalty, enough: Eno
         left = count * gain
         if enough(count, gained, left):
             break
-        preconditioned = residual / metric
+        preconditioned = precondition(residual)
         before, descent = descent, float(residual @ preconditioned)
         direction = preconditioned + (descent / before) * direction
     return Goal(point.w + step, gained, left)

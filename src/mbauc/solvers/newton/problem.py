@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 
 #: Excess risk of the solution for the squared loss that a descent starts from.
 _START_TOL = 1e-2
+#: Steps of a path of l2 that weights are extrapolated by, at most.
+_FURTHEST = 1.5
 
 
 class LossProblem:
@@ -116,17 +118,41 @@ class LossProblem:
         return replace(solution, coef=self._over_data(solution.coef / self._scales, 0.0))
 
     def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
-        """Weights for each pair of penalties, shape (len(l1), len(l2), d)."""
-        start = self._squared.grid(l1, l2, tol=max(tol, _START_TOL), max_iter=max_iter)
-        start = start[..., self.pairs.columns] * self._scales
-        weights = np.empty_like(start)
+        """Weights for each pair of penalties, shape (len(l1), len(l2), d), each starting from others."""
+        weights = np.empty((len(l1), len(l2), self._scales.size))
         with single_threaded_blas():
-            for i in range(len(l1)):
-                for j in np.argsort(l2)[::-1]:
-                    self._rows.sweeps = 0
-                    penalty = Penalty(l1[i], l2[j], self._own_factors)
-                    weights[i, j] = self._descent(penalty, start[i, j], tol, max_iter, None).run().coef
+            for i, value in enumerate(l1):
+                if value == 0.0:
+                    weights[i] = self._ridge_path(l2, tol, max_iter)
+            sparse = sorted((i for i, value in enumerate(l1) if value > 0.0), key=lambda i: -l1[i])
+            for j, value in enumerate(l2 if sparse else ()):
+                start = self._start_from_squared(l1[sparse[0]], value, tol, max_iter)
+                for i in sparse:
+                    start = weights[i, j] = self._run(l1[i], value, start, tol, max_iter)
         return self._over_data(weights / self._scales, 0.0)
+
+    def _ridge_path(self, l2: Sequence[float], tol: float, max_iter: int) -> Array:
+        """Weights for each l2, from the largest down, along the line through the latest two by log l2."""
+        weights, seen = np.empty((len(l2), self._scales.size)), list[int]()
+        for j in sorted(range(len(l2)), key=lambda j: -l2[j]):
+            if not seen:
+                start = self._start_from_squared(0.0, l2[j], tol, max_iter)
+            else:
+                start = weights[seen[-1]]
+                if len(seen) > 1 and l2[j] > 0.0 and l2[seen[-1]] < l2[seen[-2]]:
+                    share = np.log(l2[seen[-1]] / l2[j]) / np.log(l2[seen[-2]] / l2[seen[-1]])
+                    start = start + min(float(share), _FURTHEST) * (start - weights[seen[-2]])
+            weights[j] = self._run(0.0, l2[j], start, tol, max_iter)
+            seen.append(j)
+        return weights
+
+    def _start_from_squared(self, l1: float, l2: float, tol: float, max_iter: int) -> Array:
+        squared = self._squared.solve(l1, l2, tol=max(tol, _START_TOL), max_iter=max_iter)
+        return np.asarray(squared.coef[self.pairs.columns] * self._scales)
+
+    def _run(self, l1: float, l2: float, start: Array, tol: float, max_iter: int) -> Array:
+        self._rows.sweeps = 0
+        return self._descent(Penalty(l1, l2, self._own_factors), start, tol, max_iter, None).run().coef
 
     def _descent(
         self, penalty: Penalty, start: Array, tol: float, max_iter: int, watch: Watch | None

@@ -32,12 +32,14 @@ class ScaledRows:
         self._unit = np.where(pairs.diagonal > 0.0, 1.0 / scales, 0.0)
         self.known = pairs.diagonal > 0.0
         self.diagonal = pairs.diagonal * self._unit**2
+        self.largest_difference = float(np.abs(pairs.mu * self._unit).max(initial=0.0))
         self._half_sweeps = 0
 
-    @property
-    def size(self) -> int:
-        """Number of columns."""
-        return self._unit.size
+    def leading_curvature(self, r: Array) -> Array:
+        """About X'HX among the first columns, r the diagonal of H; empty if not worth it."""
+        block = self._pairs.leading_curvature(r)
+        unit = self._unit[: len(block)]
+        return np.asarray(block * np.outer(unit, unit))
 
     @property
     def sweeps(self) -> int:
