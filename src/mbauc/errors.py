@@ -20,8 +20,10 @@ __all__ = [
     "MbaucWarning",
     "ModelFileError",
     "MomentFileError",
+    "NoPairsError",
     "NonFiniteError",
     "NotAvailableError",
+    "OneClassGroupsWarning",
     "PartError",
     "PenaltyWarning",
     "PositiveLabelWarning",
@@ -179,6 +181,10 @@ class NonFiniteError(ValueError):
         return type(self), (self.row, self.column, self.value, self.name)
 
 
+class NoPairsError(ValueError):
+    """There is no pair of a positive and a negative row, or none within a group."""
+
+
 class PartError(ValueError):
     """The rows of one part of a data set on a cluster are invalid.
 
@@ -260,6 +266,10 @@ class BinormalWarning(MbaucWarning):
 
 class FewRowsWarning(MbaucWarning):
     """A class has too few rows for the coverage that an interval aims at."""
+
+
+class OneClassGroupsWarning(MbaucWarning):
+    """Groups have rows of one class only: they have no pairs and do not count."""
 
 
 class PositiveLabelWarning(MbaucWarning):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NoPairsError
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -65,7 +67,7 @@ class PairWeights:
         if groups is None:
             plus, minus = own[positive[own]], own[~positive[own]]
             if not plus.size or not minus.size:
-                raise ValueError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
+                raise NoPairsError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
             a, b = size[plus], size[minus]
             ends = np.array([0, plus.size]), np.array([0, minus.size])
             return cls(plus, minus, a / a.sum(), b / b.sum(), *ends, positive.size)
@@ -74,7 +76,7 @@ class PairWeights:
         counts = [np.bincount(codes[positive[own] == side], minlength=n_groups) for side in (True, False)]
         paired = (counts[0] > 0) & (counts[1] > 0)
         if not paired.any():
-            raise ValueError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
+            raise NoPairsError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
         order = own[np.argsort(codes, kind="stable")]
         kept = np.repeat(paired, counts[0] + counts[1])
         order = order[kept]
