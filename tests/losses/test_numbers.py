@@ -177,3 +177,16 @@ def test_many_threads_and_one_give_the_same_bits(rng, monkeypatch):
         found = [get_loss(name).expand(pairs, scores) for name in ("squared_hinge", "logistic")]
         results.append([(e.value, e.gradient.tobytes(), e.product(scores).tobytes()) for e in found])
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "hinge"])
+def test_rounding_of_many_equal_weights_does_not_add_up(name, rng):
+    n = 200_000
+    positive, scores = rng.random(n) < 0.3, rng.standard_normal(n)
+    loss, found = get_loss(name), expand(name, positive, scores)
+    low = scores[~positive]
+    for row in np.flatnonzero(positive)[:10]:
+        m = scores[row] - low
+        size = float(positive.sum()) * low.size
+        assert found.gradient[row] == pytest.approx(loss.slopes(m).sum() / size, rel=1e-12, abs=0)
+        assert found.diagonal[row] == pytest.approx(loss.curvatures(m).sum() / size, rel=1e-13, abs=0)
