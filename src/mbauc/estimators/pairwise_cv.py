@@ -172,9 +172,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         mean = results["mean_test_score"]
         return int(np.argmax(mean))
 
-    def _solve_chosen(
-        self, problem: PairProblems, trial: Trial, l1: float, l2: float
-    ) -> tuple[Any, Solution]:
+    def _solve_chosen(self, problem: PairProblems, trial: Trial, l1: float, l2: float) -> tuple[Any, Solution]:
         self.loss_ = trial.loss.name
         chosen = problem.of(trial.loss, trial.scale)
         return chosen, chosen.solve(l1, l2, tol=self._tolerance(), max_iter=int(self.max_iter))
