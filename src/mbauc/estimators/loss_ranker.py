@@ -52,5 +52,6 @@ class LossRanker(SolvedRanker):
 
     def _store_solution(self, problem: Any, solution: Solution) -> None:
         super()._store_solution(problem, solution)
-        # a loss that is no quadratic has none, and this one keeps to what it is
-        vars(self).pop("moments_", None)
+        if hasattr(self, "moments_"):
+            # other losses have none to keep
+            del self.moments_

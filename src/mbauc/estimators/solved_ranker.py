@@ -125,7 +125,7 @@ class SolvedRanker(ProbabilisticRanker):
 
     def _asked(self, grouped: bool) -> dict[str, Any]:
         """What is asked of a way of fitting: the parameters, and whether there are groups."""
-        return self.get_params(deep=False) | {"groups": grouped}
+        return {**self.get_params(deep=False), "groups": grouped}
 
     def _penalties_are_chosen(self) -> bool:
         """Whether all penalties are ours to choose, so that the units they are in are ours as well."""

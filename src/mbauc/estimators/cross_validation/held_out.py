@@ -86,8 +86,10 @@ class HeldOutBlock:
         found = []
         for number, rows in enumerate(self._tests):
             W = solve(splits.training(number))
-            known = (splits.statistics(number, W) or self._statistics(rows, W)) if with_moments else None
-            found.append(SplitScores(*(known or (None, None)), self.auc(rows, W) if with_auc else None))
+            binormal = risk = None
+            if with_moments:
+                binormal, risk = splits.statistics(number, W) or self._statistics(rows, W)
+            found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
         return found
 
     def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:

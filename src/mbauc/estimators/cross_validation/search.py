@@ -17,7 +17,7 @@ from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, war
 from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import PackedSplits, SplitProblems
-from mbauc.estimators.cross_validation.results import Trial, find_candidate
+from mbauc.estimators.cross_validation.results import Candidate, Tried
 from mbauc.estimators.cross_validation.splits import (
     Split,
     collect_splits,
@@ -108,19 +108,15 @@ class PenaltySearch(SolvedRanker):
         """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
 
     @abstractmethod
-    def _list_trials(self, problem: Any) -> list[Trial]:
-        """What to try, given the problem of all rows."""
+    def _try(self, splits: SplitProblems[Any], held_out: HeldOut) -> Tried:
+        """What was tried, and how it ranks the held-out rows of each split."""
 
     @abstractmethod
-    def _score(self, splits: SplitProblems[Any], held_out: HeldOut, trials: list[Trial]) -> dict[str, Any]:
-        """Scores of every candidate on every split, in the shape of ``GridSearchCV.cv_results_``."""
-
-    @abstractmethod
-    def _choose(self, results: dict[str, Any]) -> int:
+    def _choose(self, tried: Tried) -> int:
         """The place of the candidate to take."""
 
     @abstractmethod
-    def _solve_chosen(self, problem: Any, trial: Trial, l1: float, l2: float) -> tuple[Any, Solution]:
+    def _solve_chosen(self, problem: Any, chosen: Candidate) -> tuple[Any, Solution]:
         """The problem of all rows for the loss that was chosen, and its solution."""
 
     # -- the steps of a search -----------------------------------------------------------------------------
@@ -186,16 +182,16 @@ class PenaltySearch(SolvedRanker):
 
     def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
-        trials = self._list_trials(splits.problem)
-        results = self._score(splits, held_out, trials)
-        best = self._choose(results)
-        trial, i, j, _ = chosen = find_candidate(trials, best)
+        tried = self._try(splits, held_out)
+        best = self._choose(tried)
+        chosen = tried.find(best)
         if not self.one_standard_error:
-            warn_at_the_edge(trial.l2, j, results["mean_test_score"][chosen.row])
-        self._store_solution(*self._solve_chosen(splits.problem, trial, trial.l1[i], trial.l2[j]))
-        self.cv_results_ = results
+            l2, place, scores = tried.path(best)
+            warn_at_the_edge(l2, place, scores)
+        self._store_solution(*self._solve_chosen(splits.problem, chosen))
+        self.cv_results_ = tried.results()
         self.best_index_ = best
-        self.best_score_ = float(results["mean_test_score"][best])
+        self.best_score_ = float(tried.means[best])
         self.n_splits_ = splits.n_splits
 
     def _check_settings(self) -> None:
