@@ -32,7 +32,7 @@ class LibsvmSource:
     A line is a label followed by ``index:value`` pairs, parted by spaces or tabs. Blank lines, ``#`` comments,
     CRLF line ends, rows with a label only and a missing last line end are fine. Indices out of order are
     sorted; an index that occurs twice in a row is an error, as is everything that is not a finite number in its
-    place. Query numbers (``qid:``) are groups if ``group`` says so, and ignored otherwise, with a warning. Files
+    place. Query numbers (``qid:``) are groups if ``group`` says so, and else ignored with a warning. Files
     compressed by gzip, bzip2 or xz are unpacked on the way.
 
     Time: ``O(bytes)``. Memory, however long the files are: a text of 512 bytes for each of ``block_rows``, at
