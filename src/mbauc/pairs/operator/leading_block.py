@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,28 +56,33 @@ class LeadingBlock:
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
         return cls(size, tuple(max(1, stratum.count // most) for stratum in pairs.strata))
 
-    def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
-        """Over some of the rows."""
+    def sums(self, chunks: Iterable[Chunk], weights: Iterable[Array] | None = None) -> LeadingSums:
+        """Over some of the rows, with their own weights or with others, those of each chunk."""
         from mbauc.pairs.operator import kernels
 
         count = len(self.steps)
         result = LeadingSums(
             np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
         )
-        for stored in chunks:
+        for stored, weight in zip(chunks, repeat(None) if weights is None else weights, strict=False):
             chunk = stored.load()
             stratum = chunk.stratum
             result.totals[stratum] += kernels.leading_gram(
                 chunk.starts,
                 chunk.columns,
                 chunk.values,
-                chunk.weight,
+                chunk.weight if weight is None else weight,
                 self.steps[stratum],
                 self.size,
                 result.grams[stratum],
                 result.sums[stratum],
             )
         return result
+
+    def curvature(self, sums: LeadingSums, total: float) -> Array:
+        """Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs that weigh ``total``, from sums whose weights are Σⱼ hᵢⱼ."""
+        means = sums.sums / np.maximum(sums.totals, np.finfo(np.float64).tiny)[:, None]
+        return total * self.block(means[0] - means[1], sums)
 
     def block(self, mu: Array, sums: LeadingSums) -> Array:
         """Σ among the first columns, estimated from the sampled rows, plus μ μ'."""

@@ -155,6 +155,13 @@ class PairOperator(ABC):
     def combine_squares(self, r: Array) -> Array:
         """Σ rᵢ xᵢⱼ² of columns less ``shift``, over the columns in use."""
 
+    def leading_curvature(self, r: Array) -> Array:
+        """About Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs among the first columns, given rᵢ = Σⱼ hᵢⱼ ≥ 0.
+
+        From some of the rows, and as if h were a product; to precondition with, and empty if not worth it.
+        """
+        return np.empty((0, 0))
+
     @abstractmethod
     def _labels(self) -> RowLabels:
         """Labels of the rows of two classes."""

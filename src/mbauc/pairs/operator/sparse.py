@@ -127,6 +127,18 @@ class SparsePairOperator(PairOperator):
         first, *others = run_threads(part, range(self.shards), self.shards)
         return sum(others, first)
 
+    def leading_curvature(self, r: Array) -> Array:
+        """About the curvature of a loss among the most frequent columns, from at most 5,000 rows a stratum."""
+        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+
+        def sums(number: int) -> LeadingSums:
+            own = [k for k, chunk in enumerate(self.chunks) if chunk.stratum == number]
+            weights = [r[self._starts[k] : self._starts[k + 1]] for k in own]
+            return plan.sums([self.chunks[k] for k in own], weights)
+
+        found = run_threads(sums, range(len(self.strata)), self.shards)
+        return plan.curvature(sum(found[1:], found[0]), 0.5 * float(r.sum()))
+
     def _labels(self) -> RowLabels:
         return label_chunks(self.chunks)
 
