@@ -29,8 +29,8 @@ from mbauc.solvers.choice import SolverChoice
 
 Array = NDArray[np.float64]
 
-#: Losses that are tried, the simplest first.
-LOSSES_TRIED = ("squared", "hinge", "squared_hinge")
+#: Losses that are tried, the one to prefer first.
+LOSSES_TRIED = ("hinge", "squared_hinge", "squared")
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
@@ -116,6 +116,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     ) -> SplitProblems[PairProblems]:
         check_factors(self.penalty_factors, block.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
+        block = self._pack_zeros(block)
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -128,7 +129,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         check_factors(self.penalty_factors, rows.schema.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
         with self._pack(rows, rules) as repeats:
-            self._decide_packed(repeats, self._make_problems)
+            self._decide_packed(repeats, self._make_problems, rows.grouped)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -138,7 +139,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         return Measure(self._region(), bool(self.equal_groups)) if self.scoring == "auto" else Measure()
 
     def _losses(self) -> list[PairLoss]:
-        """Losses to try, the simplest first."""
+        """Losses to try, the one to prefer first."""
         return [get_loss(loss) for loss in (LOSSES_TRIED if self._chooses_loss() else (self.loss,))]
 
     def _try(self, splits: SplitProblems[PairProblems], held_out: HeldOut) -> Tried:
