@@ -141,6 +141,17 @@ def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more:
     return model.layout.source(paths, model.classes, on_error=options.on_error, **more)
 
 
+def read_groups(source: Any, name: str | None, model: Any) -> Any:
+    """The groups of the rows of a source: of the column that is named, or of the model's own if it is there."""
+    from mbauc.model.testing import GroupColumn
+
+    if name is None:
+        if model.group is None or model.group not in getattr(source, "column_names", ()):
+            return None
+        name = model.group
+    return GroupColumn.read(source, name)
+
+
 def open_source(
     paths: list[str], options: argparse.Namespace, block_rows: int = BLOCK_ROWS
 ) -> tuple[Any, TableLayout | LibsvmLayout]:
