@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.cli.data_files import files, open_like, read_groups
+from mbauc.cli.data_files import files, open_ungrouped, read_groups
 from mbauc.cli.options import add_command, add_data, add_group
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, note_skipped
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
-        source = open_like(model, paths, options)
+        source = open_ungrouped(model, paths, options)
         tested = score_source(model, source, verbose=not options.json)
         groups = read_groups(source, options.group, model)
         marks, left_out = file_marks(source), note_skipped(source)
@@ -127,9 +127,9 @@ def _lines(found: Evaluation, own: OperatingPoint | None) -> Iterator[str]:
     ranking = found.ranking
     if ranking is not None:
         yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
-        yield from _group_lines(found)
         for limit, value in ranking.partial.items():
             yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
+        yield from _group_lines(found)
         yield f"precision     {ranking.average_precision:.4f} (average precision)"
         yield from _lift_lines(ranking)
     yield f"calibration   error {found.calibration.error:.5f}"
@@ -143,8 +143,8 @@ def _lines(found: Evaluation, own: OperatingPoint | None) -> Iterator[str]:
 
 def _group_lines(found: Evaluation) -> Iterator[str]:
     """AUC within groups, and the groups that lose most pairs."""
-    from mbauc.cli.output import escape_controls
     from mbauc.checks import truncate
+    from mbauc.cli.output import escape_controls
     from mbauc.metrics import AucInterval
     from mbauc.report.text import count
 

@@ -25,9 +25,9 @@ _DESCRIPTION = """\
 Trains the linear ranker with the best pairwise squared loss over all positive/negative pairs, exactly, in one
 pass over the files. Some rows are held out: their AUC, with its interval, is that of rows not seen.
 
-By default all pairs of a positive and a negative row count alike. --loss hinges (or auto) rank better where scores
-have long tails, --group ranks rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top
-of the list, where false alarms are few.
+By default all pairs of a positive and a negative row count alike. --loss squared_hinge (or auto) often ranks
+better, --group ranks the rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top of
+the list, where false alarms are few.
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
@@ -144,15 +144,15 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--loss",
         choices=(*LOSSES, "auto"),
-        help="what a pair costs by how far it is apart: squared (one pass, can be updated), squared_hinge, hinge or "
-        "logistic (pairs that are far apart cost nothing: often better, some dozen passes), exponential; auto: "
-        "chosen by cross-validation (default: squared; squared_hinge with --max-fpr or --min-tpr)",
+        help="what a pair costs: squared (one pass, can be updated); squared_hinge, hinge or logistic (pairs "
+        "that are right by far cost little: often better, some dozen passes); exponential; auto: chosen by "
+        "cross-validation (default: squared, or squared_hinge with --max-fpr or --min-tpr)",
     )
     group.add_argument(
         "--group",
         metavar="NAME",
-        help="column of groups, such as a query, a user or a day: only rows of the same group are compared. It is no "
-        "feature, and scoring does not need it",
+        help="column of groups, such as a query, a user or a day: only rows of the same group are compared. It "
+        "is no feature, and scoring does not need it",
     )
     group.add_argument(
         "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
@@ -161,7 +161,7 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="only false-alarm rates up to B count, such as 0.05: for lists of which the top alone is looked at",
+        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at",
     )
     group.add_argument(
         "--min-tpr",
@@ -271,7 +271,10 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
     if model.settings.get("loss") or model.group is not None:
         output.say(f"lowered     {model.describe_objective()}{_tried(record)}")
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
-    output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
+    effective = "" if model.group is None else " (effective)"
+    output.say(
+        f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives{effective}"
+    )
     if tested is not None:
         seen = record["tested"]["trained_on"]
         where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
@@ -296,10 +299,9 @@ def _tried(record: dict[str, Any]) -> str:
 def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
     """How the test went where not all pairs count."""
     if "within_groups" in tested:
-        yield (
-            f"{tested['within_groups']:.4f} within groups ({100 * tested['confidence']:g}% interval "
-            f"{tested['within_groups_low']:.4f} to {tested['within_groups_high']:.4f}), {tested['groups']:,} groups"
-        )
+        low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
+        ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
+        yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
     if "region" in tested:
         yield f"{tested['region']:.4f} in the region that counts (standardised partial AUC)"
 
@@ -321,7 +323,7 @@ def _about_updates(model: Any, options: argparse.Namespace) -> str:
     """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
         return "not possible, as asked for with --no-moments"
-    if not model.is_quadratic:
+    if not model.is_quadratic or options.loss == "auto":
         return "not possible: --loss squared without a region alone keeps what they need"
     if model.moments is not None:
         return "possible: 'mbauc update' and 'mbauc merge' can train it further"

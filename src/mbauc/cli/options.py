@@ -63,8 +63,8 @@ def add_group(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="column of groups, such as a query, a user or a day: also say how rows of the same group are ranked "
-        "among themselves (default: the column that the model was trained with, if it was and the files have it)",
+        help="column of groups, such as a query, a user or a day: how rows of the same group are ranked among "
+        "themselves is measured too (default: that of the model's training, if it had one and files have it)",
     )
 
 

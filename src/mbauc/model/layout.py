@@ -25,7 +25,11 @@ LAYOUT = Tagged(
                 "positive": ListOf(LABEL),
                 "weight": Nullable(Text()),
             },
-            {"names": ListOf(Text(), least=1), "delimiter": Text("(?s:.)", "one character")},
+            {
+                "names": ListOf(Text(), least=1),
+                "delimiter": Text("(?s:.)", "one character"),
+                "group": Text(),
+            },
         ),
         "libsvm": Record({"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}),
     },
@@ -47,6 +51,7 @@ def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayo
         description["weight"],
         None if names is None else tuple(names),
         description.get("delimiter"),
+        description.get("group"),
     )
     if layout.to_dict() != description:
         raise ValueError("columns that would not be written as they are described")

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from mbauc.metrics.group_table import GroupBins, GroupTable, bin_groups, table_of_groups
-from mbauc.metrics.grouped import FEW_GROUPS, GroupedAuc, check_groups, pairs_within_groups
+from mbauc.metrics.grouped import FEW_GROUPS, GroupedAuc, pairs_within_groups
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.metrics.intervals.sample_design import enough_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.report.figures import group_plot
 from mbauc.report.pieces import Section, figure, fold, side_by_side, table
 from mbauc.report.text import count, escape_name, percent
+from mbauc.rows.groups import check_groups
 
 #: Groups that are shown at once, and in all.
 _SHOWN, _MOST = 10, 50
