@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,6 @@ def group_text(value: Any) -> str:
     """A group as a text: whole numbers without a point, whatever their type."""
     if isinstance(value, bytes):
         return value.decode(errors="surrogateescape")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
+    if isinstance(value, float | np.floating | Decimal) and float(value).is_integer():
         return str(int(value))
     return str(value)

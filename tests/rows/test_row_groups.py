@@ -149,7 +149,7 @@ def test_moments_of_all_pairs_refuse_groups(rng):
 
 
 def test_a_tuple_of_the_wrong_length(rng):
-    with pytest.raises(ValueError, match=r"\(X, y, weight, groups\), got tuple of 5"):
+    with pytest.raises(ValueError, match=r"\(X, y, weight, groups\) with groups; got tuple of 5"):
         list(read_blocks(Rows([(*grouped_blocks(rng)[0], None)], 3)))
 
 
