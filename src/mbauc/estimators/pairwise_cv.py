@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
-from mbauc.estimators.cross_validation.grids import default_l2_grid, list_l1, read_values
 from mbauc.estimators.cross_validation.held_out import HeldOut
+from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import OperatorSplits, SplitProblems
-from mbauc.estimators.cross_validation.results import Trial, paired_error, tabulate, take_simplest
+from mbauc.estimators.cross_validation.results import Candidate, Tried
 from mbauc.estimators.cross_validation.search import PenaltySearch
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.validation import check_factors, restore_on_failure
-from mbauc.losses import PairLoss, get_loss
+from mbauc.losses import PairLoss, Region, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldRule
@@ -29,16 +29,96 @@ from mbauc.solvers.choice import SolverChoice
 
 Array = NDArray[np.float64]
 
-#: Losses that are tried, the simplest first.
-LOSSES_TRIED = ("squared", "squared_hinge", "hinge")
-#: Default grid of l2, in units of the mean diagonal of Σ.
-L2_MULTIPLES = np.logspace(-6, 2, 17)
+#: Losses that are tried, the one to prefer first.
+LOSSES_TRIED = ("hinge", "squared_hinge", "squared")
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
-    """X"""
+    """:class:`PairwiseAUCClassifier` whose loss and penalties are those that rank held-out rows best.
+
+    With nothing set it needs no knowledge of the data. It tries losses, columns as they are and standardised,
+    and penalties over eight decades, in K-fold cross-validation; ``choice_`` says in a sentence what it took
+    and why. The search has stages: first l2 by decades for each loss and scaling, then the values beside the
+    best of each loss, and for a part of the ROC curve then larger parts, down to the one that is asked for.
+
+    Parameters
+    ----------
+    loss : str or PairLoss
+        ``"auto"`` tries ``"hinge"``, ``"squared_hinge"`` and ``"squared"``. Of each it takes what has the
+        highest mean held-out score, and of these the first that is no further behind the best than one standard
+        error of the difference, paired by fold. Otherwise as for :class:`PairwiseAUCClassifier`.
+    l1_grid : sequence of float or int, optional
+        Values of l1 to try; by default 0 alone (ridge). A whole number k asks for 0 and k values from the
+        smallest that gives no weights at all down to a thousandth of it.
+    l2_grid : sequence of float, optional
+        Values of l2 to try; by default decades from 1e-6 to 100 times the mean diagonal of Σ, and two more
+        beside the best of each loss.
+    max_fpr, min_tpr, min_fpr : float
+        The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
+        is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
+        be too few to learn from. It is in ``region_``.
+    equal_groups : bool
+        With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
+    cv : int, splitter or iterable of (train, test)
+        Number of stratified folds, a scikit-learn splitter or the splits themselves. With groups a number asks
+        for folds that keep groups together.
+    repeats : int
+        How often to draw new folds, if ``cv`` is a number; 2 or 3 are worth their time below 5,000 rows.
+    scoring : {"auto", "roc_auc"}
+        What is maximised on held-out rows: the AUC of the pairs that count, within groups if there are groups
+        and of the part of the ROC curve that is asked for (½ for a coin, 1 for all of it, as
+        :func:`mbauc.metrics.partial_roc_auc` has it); or that of all pairs within groups in any case.
+    one_standard_error : bool
+        Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
+        Costs up to a point of AUC on small data, and is for those who want few or small weights.
+    scale : bool or "auto"
+        As for :class:`MBAClassifier`; ``"auto"`` also tries standardised columns where all penalties are ours
+        to choose.
+    penalty_factors, negative_rate, weights, tol, max_iter, n_jobs, verbose
+        As for :class:`PairwiseAUCClassifier`.
+    random_state : None, int, Generator or RandomState
+        Seed of the folds, which are drawn at random.
+
+    Attributes
+    ----------
+    loss_ : str
+        The loss chosen.
+    l1_, l2_ : float
+        The penalties chosen, for columns divided by ``scale_``.
+    region_ : Region
+        The part of the ROC curve that was fitted.
+    choice_ : str
+        What was chosen, and why.
+    best_score_ : float
+        Mean held-out score of the choice. As the highest of many it is a little too good.
+    best_index_ : int
+        Its place in ``cv_results_``.
+    cv_results_ : dict of ndarrays
+        As of ``GridSearchCV``, without times: ``param_loss``, ``param_scale``, ``param_max_fpr``, ``param_l1``,
+        ``param_l2``, ``split0_test_score`` …, ``mean_test_score``, ``std_test_score``, ``rank_test_score`` and
+        ``params``.
+    n_splits_ : int
+        Number of splits over all repeats.
+
+    The others are as in :class:`PairwiseAUCClassifier`.
+
+    Notes
+    -----
+    Time: that of a fit for each candidate and split, some 60 candidates with nothing set; each starts from the
+    solution for the squared loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from mbauc import PairwiseAUCClassifierCV
+    >>> X, y = make_classification(2000, n_features=50, weights=[0.9], random_state=0)
+    >>> ranker = PairwiseAUCClassifierCV(random_state=0).fit(X, y)
+    >>> ranker.loss_, round(ranker.best_score_, 3)
+    ('hinge', 0.985)
+    """
 
     choice_: str
+    region_: Region
 
     def __init__(
         self,
@@ -117,6 +197,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     ) -> SplitProblems[PairProblems]:
         check_factors(self.penalty_factors, block.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
+        block = self._pack_zeros(block)
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -129,7 +210,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         check_factors(self.penalty_factors, rows.schema.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
         with self._pack(rows, rules) as repeats:
-            self._decide_packed(repeats, self._make_problems)
+            self._decide_packed(repeats, self._make_problems, rows.grouped)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -138,43 +219,30 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     def _measure(self) -> Measure:
         return Measure(self._region(), bool(self.equal_groups)) if self.scoring == "auto" else Measure()
 
-    def _list_trials(self, problem: PairProblems) -> list[Trial]:
-        names = LOSSES_TRIED if self._chooses_loss() else [self.loss]
+    def _losses(self) -> list[PairLoss]:
+        """Losses to try, the one to prefer first."""
+        return [get_loss(loss) for loss in (LOSSES_TRIED if self._chooses_loss() else (self.loss,))]
+
+    def _try(self, splits: SplitProblems[PairProblems], held_out: HeldOut) -> Tried:
         scaling = self._scaling()
-        trials = []
-        for scale in ("auto", True) if isinstance(scaling, str) else [scaling]:
-            squared = problem.squared(scale)
-            if self.l2_grid is None:
-                l2 = default_l2_grid(squared.variances, L2_MULTIPLES).tolist()
-            else:
-                l2 = read_values("l2_grid", self.l2_grid)
-            trials += [
-                Trial(list_l1(self.l1_grid, squared.largest_l1), l2, get_loss(name), scale) for name in names
-            ]
-        return trials
+        search = LossSearch(
+            self._losses(),
+            ("auto", True) if isinstance(scaling, str) else (scaling,),
+            self._region(),
+            self.l1_grid,
+            self.l2_grid,
+            self._tolerance(),
+            int(self.max_iter),
+        )
+        return search.run(splits, held_out)
 
-    def _score(
-        self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]
-    ) -> dict[str, Any]:
-        tol, max_iter = self._tolerance(), int(self.max_iter)
+    def _choose(self, tried: Tried) -> int:
+        n_folds = len(tried.table) // int(self.repeats)
+        place, self.choice_ = choose_candidate(tried, self._losses(), n_folds, bool(self.one_standard_error))
+        return place
 
-        def solve(problems: PairProblems) -> Array:
-            grids = [
-                problems.of(trial.loss, trial.scale).grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter)
-                for trial in trials
-            ]
-            return np.concatenate([W.reshape(-1, W.shape[-1]) for W in grids])
-
-        found = held_out.score(splits, solve, with_auc=True, with_moments=False)
-        return tabulate(trials, np.array([one.auc for one in found]))
-
-    def _choose(self, results: dict[str, Any]) -> int:
-        mean = results["mean_test_score"]
-        return int(np.argmax(mean))
-
-    def _solve_chosen(
-        self, problem: PairProblems, trial: Trial, l1: float, l2: float
-    ) -> tuple[Any, Solution]:
-        self.loss_ = trial.loss.name
-        chosen = problem.of(trial.loss, trial.scale)
-        return chosen, chosen.solve(l1, l2, tol=self._tolerance(), max_iter=int(self.max_iter))
+    def _solve_chosen(self, problem: PairProblems, chosen: Candidate) -> tuple[Any, Solution]:
+        loss = get_loss(chosen.loss or "squared")
+        self.loss_, self.region_ = loss.name, chosen.region or Region()
+        own = problem.of(loss, chosen.scale, self.region_)
+        return own, own.solve(chosen.l1, chosen.l2, tol=self._tolerance(), max_iter=int(self.max_iter))
