@@ -18,7 +18,7 @@ from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.objective import describe_objective, is_quadratic
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.source import ScoredBlock, score_blocks
+from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
 Array = NDArray[np.float64]
 
@@ -241,7 +241,7 @@ class RankerModel:
         """Labels that go with scores: the positive one above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
-    def score_blocks(self, source: Any) -> Iterator[ScoredBlock]:
+    def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores, weights and groups of the blocks of a source."""
         self._check_columns("the source", source.n_features)
         for block in score_blocks(source, self.coef):
