@@ -44,6 +44,21 @@ def auc(y, s, w=None):
     return won / total
 
 
+def grouped_auc(y, s, groups, w=None, equal_groups=False):
+    """Share of pairs within groups won, ties one half; or the mean of that share over groups."""
+    w = np.ones(len(s)) if w is None else w
+    won, total = {}, {}
+    for i in np.flatnonzero(y):
+        for j in np.flatnonzero(~np.asarray(y, dtype=bool)):
+            if groups[i] == groups[j] and w[i] * w[j] > 0:
+                g, pair = groups[i], w[i] * w[j]
+                won[g] = won.get(g, 0.0) + pair * (1.0 if s[i] > s[j] else 0.5 if s[i] == s[j] else 0.0)
+                total[g] = total.get(g, 0.0) + pair
+    if equal_groups:
+        return float(np.mean([won[g] / total[g] for g in total]))
+    return sum(won.values()) / sum(total.values())
+
+
 def roc_curve(y, s, w=None):
     """Rates of rows at or above each threshold, from none to all."""
     y, s = np.asarray(y, dtype=bool), np.asarray(s)

@@ -22,6 +22,7 @@ __all__ = [
     "MomentFileError",
     "NonFiniteError",
     "NotAvailableError",
+    "OneClassGroupsWarning",
     "PartError",
     "PenaltyWarning",
     "PositiveLabelWarning",
@@ -260,6 +261,10 @@ class BinormalWarning(MbaucWarning):
 
 class FewRowsWarning(MbaucWarning):
     """A class has too few rows for the coverage that an interval aims at."""
+
+
+class OneClassGroupsWarning(MbaucWarning):
+    """Groups have rows of one class only: they have no pairs and do not count."""
 
 
 class PositiveLabelWarning(MbaucWarning):

@@ -14,6 +14,7 @@ from mbauc.metrics.comparisons import (
     win_tie_loss,
 )
 from mbauc.metrics.d_prime import d_prime
+from mbauc.metrics.grouped import grouped_roc_auc, grouped_roc_auc_interval
 from mbauc.metrics.intervals import AucInterval, roc_auc_bootstrap, roc_auc_interval
 from mbauc.metrics.partial_auc import partial_roc_auc, partial_roc_auc_interval
 from mbauc.metrics.probabilities import calibration_error, normalized_entropy
@@ -32,6 +33,8 @@ __all__ = [
     "compare_roc_auc",
     "compare_roc_auc_unpaired",
     "d_prime",
+    "grouped_roc_auc",
+    "grouped_roc_auc_interval",
     "holm",
     "normalized_entropy",
     "paired_t_test",

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from mbauc.checks import check_choice
 from mbauc.metrics.intervals.sample_design import (
@@ -175,14 +175,25 @@ def check_scale(scale: Any) -> None:
     check_choice("scale", scale, ("logit", "linear"))
 
 
-def interval_ends(auc: float, stderr: float, size: float, confidence: float, scale: str) -> tuple[float, float]:
-    """Interval of an AUC with that standard error, given the effective size of the smaller class."""
+def interval_ends(
+    auc: float, stderr: float, size: float, confidence: float, scale: str, *, freedom: float = np.inf
+) -> tuple[float, float]:
+    """Interval of an AUC with that standard error, given the effective size of the smaller class.
+
+    The quantile is the normal one, or Student's where the degrees of freedom are said.
+    """
     if stderr == 0.0 and auc in (0.0, 1.0):
         # no spread to measure: the interval of as many successes in a row as the smaller class has rows
         reach = ((1 - confidence) / 2) ** (1 / size)
         return (reach, 1.0) if auc == 1.0 else (0.0, 1.0 - reach)
-    wide = float(ndtri(0.5 + confidence / 2)) * stderr
+    wide = quantile(confidence, freedom) * stderr
     if scale == "linear":
         return max(0.0, auc - wide), min(1.0, auc + wide)
     centre, half = float(logit(auc)), wide / (auc * (1 - auc))
     return float(expit(centre - half)), float(expit(centre + half))
+
+
+def quantile(confidence: float, freedom: float = np.inf) -> float:
+    """How many standard errors an interval reaches to either side: normal, or Student's."""
+    share = 0.5 + confidence / 2
+    return float(ndtri(share) if np.isinf(freedom) else stdtrit(freedom, share))

@@ -56,7 +56,7 @@ def validate_design(ranked: RankedScores, weights: Any, clusters: Any) -> Design
             mass = np.ones(np.count_nonzero(mask)) if ranked.weight is None else ranked.weight[mask]
             if groups is not None:
                 mass, name = np.bincount(groups[mask], mass).astype(np.float64), f"clusters with {name}"
-            size, effective = float(np.count_nonzero(mass)), _effective_size(mass)
+            size, effective = float(np.count_nonzero(mass)), effective_size(mass)
         if size < 2:
             raise ValueError(f"an interval needs at least 2 {name}, got {size:g}.")
         sizes.append(size)
@@ -72,7 +72,7 @@ def frequency_design(ranked: RankedScores) -> Design:
     return validate_design(ranked, None if ranked.weight is None else "frequency", None)
 
 
-def _effective_size(mass: NDArray[np.float64]) -> float:
+def effective_size(mass: NDArray[np.float64]) -> float:
     """Kish's (Σw)²/Σw²; the very number of those with mass where all have the same."""
     used = mass[mass > 0] / mass.max()
     return float(used.size if (used == 1.0).all() else used.sum() ** 2 / (used @ used))
@@ -100,13 +100,13 @@ def warn_of_few_rows(
     warn(message, FewRowsWarning)
 
 
-def enough_rows(auc: float) -> int:
-    """Rows of each class from which on an interval of an AUC is about as wide as it should be.
+def enough_rows(auc: float, least: int = FEW_ROWS) -> int:
+    """Rows of each class, at least some, from which on an interval of an AUC is about as wide as it should be.
 
     Where the classes do not overlap it is wide enough whatever their size, see ``interval_ends``.
     """
     missed = min(auc, 1.0 - auc)
-    return FEW_ROWS if missed == 0.0 else max(FEW_ROWS, int(np.ceil(round(FEW_MISRANKED / missed, 6))))
+    return least if missed == 0.0 else max(least, int(np.ceil(round(FEW_MISRANKED / missed, 6))))
 
 
 def check_confidence(confidence: Any) -> None:
