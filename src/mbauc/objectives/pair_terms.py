@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.losses import PairWeights, Region
-from mbauc.metrics.grouped import group_aucs, group_shares
+from mbauc.metrics.grouped import group_aucs, group_shares, pairs_within_groups
 from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
@@ -25,9 +25,8 @@ class BoostedRows(NamedTuple):
 
 
 class BoostedPairs(NamedTuple):
-    """The pairs of some rows, those of them that count under the scores, and the scores."""
+    """The pairs that count under some scores, and the scores."""
 
-    pairs: PairWeights
     chosen: PairWeights
     scores: Array
     #: weight of all rows that are in a pair
@@ -51,11 +50,14 @@ class PairTerms:
             )
         ranked = RankedScores.validate(rows.y, rows.scores, rows.weight, finite=True)
         groups = self._groups(ranked.values.size, rows.group_sizes)
-        pairs = PairWeights.build(ranked.positive, ranked.weight, groups, equal_groups=self.equal_groups)
+        if groups is None:
+            pairs = PairWeights.build(ranked.positive, ranked.weight)
+        else:
+            pairs = pairs_within_groups(ranked, groups, equal_groups=self.equal_groups)
         chosen = self.region.select(pairs, ranked.values)
         in_pairs = np.concatenate([pairs.plus, pairs.minus])
         weight = float(in_pairs.size if ranked.weight is None else ranked.weight[in_pairs].sum())
-        return BoostedPairs(pairs, chosen, ranked.values, weight)
+        return BoostedPairs(chosen, ranked.values, weight)
 
     @property
     def name(self) -> str:

@@ -1,0 +1,154 @@
+"""A loss over all pairs of a batch, as a function and as a module of PyTorch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from mbauc.checks import check_flag
+from mbauc.losses import Logistic, PairLoss, PairObjective, PairWeights, Region, get_loss
+from mbauc.objectives.torch.batch import Batch
+from mbauc.objectives.torch.batch_losses import OPERATIONS, logistic, on_the_processor
+from mbauc.objectives.torch.batch_pairs import BatchPairs
+
+#: Pairs up to which a device other than the processor looks at each of them.
+_PAIRS_ON_DEVICE = 1 << 30
+
+
+def pairwise_auc_loss(
+    scores: Tensor,
+    y: Tensor,
+    sample_weight: Tensor | None = None,
+    groups: Tensor | None = None,
+    *,
+    loss: str | PairLoss = "squared_hinge",
+    max_fpr: float = 1.0,
+    min_tpr: float = 0.0,
+    equal_groups: bool = False,
+) -> Tensor:
+    """Weighted mean of a loss over all pairs of a positive and a negative row of a batch.
+
+    ``O(n log n)`` at most, so that a batch may be the whole data set. Sums are in float64 where the device has
+    it, whatever the type of the scores. Squared, hinge and exponential losses are operations of PyTorch on the
+    device of the scores. The logistic loss is computed by the processor from a copy of the scores; on another
+    device pair by pair up to 2³⁰ pairs, and by the processor beyond.
+
+    Parameters
+    ----------
+    scores : Tensor of shape (n,) or (n, 1)
+        Outputs of a model, on any device.
+    y : Tensor of shape (n,) or (n, 1)
+        Labels: 1 or True for positive rows, 0, -1 or False for others.
+    sample_weight : Tensor of shape (n,), optional
+        A pair counts the product of the weights of its rows.
+    groups : Tensor of shape (n,), optional
+        Numbers of groups: only rows of the same group are paired.
+    loss : str or PairLoss
+        ``"squared_hinge"``, ``"logistic"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed), or a
+        loss of your own, which is computed by the processor.
+    max_fpr : float
+        In (0, 1]: largest false-alarm rate that counts. Only the negatives with the highest scores of the batch
+        are in pairs then: at 0.01, one of a hundred.
+    min_tpr : float
+        In [0, 1): smallest detection rate that counts.
+    equal_groups : bool
+        Whether each group counts alike, instead of each pair.
+
+    Returns
+    -------
+    Tensor
+        A number; 0, with a gradient of 0, for a batch without a pair.
+
+    Notes
+    -----
+    Second derivatives are not offered: the logistic loss and your own refuse them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> scores = torch.tensor([0.2, 1.0, -0.5, 0.4], requires_grad=True)
+    >>> value = pairwise_auc_loss(scores, torch.tensor([0, 1, 0, 1]))
+    >>> value.backward()
+    >>> value, scores.grad
+    (tensor(0.0863, grad_fn=<ToCopyBackward0>), tensor([ 0.2500, -0.0500,  0.0250, -0.2250]))
+    """
+    check_flag("equal_groups", equal_groups)
+    kind, region = get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr)
+    batch = Batch.check(scores, y, sample_weight, groups)
+    return _evaluate(batch, kind, region, bool(equal_groups)).to(_type_of_result(scores))
+
+
+class PairwiseAUCLoss(nn.Module):
+    """:func:`pairwise_auc_loss` as a module.
+
+    Parameters
+    ----------
+    loss, max_fpr, min_tpr, equal_groups
+        As for :func:`pairwise_auc_loss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> criterion = PairwiseAUCLoss("logistic", max_fpr=0.5)
+    >>> criterion
+    PairwiseAUCLoss(loss='logistic', max_fpr=0.5, min_tpr=0.0, equal_groups=False)
+    >>> round(criterion(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([0, 1, 0])).item(), 4)
+    0.3133
+    """
+
+    def __init__(
+        self,
+        loss: str | PairLoss = "squared_hinge",
+        *,
+        max_fpr: float = 1.0,
+        min_tpr: float = 0.0,
+        equal_groups: bool = False,
+    ) -> None:
+        super().__init__()
+        get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr), check_flag("equal_groups", equal_groups)
+        self.loss, self.max_fpr, self.min_tpr, self.equal_groups = loss, max_fpr, min_tpr, equal_groups
+
+    def forward(
+        self, scores: Tensor, y: Tensor, sample_weight: Tensor | None = None, groups: Tensor | None = None
+    ) -> Tensor:
+        """The loss of a batch; arguments as for :func:`pairwise_auc_loss`."""
+        return pairwise_auc_loss(
+            scores,
+            y,
+            sample_weight,
+            groups,
+            loss=self.loss,
+            max_fpr=self.max_fpr,
+            min_tpr=self.min_tpr,
+            equal_groups=self.equal_groups,
+        )
+
+    def extra_repr(self) -> str:
+        """The settings, for ``repr``."""
+        names = ("loss", "max_fpr", "min_tpr", "equal_groups")
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+
+
+def _evaluate(batch: Batch, loss: PairLoss, region: Region, equal_groups: bool) -> Tensor:
+    """The loss of checked rows, where it is best computed."""
+    scores = batch.scores
+    pairs = BatchPairs.build(batch.positive, batch.weight, batch.groups, equal_groups=equal_groups)
+    if pairs is None:
+        return scores.sum() * 0.0
+    if not bool(scores.detach().isfinite().all()):
+        return scores.sum() * torch.nan  # a loop that scales its loss must see it
+    for kind, operation in OPERATIONS.items():
+        if isinstance(loss, kind):
+            return operation(loss, pairs.select(region, scores.detach()), scores)
+    n_pairs = pairs.plus.numel() * pairs.minus.numel()
+    if isinstance(loss, Logistic) and scores.device.type != "cpu" and n_pairs <= _PAIRS_ON_DEVICE:
+        return logistic(pairs.select(region, scores.detach()), scores)
+    positive, weight = batch.positive.cpu().numpy(), batch.weight.detach().cpu().numpy()
+    groups = None if batch.groups is None else batch.groups.cpu().numpy()
+    rows = PairWeights.build(positive, weight, groups, equal_groups=equal_groups)
+    return on_the_processor(PairObjective(loss, rows, region), scores)
+
+
+def _type_of_result(scores: Tensor) -> torch.dtype:
+    """That of the scores; float32 for halves."""
+    return torch.float32 if scores.dtype in (torch.float16, torch.bfloat16) else scores.dtype
