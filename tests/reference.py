@@ -392,3 +392,85 @@ def fmix64(h):
 def slow_hash(column, value):
     """The hash of a feature ``column=value`` (docs/data.md)."""
     return fmix64(fnv1a(f"{column}={value}".encode()))
+
+
+#: ℓ(m), ℓ'(m) and ℓ''(m) of a margin m, each by its definition; the smoothed hinge has width ½
+PAIR_LOSSES = {
+    "squared": (lambda m: (1 - m) ** 2 / 2, lambda m: m - 1, lambda m: 1.0),
+    "squared_hinge": (
+        lambda m: (1 - m) ** 2 / 2 if m < 1 else 0.0,
+        lambda m: m - 1 if m < 1 else 0.0,
+        lambda m: 1.0 if m < 1 else 0.0,
+    ),
+    "hinge": (
+        lambda m: 0.0 if m >= 1 else (1 - m) ** 2 if m >= 0.5 else 0.75 - m,
+        lambda m: 0.0 if m >= 1 else -2 * (1 - m) if m >= 0.5 else -1.0,
+        lambda m: 2.0 if 0.5 <= m < 1 else 0.0,
+    ),
+    "logistic": (
+        lambda m: max(0.0, -m) + np.log1p(np.exp(-abs(m))),
+        lambda m: -expit(-m),
+        lambda m: expit(m) * expit(-m),
+    ),
+    "exponential": (lambda m: np.exp(-m), lambda m: -np.exp(-m), lambda m: np.exp(-m)),
+}
+
+
+def weighted_pairs(y, w=None, groups=None, equal_groups=False):
+    """(i, j, weight) of all pairs of a positive and a negative row of one group; the weights add up to 1."""
+    w = np.ones(len(y)) if w is None else w
+    groups = np.zeros(len(y)) if groups is None else groups
+    pairs = [
+        (i, j, w[i] * w[j])
+        for i in np.flatnonzero(y)
+        for j in np.flatnonzero(~np.asarray(y, dtype=bool))
+        if groups[i] == groups[j] and w[i] * w[j] > 0
+    ]
+    if equal_groups:
+        own = {g: sum(u for i, _, u in pairs if groups[i] == g) for g in {groups[i] for i, _, _ in pairs}}
+        return [(i, j, u / own[groups[i]] / len(own)) for i, j, u in pairs]
+    total = sum(u for _, _, u in pairs)
+    return [(i, j, u / total) for i, j, u in pairs]
+
+
+def pair_loss(loss, pairs, s):
+    """Value, gradient and Hessian by the scores: a loop over weighted pairs."""
+    ell, slope, curvature = PAIR_LOSSES[loss]
+    value, gradient, hessian = 0.0, np.zeros(len(s)), np.zeros((len(s), len(s)))
+    for i, j, u in pairs:
+        m = s[i] - s[j]
+        value += u * ell(m)
+        gradient[i] += u * slope(m)
+        gradient[j] -= u * slope(m)
+        hessian[[i, j, i, j], [i, j, j, i]] += u * curvature(m) * np.array([1, 1, -1, -1])
+    return value, gradient, hessian
+
+
+def kept_share(w, s, low, high):
+    """What remains of the weights between two shares of the whole, highest scores first; ties share alike."""
+    kept = np.zeros(len(w))
+    for i in range(len(w)):
+        above = sum(w[j] for j in range(len(w)) if s[j] > s[i]) / w.sum()
+        tied = sum(w[j] for j in range(len(w)) if s[j] == s[i]) / w.sum()
+        kept[i] = w[i] * max(0.0, min(above + tied, high) - max(above, low)) / tied
+    return kept
+
+
+def region_pairs(pairs, s, max_fpr=1.0, min_tpr=0.0, min_fpr=0.0, groups=None):
+    """The pairs of a region of the ROC curve of each group, which keeps its weight; no row has weight 0."""
+    groups = np.zeros(len(s)) if groups is None else groups
+    found = []
+    for g in {groups[i] for i, _, _ in pairs}:
+        own = [pair for pair in pairs if groups[pair[0]] == g]
+        plus, minus = sorted({i for i, _, _ in own}), sorted({j for _, j, _ in own})
+        a = np.array([sum(u for i, _, u in own if i == row) for row in plus])
+        b = np.array([sum(u for _, j, u in own if j == row) for row in minus])
+        kept_a = kept_share(a, -s[plus], 0.0, 1 - min_tpr)
+        kept_b = kept_share(b, s[minus], min_fpr, max_fpr)
+        scale = a.sum() / (kept_a.sum() * kept_b.sum())
+        found += [
+            (i, j, p * q * scale)
+            for i, p in zip(plus, kept_a, strict=True)
+            for j, q in zip(minus, kept_b, strict=True)
+        ]
+    return found

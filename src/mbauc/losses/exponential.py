@@ -40,7 +40,7 @@ class ExponentialExpansion:
 
     def __init__(self, pairs: PairWeights, scores: Array) -> None:
         self._pairs = pairs
-        self._sizes = np.diff(pairs.plus_starts), np.diff(pairs.minus_starts)
+        self._sizes = pairs.plus_sizes, pairs.minus_sizes
         high, low = scores[pairs.plus], scores[pairs.minus]
         # a shift of each group cancels and keeps the powers in range
         top = np.maximum.reduceat(low, pairs.minus_starts[:-1])

@@ -28,8 +28,7 @@ class Logistic(PairLoss):
 
     def curvatures(self, m: Array) -> Array:
         """By definition."""
-        p = expit(-m)
-        return np.asarray(p * (1.0 - p))
+        return np.asarray(expit(m) * expit(-m))
 
     def expand(self, pairs: PairWeights, scores: Array) -> Expansion:
         """The loss around scores."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,8 +100,41 @@ class PairWeights:
         """Number of groups with rows of both classes."""
         return self.plus_starts.size - 1
 
+    @cached_property
+    def plus_sizes(self) -> Index:
+        """Positive rows of each group."""
+        return np.diff(self.plus_starts)
+
+    @cached_property
+    def minus_sizes(self) -> Index:
+        """Negative rows of each group."""
+        return np.diff(self.minus_starts)
+
+    @cached_property
+    def plus_totals(self) -> Array:
+        """Weight of the positive rows of each group."""
+        return np.add.reduceat(self.plus_weight, self.plus_starts[:-1])
+
+    @cached_property
+    def minus_totals(self) -> Array:
+        """Weight of the negative rows of each group."""
+        return np.add.reduceat(self.minus_weight, self.minus_starts[:-1])
+
+    def without_zeros(self) -> PairWeights:
+        """The same pairs without the rows whose weight is 0; each group must have others of both classes."""
+        plus, minus = self.plus_weight > 0, self.minus_weight > 0
+        return replace(
+            self,
+            plus=self.plus[plus],
+            minus=self.minus[minus],
+            plus_weight=self.plus_weight[plus],
+            minus_weight=self.minus_weight[minus],
+            plus_starts=np.append(0, np.cumsum(plus))[self.plus_starts],
+            minus_starts=np.append(0, np.cumsum(minus))[self.minus_starts],
+        )
+
     def reweigh(self, plus_weight: Array, minus_weight: Array) -> PairWeights:
-        """The same rows with other weights."""
+        """The same rows with other weights, zeros allowed."""
         return replace(self, plus_weight=plus_weight, minus_weight=minus_weight)
 
     def scatter(self, plus: Array, minus: Array) -> Array:

@@ -40,25 +40,16 @@ class Region:
         return self.max_fpr == 1.0 and self.min_fpr == 0.0 and self.min_tpr == 0.0
 
     def select(self, pairs: PairWeights, scores: Array) -> PairWeights:
-        """The pairs that count, given the scores; their weights add up to 1."""
+        """The pairs that count, given the scores; each group keeps its share, and ties at an end share alike."""
         if self.is_whole:
             return pairs
-        a, b = pairs.plus_weight.copy(), pairs.minus_weight.copy()
-        for g in range(pairs.n_groups):
-            plus, minus = slice(*pairs.plus_starts[g : g + 2]), slice(*pairs.minus_starts[g : g + 2])
-            total = a[plus].sum() * b[minus].sum()
-            b[minus] = _keep(b[minus], -scores[pairs.minus[minus]], self.min_fpr, self.max_fpr)
-            a[plus] = _keep(a[plus], scores[pairs.plus[plus]], 0.0, 1.0 - self.min_tpr)
-            a[plus] *= total / (a[plus].sum() * b[minus].sum())
-        return pairs.reweigh(a, b)
+        from mbauc.losses.region_kernels import keep
 
-
-def _keep(weight: Array, keys: Array, low: float, high: float) -> Array:
-    """The weight of the rows between two shares of the whole, rows in rising order of their keys."""
-    order = np.argsort(keys, kind="stable")
-    end = np.cumsum(weight[order])
-    whole = end[-1]
-    begin = np.concatenate([[0.0], end[:-1]])
-    kept = np.empty_like(weight)
-    kept[order] = np.maximum(np.minimum(end, high * whole) - np.maximum(begin, low * whole), 0.0)
-    return kept
+        a, b = pairs.plus_weight, pairs.minus_weight
+        if self.max_fpr < 1.0 or self.min_fpr > 0.0:
+            b = keep(scores[pairs.minus], b, pairs.minus_starts, self.min_fpr, self.max_fpr)
+        if self.min_tpr > 0.0:
+            a = keep(-scores[pairs.plus], a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
+        kept = pairs.reweigh(a, b)
+        share = pairs.plus_totals * pairs.minus_totals / (kept.plus_totals * kept.minus_totals)
+        return kept.reweigh(a * share.repeat(pairs.plus_sizes), b).without_zeros()

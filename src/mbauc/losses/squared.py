@@ -40,9 +40,8 @@ class SquaredExpansion:
 
     def __init__(self, pairs: PairWeights, scores: Array) -> None:
         self._pairs, self._scores = pairs, scores
-        self._sizes = np.diff(pairs.plus_starts), np.diff(pairs.minus_starts)
-        self._A = np.add.reduceat(pairs.plus_weight, pairs.plus_starts[:-1])
-        self._B = np.add.reduceat(pairs.minus_weight, pairs.minus_starts[:-1])
+        self._sizes = pairs.plus_sizes, pairs.minus_sizes
+        self._A, self._B = pairs.plus_totals, pairs.minus_totals
 
     def _sums(self, v: Array) -> tuple[Array, Array, Array, Array]:
         """Values of the positives and of the negatives, and their mean in each group."""
@@ -90,7 +89,7 @@ class SquaredExpansion:
     def _apply(self, v: Array, target: float) -> Array:
         pairs = self._pairs
         high, low, mean_high, mean_low = self._sums(v)
-        up = pairs.plus_weight * (self._B * 1.0).repeat(self._sizes[0])
+        up = pairs.plus_weight * self._B.repeat(self._sizes[0])
         down = pairs.minus_weight * self._A.repeat(self._sizes[1])
         return pairs.scatter(
             up * (high - (mean_low + target).repeat(self._sizes[0])),

@@ -1,0 +1,80 @@
+"""A loss of one's own is a class with three functions; the pairs are looked at one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import reference
+from mbauc.losses import LOSSES, Expansion, PairLoss, PairObjective, PairWeights, get_loss
+from mbauc.losses.pairwise import PairByPair
+from strategies import scored_rows
+
+
+class Cosh(PairLoss):
+    """``√(1 + (1 - m)₊²)``, which nothing in the package knows."""
+
+    name = "own"
+
+    def of_margins(self, m):
+        return np.sqrt(1 + np.maximum(1 - m, 0) ** 2)
+
+    def slopes(self, m):
+        return -np.maximum(1 - m, 0) / self.of_margins(m)
+
+    def curvatures(self, m):
+        return (m < 1) / self.of_margins(m) ** 3
+
+    def expand(self, pairs, scores) -> Expansion:
+        return PairByPair(self, pairs, scores)
+
+
+@given(rows=scored_rows())
+def test_it_is_summed_over_all_pairs(rows):
+    positive, scores, weight, groups = rows
+    found = PairObjective(get_loss(Cosh()), PairWeights.build(positive, weight, groups)).expand(scores)
+    pairs = reference.weighted_pairs(positive, weight, groups)
+    value = sum(u * np.sqrt(1 + max(0, 1 - scores[i] + scores[j]) ** 2) for i, j, u in pairs)
+    assert found.value == pytest.approx(value)
+    assert found.gradient.sum() == pytest.approx(0, abs=1e-12)
+    v = np.arange(scores.size, dtype=float)
+    assert v @ found.product(v) >= 0
+    np.testing.assert_allclose(
+        found.diagonal, [found.product(e)[i] for i, e in enumerate(np.eye(scores.size))], atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("name", list(LOSSES))
+def test_pair_by_pair_agrees_with_each_fast_way(name, rng):
+    positive, scores = rng.random(200) < 0.4, 2 * rng.standard_normal(200)
+    pairs = PairWeights.build(positive, rng.exponential(size=200), rng.integers(0, 5, 200))
+    fast, slow = get_loss(name).expand(pairs, scores), PairByPair(get_loss(name), pairs, scores)
+    v = rng.standard_normal(200)
+    assert fast.value == pytest.approx(slow.value, rel=1e-9)
+    for one, other in (
+        (fast.gradient, slow.gradient),
+        (fast.diagonal, slow.diagonal),
+        (fast.product(v), slow.product(v)),
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
+
+
+def test_blocks_of_pairs_add_up(rng, monkeypatch):
+    positive, scores = rng.random(60) < 0.4, rng.standard_normal(60)
+    pairs = PairWeights.build(positive)
+    whole = PairByPair(Cosh(), pairs, scores)
+    gradient, product = whole.gradient, whole.product(scores)
+    monkeypatch.setattr("mbauc.losses.pairwise._BLOCK", 100)
+    parts = PairByPair(Cosh(), pairs, scores)
+    assert parts.value == pytest.approx(whole.value)
+    np.testing.assert_allclose(parts.gradient, gradient, atol=1e-15)
+    np.testing.assert_allclose(parts.product(scores), product, atol=1e-15)
+
+
+def test_a_loss_is_found_by_name_or_given():
+    own = Cosh()
+    assert get_loss(own) is own
+    for name, loss in LOSSES.items():
+        assert isinstance(get_loss(name), loss)
+    for wrong in ("hinges", 3, None, Cosh):
+        with pytest.raises(ValueError, match="loss must be one of 'squared', 'squared_hinge'"):
+            get_loss(wrong)
