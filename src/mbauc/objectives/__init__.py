@@ -1,4 +1,4 @@
-"""Losses over all pairs as objectives of other libraries: LightGBM, XGBoost, and PyTorch in ``objectives.torch``.
+"""Losses over all pairs as objectives of other libraries: LightGBM, XGBoost, PyTorch.
 
 None of these libraries is imported here; :mod:`mbauc.objectives.torch` needs ``mbauc[torch]``. See
 ``docs/objectives.md``.

@@ -106,7 +106,9 @@ class LightGBMMetric:
 
     terms: PairTerms
 
-    def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[str, float, bool]:
+    def __call__(
+        self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
+    ) -> tuple[str, float, bool]:
         """Name, value, and that more is better; called as the objective is."""
         return self.terms.name, self.terms.auc(_rows(y_true, y_pred, weight, group)), True
 

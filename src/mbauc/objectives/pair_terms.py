@@ -75,8 +75,9 @@ class PairTerms:
         if sizes is None:
             if self.groups is not None and self.groups.shape != (n_rows,):
                 raise ValueError(
-                    f"groups has shape {self.groups.shape}, the data have {n_rows:,} rows. Those given to an objective are "
-                    "for its training rows alone; give groups to the data set where others are scored, too."
+                    f"groups has shape {self.groups.shape}, the data have {n_rows:,} rows. Those given to an "
+                    "objective are for its training rows alone; where others are scored, too, give groups "
+                    "to the data set."
                 )
             return self.groups
         if self.groups is not None:

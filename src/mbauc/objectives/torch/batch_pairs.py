@@ -95,9 +95,7 @@ def sort_by_group(keys: Tensor, group: Tensor | None) -> Tensor:
     return order if group is None else order[torch.argsort(group[order], stable=True)]
 
 
-def _keep(
-    weight: Tensor, keys: Tensor, group: Tensor | None, n_groups: int, low: float, high: float
-) -> Tensor:
+def _keep(weight: Tensor, keys: Tensor, group: Tensor | None, n_groups: int, low: float, high: float) -> Tensor:
     """The weight of the rows between two shares of their group, in rising order of keys; equal keys share."""
     order = sort_by_group(keys, group)
     own = torch.zeros_like(order) if group is None else group[order]

@@ -70,7 +70,7 @@ def pairwise_auc_loss(
     >>> value = pairwise_auc_loss(scores, torch.tensor([0, 1, 0, 1]))
     >>> value.backward()
     >>> value, scores.grad
-    (tensor(0.0863, grad_fn=<ToCopyBackward0>), tensor([ 0.2500, -0.0500,  0.0250, -0.2250]))
+    (tensor(0.0862, grad_fn=<ToCopyBackward0>), tensor([ 0.2500, -0.0500,  0.0250, -0.2250]))
     """
     check_flag("equal_groups", equal_groups)
     kind, region = get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr)
@@ -105,7 +105,8 @@ class PairwiseAUCLoss(nn.Module):
         equal_groups: bool = False,
     ) -> None:
         super().__init__()
-        get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr), check_flag("equal_groups", equal_groups)
+        check_flag("equal_groups", equal_groups)
+        get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr)  # both refuse what they do not know
         self.loss, self.max_fpr, self.min_tpr, self.equal_groups = loss, max_fpr, min_tpr, equal_groups
 
     def forward(
