@@ -105,7 +105,7 @@ def test_many_rows_and_groups(rng):
 
 def test_an_empty_region_is_an_error():
     for settings in ({"max_fpr": 0.0}, {"max_fpr": 1.5}, {"min_tpr": 1.0}, {"min_fpr": 0.5, "max_fpr": 0.5}):
-        with pytest.raises(ValueError, match="max_fpr must be a finite number|region is empty"):
+        with pytest.raises(ValueError, match=r"max_fpr must be a finite number|region is empty"):
             Region(**settings)
 
 

@@ -137,6 +137,41 @@ class PairWeights:
         """The same rows with other weights, zeros allowed."""
         return replace(self, plus_weight=plus_weight, minus_weight=minus_weight)
 
+    def split(self, values: Array, name: str = "scores") -> tuple[Array, Array]:
+        """Values of the positives and of the negatives, those of a group moved so that they reach 0.
+
+        Pairs do not see the move. It takes away a common offset and leaves differences as exact as they are:
+        what is subtracted is no larger than any value of the group.
+        """
+        high, low = values[self.plus], values[self.minus]
+        plus, minus = self.plus_starts[:-1], self.minus_starts[:-1]
+        least = np.minimum(np.minimum.reduceat(high, plus), np.minimum.reduceat(low, minus))
+        most = np.maximum(np.maximum.reduceat(high, plus), np.maximum.reduceat(low, minus))
+        if not (np.isfinite(least).all() and np.isfinite(most).all()):
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ValueError(f"{name} must be finite, got {values[row]} for row {row:,}.")
+        nearest = np.clip(0.0, least, most)
+        if nearest.any():
+            high -= self.per_plus(nearest)
+            low -= self.per_minus(nearest)
+        return high, low
+
+    def per_plus(self, values: Array) -> Array:
+        """Values of groups as values of their positive rows, for use in arithmetic."""
+        return values if values.size == 1 else values.repeat(self.plus_sizes)
+
+    def per_minus(self, values: Array) -> Array:
+        """Values of groups as values of their negative rows, for use in arithmetic."""
+        return values if values.size == 1 else values.repeat(self.minus_sizes)
+
+    def plus_sums(self, values: Array) -> Array:
+        """Weighted sums of values of the positive rows of each group."""
+        return np.asarray(np.add.reduceat(self.plus_weight * values, self.plus_starts[:-1]))
+
+    def minus_sums(self, values: Array) -> Array:
+        """Weighted sums of values of the negative rows of each group."""
+        return np.asarray(np.add.reduceat(self.minus_weight * values, self.minus_starts[:-1]))
+
     def scatter(self, plus: Array, minus: Array) -> Array:
         """Numbers of the positives and of the negatives as numbers of all rows; 0 for rows without a pair."""
         rows = np.zeros(self.n_rows)

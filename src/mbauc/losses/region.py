@@ -40,7 +40,7 @@ class Region:
         return self.max_fpr == 1.0 and self.min_fpr == 0.0 and self.min_tpr == 0.0
 
     def select(self, pairs: PairWeights, scores: Array) -> PairWeights:
-        """The pairs that count, given the scores; each group keeps its share, and ties at an end share alike."""
+        """The pairs that count, given the scores; groups keep their shares, and ties at an end share alike."""
         if self.is_whole:
             return pairs
         from mbauc.losses.region_kernels import keep
@@ -52,4 +52,4 @@ class Region:
             a = keep(-scores[pairs.plus], a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
         kept = pairs.reweigh(a, b)
         share = pairs.plus_totals * pairs.minus_totals / (kept.plus_totals * kept.minus_totals)
-        return kept.reweigh(a * share.repeat(pairs.plus_sizes), b).without_zeros()
+        return kept.reweigh(a * pairs.per_plus(share), b).without_zeros()

@@ -39,59 +39,50 @@ class SquaredExpansion:
     """The squared loss around some scores."""
 
     def __init__(self, pairs: PairWeights, scores: Array) -> None:
-        self._pairs, self._scores = pairs, scores
-        self._sizes = pairs.plus_sizes, pairs.minus_sizes
-        self._A, self._B = pairs.plus_totals, pairs.minus_totals
+        self._pairs = pairs
+        self._high, self._low = pairs.split(scores)
 
-    def _sums(self, v: Array) -> tuple[Array, Array, Array, Array]:
-        """Values of the positives and of the negatives, and their mean in each group."""
+    def _means(self, high: Array, low: Array) -> tuple[Array, Array]:
+        """Means of both classes in each group."""
         pairs = self._pairs
-        high, low = v[pairs.plus], v[pairs.minus]
-        mean_high = np.add.reduceat(pairs.plus_weight * high, pairs.plus_starts[:-1]) / self._A
-        mean_low = np.add.reduceat(pairs.minus_weight * low, pairs.minus_starts[:-1]) / self._B
-        return high, low, mean_high, mean_low
+        return pairs.plus_sums(high) / pairs.plus_totals, pairs.minus_sums(low) / pairs.minus_totals
 
     @cached_property
     def value(self) -> float:
-        """½ Σ A B [(1 - gap)² + both variances]."""
+        """½ Σ A B [(1 - gap)² + both variances], A and B the weights of the classes of a group."""
         pairs = self._pairs
-        high, low, mean_high, mean_low = self._sums(self._scores)
-        spread_high = (high - mean_high.repeat(self._sizes[0])) ** 2
-        spread_low = (low - mean_low.repeat(self._sizes[1])) ** 2
-        gap = (1.0 - mean_high + mean_low) ** 2
-        return float(
-            0.5
-            * (
-                self._A * self._B @ gap
-                + (pairs.plus_weight * self._B.repeat(self._sizes[0])) @ spread_high
-                + (pairs.minus_weight * self._A.repeat(self._sizes[1])) @ spread_low
-            )
-        )
+        mean_high, mean_low = self._means(self._high, self._low)
+        spread_high = pairs.plus_sums((self._high - pairs.per_plus(mean_high)) ** 2)
+        spread_low = pairs.minus_sums((self._low - pairs.per_minus(mean_low)) ** 2)
+        A, B = pairs.plus_totals, pairs.minus_totals
+        return float(0.5 * np.sum(A * B * (1.0 - mean_high + mean_low) ** 2 + B * spread_high + A * spread_low))
 
     @cached_property
     def gradient(self) -> Array:
         """Derivative by the score of each row."""
-        return self._apply(self._scores, 1.0)
+        return self._apply(self._high, self._low, 1.0)
 
     @cached_property
+    def _weights(self) -> tuple[Array, Array]:
+        """Diagonal of the Hessian, by class."""
+        pairs = self._pairs
+        return (
+            pairs.plus_weight * pairs.per_plus(pairs.minus_totals),
+            pairs.minus_weight * pairs.per_minus(pairs.plus_totals),
+        )
+
+    @property
     def diagonal(self) -> Array:
         """Diagonal of the Hessian."""
-        pairs = self._pairs
-        return pairs.scatter(
-            pairs.plus_weight * self._B.repeat(self._sizes[0]),
-            pairs.minus_weight * self._A.repeat(self._sizes[1]),
-        )
+        return self._pairs.scatter(*self._weights)
 
     def product(self, v: Array) -> Array:
         """Hessian times v."""
-        return self._apply(v, 0.0)
+        return self._apply(*self._pairs.split(v, "v"), 0.0)
 
-    def _apply(self, v: Array, target: float) -> Array:
-        pairs = self._pairs
-        high, low, mean_high, mean_low = self._sums(v)
-        up = pairs.plus_weight * self._B.repeat(self._sizes[0])
-        down = pairs.minus_weight * self._A.repeat(self._sizes[1])
+    def _apply(self, high: Array, low: Array, target: float) -> Array:
+        pairs, (up, down) = self._pairs, self._weights
+        mean_high, mean_low = self._means(high, low)
         return pairs.scatter(
-            up * (high - (mean_low + target).repeat(self._sizes[0])),
-            down * (low - (mean_high - target).repeat(self._sizes[1])),
+            up * (high - pairs.per_plus(mean_low + target)), down * (low - pairs.per_minus(mean_high - target))
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.losses.order import SortedRows, for_both_classes, sort_rows
 from mbauc.losses.pair_loss import PairLoss
 from mbauc.losses.pair_weights import PairWeights
 
@@ -61,76 +62,155 @@ class SmoothHinge(TruncatedSquares):
 
 
 class TruncatedExpansion:
-    """Truncated squares around some scores, with the active pairs frozen in the Hessian."""
+    """Truncated squares around some scores, with the active pairs frozen in the Hessian.
+
+    Each part costs what it needs when it is first asked for: the value a sort and a sweep over the sorted rows,
+    the gradient one sweep more, a product one pass over the rows in the order that was found.
+    """
 
     def __init__(self, terms: Sequence[tuple[float, float]], pairs: PairWeights, scores: Array) -> None:
-        self._terms, self._pairs = terms, pairs
-        self._high, self._low = scores[pairs.plus], scores[pairs.minus]
-
-    def _groups(self) -> Iterator[tuple[slice, slice]]:
-        for g in range(self._pairs.n_groups):
-            yield (
-                slice(*self._pairs.plus_starts[g : g + 2]),
-                slice(*self._pairs.minus_starts[g : g + 2]),
-            )
-
-    def _above(self, x: Array, at: Array, *values: Array) -> list[Array]:
-        """For each place: sums of the values over all x above it."""
-        order = np.argsort(x, kind="stable")
-        first = np.searchsorted(x[order], at, side="right")
-        found = []
-        for value in values:
-            sums = np.concatenate([np.cumsum(value[order][::-1])[::-1], [0.0]])
-            found.append(sums[first])
-        return found
-
-    def _below(self, x: Array, at: Array, *values: Array) -> list[Array]:
-        """For each place: sums of the values over all x below it."""
-        return self._above(-x, -at, *values)
+        self._terms, self._pairs, self._scores = terms, pairs, scores
 
     @cached_property
+    def _sides(self) -> tuple[_Side, _Side]:
+        plus, minus = sort_rows(self._pairs, self._scores)
+        terms = [[k, c] for k, c in self._terms]
+        return _Side(plus, minus, [(0.0, k, c) for k, c in terms], 1), _Side(
+            minus, plus, [(k, 0.0, c) for k, c in terms], -1
+        )
+
+    @cached_property
+    def _value_and_lift(self) -> tuple[float, Array]:
+        return self._sides[0].lift_and_add()
+
+    @property
     def value(self) -> float:
         """Weighted mean of the loss over the pairs."""
-        total = 0.0
-        for plus, minus in self._groups():
-            high, low, b = self._high[plus], self._low[minus], self._pairs.minus_weight[minus]
-            for k, c in self._terms:
-                n, s, q = self._above(low, high - k, b, b * low, b * low**2)
-                gap = k - high
-                total += 0.5 * c * float(self._pairs.plus_weight[plus] @ (n * gap**2 + 2 * gap * s + q))
-        return total
+        return self._value_and_lift[0]
 
     @cached_property
     def gradient(self) -> Array:
         """Derivative by the score of each row."""
-        return self._apply(self._high, self._low, with_knots=True)
-
-    def product(self, v: Array) -> Array:
-        """Hessian times v."""
-        return self._apply(v[self._pairs.plus], v[self._pairs.minus], with_knots=False)
-
-    def _apply(self, vh: Array, vl: Array, *, with_knots: bool) -> Array:
-        pairs = self._pairs
-        up, down = np.zeros(self._high.size), np.zeros(self._low.size)
-        for plus, minus in self._groups():
-            high, low = self._high[plus], self._low[minus]
-            a, b = pairs.plus_weight[plus], pairs.minus_weight[minus]
-            for k, c in self._terms:
-                shift = k if with_knots else 0.0
-                n, s = self._above(low, high - k, b, b * vl[minus])
-                up[plus] += c * a * (n * (vh[plus] - shift) - s)
-                n, s = self._below(high, low + k, a, a * vh[plus])
-                down[minus] += c * b * (n * (vl[minus] + shift) - s)
-        return pairs.scatter(up, down)
+        rows = np.zeros(self._pairs.n_rows)
+        plus, minus = self._sides
+        rows[plus.target.rows] = -plus.target.weight * self._value_and_lift[1]
+        rows[minus.target.rows] = minus.target.weight * minus.lift()
+        return rows
 
     @cached_property
     def diagonal(self) -> Array:
         """Diagonal of the Hessian."""
-        pairs = self._pairs
-        up, down = np.zeros(self._high.size), np.zeros(self._low.size)
-        for plus, minus in self._groups():
-            a, b = pairs.plus_weight[plus], pairs.minus_weight[minus]
-            for k, c in self._terms:
-                up[plus] += c * a * self._above(self._low[minus], self._high[plus] - k, b)[0]
-                down[minus] += c * b * self._below(self._high[plus], self._low[minus] + k, a)[0]
-        return pairs.scatter(up, down)
+        rows = np.zeros(self._pairs.n_rows)
+        for side in self._sides:
+            rows[side.target.rows] = side.diagonal
+        return rows
+
+    def product(self, v: Array) -> Array:
+        """Hessian times v; ``O(n)``."""
+        plus, minus = self._sides
+        n_rows = self._pairs.n_rows
+        origins = plus.target.rows[plus.target.starts[:-1]]
+        high, low = for_both_classes(lambda side: side.gather(v, origins), plus, minus, n_rows)
+        out = np.zeros(n_rows)
+        for_both_classes(
+            lambda side: side[0].put(*side[1:], out), (plus, high, low), (minus, low, high), n_rows
+        )
+        return out
+
+
+class _Side:
+    """Rows of one class, on which those of the other act."""
+
+    def __init__(
+        self, target: SortedRows, source: SortedRows, knots: list[tuple[float, float, float]], side: int
+    ) -> None:
+        self.target, self._source, self._knots, self._side = target, source, np.array(knots), side
+
+    def lift(self) -> Array:
+        """What the rows of the other class add to the slope of each of these."""
+        from mbauc.losses.truncated_kernels import lift
+
+        sums = np.zeros_like(self.target.scores)
+        source = self._source
+        lift(
+            self.target.scores,
+            self.target.starts,
+            source.scores,
+            source.weight,
+            source.starts,
+            self._knots,
+            self._side,
+            sums,
+        )
+        return sums
+
+    def lift_and_add(self) -> tuple[float, Array]:
+        """The same of the positives, after the value of the loss."""
+        from mbauc.losses.truncated_kernels import lift_and_add
+
+        sums = np.zeros_like(self.target.scores)
+        target, source = self.target, self._source
+        value = lift_and_add(
+            target.scores,
+            target.weight,
+            target.starts,
+            source.scores,
+            source.weight,
+            source.starts,
+            self._knots,
+            sums,
+        )
+        return float(value), sums
+
+    @cached_property
+    def _ends(self) -> NDArray[np.signedinteger]:
+        """For each knot and row: where the running sums over the rows that act on it end."""
+        from mbauc.losses.truncated_kernels import reach
+
+        target, source = self.target, self._source
+        ends = np.empty((len(self._knots), target.scores.size), dtype=target.rows.dtype)
+        for row, (move, source_move, _) in zip(ends, self._knots, strict=True):
+            reach(
+                target.scores, target.starts, source.scores, source.starts, move, source_move, self._side, row
+            )
+        return ends
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Diagonal of the Hessian, in sorted order."""
+        from mbauc.losses.truncated_kernels import weigh
+
+        sums, found = self._run(np.ones_like(self._source.weight)), np.empty_like(self.target.weight)
+        weigh(self.target.weight, self._ends, self._knots[:, 2].copy(), sums, found)
+        return found
+
+    def _run(self, values: Array) -> Array:
+        from mbauc.losses.truncated_kernels import run
+
+        sums = np.empty(values.size + self._source.starts.size - 1)
+        run(values, self._source.weight, self._source.starts, self._side, sums)
+        return sums
+
+    def gather(self, v: Array, origins: NDArray[np.signedinteger]) -> Array:
+        """The values of these rows in sorted order, each less that of its group's origin."""
+        from mbauc.losses.truncated_kernels import gather
+
+        values = np.empty_like(self.target.scores)
+        gather(v, self.target.rows, values, self.target.starts, origins)
+        return values
+
+    def put(self, values: Array, source_values: Array, out: Array) -> None:
+        """Rows of a Hessian product."""
+        from mbauc.losses.truncated_kernels import put
+
+        sums = self._run(source_values)
+        put(
+            values,
+            self.target.weight,
+            self.diagonal,
+            self._ends,
+            self._knots[:, 2],
+            sums,
+            self.target.rows,
+            out,
+        )
