@@ -21,15 +21,26 @@ both = pytest.mark.parametrize("library", [objectives.lightgbm, objectives.xgboo
 
 
 def slow_derivatives(name, rows, floor, equal_groups=False, **region):
-    """Gradient and Hessian diagonal by the double loop, times half the weight of the rows in pairs."""
+    """Gradient and Hessian diagonal by the double loop, times half the rows that the pairs are worth."""
     positive, scores, weight, groups = rows
     pairs = reference.weighted_pairs(positive, weight, groups, equal_groups)
-    size = np.ones(len(scores)) if weight is None else weight
-    scale = size[sorted({row for i, j, _ in pairs for row in (i, j)})].sum() / 2
+    scale = slow_worth(rows, pairs) / 2
     pairs = reference.region_pairs(pairs, scores, groups=groups, **region)
     _, gradient, hessian = reference.pair_loss(name, pairs, scores)
     least = [floor * sum(u for i, j, u in pairs if row in (i, j)) for row in range(len(scores))]
     return scale * gradient, scale * np.maximum(np.diag(hessian), least)
+
+
+def slow_worth(rows, pairs):
+    """4 A B / (A + B) for the weights of the classes of each group with pairs, added up."""
+    positive, scores, weight, groups = rows
+    size = np.ones(len(scores)) if weight is None else weight
+    groups = np.zeros(len(scores)) if groups is None else groups
+    worth = 0.0
+    for g in {groups[i] for i, _, _ in pairs}:
+        plus, minus = size[(groups == g) & positive].sum(), size[(groups == g) & ~positive].sum()
+        worth += 4 * plus * minus / (plus + minus)
+    return worth
 
 
 def dataset(y, weight=None, sizes=None):
@@ -92,14 +103,14 @@ def test_weights_of_groups_are_those_of_their_pairs(rng):
 
 @both
 @names
-def test_rows_count_as_much_as_for_a_loss_of_single_rows(library, name, rng):
-    y, s = rng.random(5000) < 0.05, np.zeros(5000)
+def test_hessians_add_up_as_for_the_logistic_loss_of_single_rows(library, name, rng):
+    y, s, curvature = rng.random(5000) < 0.05, np.zeros(5000), {"logistic": 0.25}.get(name, 1.0)
     gradient, hessian = library(name)(y, s)
     assert gradient.sum() == pytest.approx(0.0, abs=1e-9)
     assert gradient[y].sum() < 0 < gradient[~y].sum()
     # each class has half of the weight, as with class_weight="balanced"
     assert hessian[y].sum() == pytest.approx(hessian[~y].sum())
-    assert 0.2 <= hessian.mean() <= 1.0 + 1e-9
+    assert hessian.mean() == pytest.approx(4 * curvature * y.mean() * (1 - y.mean()))
     assert np.allclose(library(name)(y, s, np.full(5000, 3.0)), 3 * np.array([gradient, hessian]))
 
 

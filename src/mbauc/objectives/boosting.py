@@ -48,10 +48,10 @@ class Boosting:
         return cls(found, terms, float(min_curvature))
 
     def derivatives(self, rows: BoostedRows) -> tuple[Array, Array]:
-        """Gradient and Hessian diagonal, scaled so that a row counts on average as much as its weight."""
+        """Gradient and Hessian diagonal of the mean over pairs, times half the rows that they are worth."""
         pairs = self.terms.pairs(rows)
         around = self.loss.expand(pairs.chosen, pairs.scores)
         # the squared loss has curvature 1 in each pair
         least = self.min_curvature * Squared().expand(pairs.chosen, pairs.scores).diagonal
-        scale = 0.5 * pairs.weight
+        scale = 0.5 * pairs.worth
         return scale * around.gradient, scale * np.maximum(around.diagonal, least)

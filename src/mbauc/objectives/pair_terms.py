@@ -29,8 +29,8 @@ class BoostedPairs(NamedTuple):
 
     chosen: PairWeights
     scores: Array
-    #: weight of all rows that are in a pair
-    weight: float
+    #: rows that they are worth: twice those of the smaller class of each group if the other is large
+    worth: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,7 @@ class PairTerms:
         else:
             pairs = pairs_within_groups(ranked, groups, equal_groups=self.equal_groups)
         chosen = self.region.select(pairs, ranked.values)
-        in_pairs = np.concatenate([pairs.plus, pairs.minus])
-        weight = float(in_pairs.size if ranked.weight is None else ranked.weight[in_pairs].sum())
-        return BoostedPairs(chosen, ranked.values, weight)
+        return BoostedPairs(chosen, ranked.values, _worth(pairs, ranked.weights))
 
     @property
     def name(self) -> str:
@@ -84,3 +82,10 @@ class PairTerms:
             raise ValueError("groups came with the data and with the objective; leave out one of them.")
         counts = np.asarray(sizes, dtype=np.int64)
         return np.repeat(np.arange(counts.size), counts)
+
+
+def _worth(pairs: PairWeights, weight: Array) -> float:
+    """4 A B / (A + B) for the weights A and B of the classes of a group, over all groups."""
+    plus = np.add.reduceat(weight[pairs.plus], pairs.plus_starts[:-1])
+    minus = np.add.reduceat(weight[pairs.minus], pairs.minus_starts[:-1])
+    return float((4.0 * plus * minus / (plus + minus)).sum())
