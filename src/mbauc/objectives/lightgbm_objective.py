@@ -30,8 +30,8 @@ def lightgbm(
     pair is drawn, none is left out, and none counts more because it is near the top of a list. Both are
     multiplied by 2 n₊ n₋ / (n₊ + n₋), summed over groups (n₊ and n₋ are sums of weights). Then the Hessians of
     the logistic loss add up at first to what those of LightGBM's ``binary`` add up to, n p (1 - p), and
-    settings such as ``min_sum_hessian_in_leaf`` and ``lambda_l2`` mean what they mean there. Each class has one half of
-    the sum, as with balanced class weights.
+    settings such as ``min_sum_hessian_in_leaf`` and ``lambda_l2`` mean what they mean there. Each class
+    has one half of the sum, as with balanced class weights.
 
     It fits ``lightgbm.train`` (as ``params["objective"]``) as well as ``LGBMClassifier`` and ``LGBMRanker`` (as
     ``objective=``). Weights, initial scores and groups are taken from the data set. LightGBM then knows no
