@@ -63,7 +63,7 @@ def fit(table, criterion, rates=RATES, start=None):
         if start is not None:
             network.load_state_dict(start)
         optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=1e-5)
-        for epoch in range(EPOCHS):
+        for _ in range(EPOCHS):
             for rows in torch.randperm(y.numel()).split(BATCH):
                 clock = time.perf_counter()
                 optimizer.zero_grad()
