@@ -13,10 +13,19 @@ from strategies import scored_rows
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install 'mbauc[torch]'")
 from mbauc.objectives.torch import PairwiseAUCLoss, pairwise_auc_loss  # noqa: E402
-from mbauc.objectives.torch.batch_losses import logistic  # noqa: E402
+from mbauc.objectives.torch import loss as loss_module  # noqa: E402
 from mbauc.objectives.torch.batch_pairs import BatchPairs  # noqa: E402
+from mbauc.objectives.torch.device import logistic, on_device  # noqa: E402
 
 names = pytest.mark.parametrize("name", list(LOSSES))
+
+
+@pytest.fixture(params=["processor", "device"], autouse=True)
+def place(request, monkeypatch):
+    """Once by compiled loops, once as on a GPU."""
+    if request.param == "device":
+        monkeypatch.setattr(loss_module, "on_processor", on_device)
+    return request.param
 
 
 def tensors(*values):
@@ -89,7 +98,7 @@ def test_pairs_a_few_at_a_time_as_on_other_devices(block, grouped, rng):
     around = Logistic().expand(PairWeights.build(y, weight, groups), scores)
     s = torch.tensor(scores, requires_grad=True)
     y_, w_, g_ = tensors(y, weight, groups)
-    value = logistic(BatchPairs.build(y_, w_, g_, equal_groups=False), s, block=block)
+    value = logistic(Logistic(), BatchPairs.build(y_, w_, g_, equal_groups=False), s, block=block)
     (3.0 * value).backward()
     assert value.item() == pytest.approx(around.value)
     np.testing.assert_allclose(s.grad.numpy(), 3.0 * around.gradient, rtol=1e-8, atol=1e-12)

@@ -1,20 +1,34 @@
-"""Losses over the pairs of a batch in operations of PyTorch, on the device of the scores."""
+"""Losses over the pairs of a batch in operations of PyTorch, for scores that are on a GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from mbauc.losses import Exponential, PairLoss, PairObjective, Squared, TruncatedSquares
+from mbauc.losses import Exponential, Logistic, PairLoss, Region, Squared, TruncatedSquares
+from mbauc.objectives.torch.batch import Batch
 from mbauc.objectives.torch.batch_pairs import BatchPairs, sort_by_group, sum_groups
+from mbauc.objectives.torch.processor import known_gradient, on_processor
 
 #: Pairs that are looked at together.
 _BLOCK = 1 << 24
+#: Pairs up to which each of them is looked at; beyond, sums on the processor are faster.
+_MANY = 1 << 30
+
+
+def on_device(batch: Batch, loss: PairLoss, region: Region, *, equal_groups: bool) -> Tensor | None:
+    """The loss of a batch where its scores are, if it can be summed there; None if there are no pairs."""
+    operation = next((OPERATIONS[kind] for kind in OPERATIONS if isinstance(loss, kind)), None)
+    few = batch.scores.numel() ** 2 // 4 <= _MANY
+    if operation is None or (isinstance(loss, Logistic) and not few):
+        return on_processor(batch, loss, region, equal_groups=equal_groups)
+    pairs = BatchPairs.build(batch.positive, batch.weight, batch.groups, equal_groups=equal_groups)
+    if pairs is None:
+        return None
+    return operation(loss, pairs.select(region, batch.scores.detach()), batch.scores)
 
 
 def squared(_: PairLoss, pairs: BatchPairs, scores: Tensor) -> Tensor:
@@ -67,32 +81,7 @@ def exponential(_: PairLoss, pairs: BatchPairs, scores: Tensor) -> Tensor:
     return (up * down).sum()
 
 
-#: Losses that autograd can see through.
-OPERATIONS: dict[type[PairLoss], Callable[[PairLoss, BatchPairs, Tensor], Tensor]] = {
-    Squared: squared,
-    TruncatedSquares: truncated_squares,
-    Exponential: exponential,
-}
-
-
-class KnownGradient(torch.autograd.Function):
-    """A value whose gradient was found beside it."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-        """The value."""
-        ctx.save_for_backward(gradient)
-        return value.clone()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None]:
-        """The gradient that was kept."""
-        (gradient,) = ctx.saved_tensors
-        return slope * gradient, None, None
-
-
-def logistic(pairs: BatchPairs, scores: Tensor, *, block: int = _BLOCK) -> Tensor:
+def logistic(_: PairLoss, pairs: BatchPairs, scores: Tensor, *, block: int = _BLOCK) -> Tensor:
     """log(1 + exp(-m)) pair by pair, some at a time; ``O(n₊ n₋)``."""
     values = scores.detach()
     a, b, high, low = pairs.plus_weight, pairs.minus_weight, values[pairs.plus], values[pairs.minus]
@@ -109,17 +98,13 @@ def logistic(pairs: BatchPairs, scores: Tensor, *, block: int = _BLOCK) -> Tenso
         value += a[some] @ losses @ b
         gradient[pairs.plus[some]] = a[some] * (slope @ b)
         gradient[pairs.minus] -= b * (a[some] @ slope)
-    return _known(scores, value, gradient)
+    return known_gradient(scores, value, gradient)
 
 
-def on_the_processor(objective: PairObjective, scores: Tensor) -> Tensor:
-    """Any loss of :mod:`mbauc.losses`, with the scores of the batch brought there and the gradient back."""
-    around = objective.expand(scores.detach().cpu().numpy().astype(np.float64, copy=False))
-    value = torch.as_tensor(around.value, dtype=scores.dtype, device=scores.device)
-    gradient = torch.as_tensor(around.gradient, dtype=scores.dtype, device=scores.device)
-    return _known(scores, value, gradient)
-
-
-def _known(scores: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-    found: Tensor = KnownGradient.apply(scores, value, gradient)
-    return found
+#: How losses are summed on a device.
+OPERATIONS: dict[type[PairLoss], Callable[[PairLoss, BatchPairs, Tensor], Tensor]] = {
+    Squared: squared,
+    TruncatedSquares: truncated_squares,
+    Exponential: exponential,
+    Logistic: logistic,
+}
