@@ -15,7 +15,7 @@ from mbauc.metrics.partial_auc import partial_roc_auc
 
 #: False-alarm rates up to which the ROC curve counts; 1 is the whole AUC.
 RATES = (1.0, 0.1, 0.01)
-DRAWS = 300
+DRAWS = 150
 
 
 @dataclass
@@ -89,14 +89,17 @@ def say(*what, **how):
 # -- what is reported -----------------------------------------------------------------------------------------
 
 
-def partial_difference(y, first, second, rate, rng):
-    """Difference of two partial AUCs and its standard error, by redrawing rows of each class."""
-    weights = [np.ones(y.size)]
-    for _ in range(DRAWS):
-        drawn = np.zeros(y.size)
-        for rows in (np.flatnonzero(y), np.flatnonzero(~y)):
-            drawn[rows] = rng.multinomial(rows.size, np.full(rows.size, 1.0 / rows.size))
-        weights.append(drawn)
+def redraw(y):
+    """How often each row is there: once, and then redrawn within its class many times."""
+    rng, weights = np.random.default_rng(0), np.ones((DRAWS + 1, y.size), dtype=np.float32)
+    for rows in (np.flatnonzero(y), np.flatnonzero(~y)):
+        for drawn in weights[1:]:
+            drawn[rows] = np.bincount(rng.integers(0, rows.size, rows.size), minlength=rows.size)
+    return weights
+
+
+def partial_difference(y, first, second, rate, weights):
+    """Difference of two partial AUCs and its standard error."""
     gaps = areas(y, first, rate, weights) - areas(y, second, rate, weights)
     return gaps[0], gaps[1:].std()
 
@@ -107,7 +110,7 @@ def areas(y, s, rate, weights):
     runs = np.flatnonzero(np.append(True, np.diff(s[order]) != 0))
     found = []
     for weight in weights:
-        w = weight[order]
+        w = weight[order].astype(np.float64)
         hits = np.append(0.0, np.cumsum(np.add.reduceat(w * y[order], runs)))
         alarms = np.append(0.0, np.cumsum(np.add.reduceat(w * ~y[order], runs)))
         x, t = alarms / alarms[-1], hits / hits[-1]
@@ -150,7 +153,7 @@ class Judged(NamedTuple):
 
 def judge(table, scores, speed):
     """Verdicts on objectives whose test scores are given by rate; the first is the measure."""
-    rng, (own, *_) = np.random.default_rng(0), scores
+    weights, (own, *_) = redraw(table.y_test), scores
     judged = []
     for name, found in scores.items():
         verdicts = {}
@@ -162,7 +165,7 @@ def judge(table, scores, speed):
                 pair = compare_roc_auc(table.y_test, {"new": s, "own": scores[own][rate]})
                 verdicts[rate] = Verdict(value, pair.difference[0, 1], pair.stderr[0, 1])
             else:
-                gap, stderr = partial_difference(table.y_test, s, scores[own][rate], rate, rng)
+                gap, stderr = partial_difference(table.y_test, s, scores[own][rate], rate, weights)
                 verdicts[rate] = Verdict(value, gap, stderr)
         judged.append(Judged(name, verdicts, speed[name]))
     return judged
