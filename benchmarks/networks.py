@@ -1,9 +1,10 @@
 """A small network for AUC: the losses over all pairs of a batch beside the cross-entropy, in PyTorch.
 
 Two hidden layers, the same epochs and as many learning rates for all; the epoch and the learning rate are those
-with the best value on rows held out, for each of three metrics. Losses for a part of the ROC curve begin with the
-weights that the same loss over the whole of it has reached. LibAUC takes part where it is installed: its losses
-with their optimizers, scores within 0 and 1, and batches of as many positives as negatives, as it has them.
+with the best value on rows held out, for each of three metrics. Losses for a part of the ROC curve begin with
+the weights that the same loss over the whole of it has reached. LibAUC takes part where it is installed, as it
+recommends: its losses with their optimizers, scores within 0 and 1, batches of as many positives as negatives,
+and the weights that the cross-entropy has reached to begin with.
 """
 
 import time
@@ -128,9 +129,10 @@ def fit(table, recipe, rates=RATES, start=None):
 
 def fit_all(table):
     """Test scores by loss and rate, and milliseconds a batch."""
-    scores, speed = {}, {}
+    scores, speed, trained = {}, {}, None
     for name, recipe in RECIPES.items():
-        best, speed[name] = fit(table, recipe)
+        best, speed[name] = fit(table, recipe, start=trained if name.startswith("LibAUC") else None)
+        trained = trained or best[1.0].state
         scores[name] = {rate: one.scores["test"] for rate, one in best.items()}
         if name not in PARTED:
             continue
