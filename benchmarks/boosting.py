@@ -30,7 +30,7 @@ QUERY = 200
 class LightGBM:
     """Rounds of LightGBM, one at a time."""
 
-    title = "LightGBM"
+    name, title = "boosting", "LightGBM"
     own: ClassVar = {
         "binary": {"objective": "binary"},
         "binary, balanced": {"objective": "binary", "is_unbalance": True},
@@ -64,7 +64,7 @@ class LightGBM:
 class XGBoost:
     """Rounds of XGBoost, one at a time."""
 
-    title = "XGBoost"
+    name, title = "boosting_xgboost", "XGBoost"
     own: ClassVar = {
         "binary:logistic": {"objective": "binary:logistic"},
         "binary:logistic, balanced": {"objective": "binary:logistic", "scale_pos_weight": None},
@@ -73,6 +73,7 @@ class XGBoost:
             "objective": "rank:pairwise",
             "lambdarank_pair_method": "mean",
             "lambdarank_num_pair_per_sample": 8,
+            "lambdarank_normalization": False,
         },
     }
     make = staticmethod(objectives.xgboost)
@@ -167,12 +168,12 @@ def warm_up():
             objectives.xgboost(loss, max_fpr=rate)(y, s)
 
 
-def run(names=None):
+def run(libraries=(LightGBM, XGBoost), names=None):
     warm_up()
-    for name, library in (("boosting", LightGBM), ("boosting_xgboost", XGBoost)):
+    for library in libraries:
         judged = {}
         for table in tables():
             if names is None or table.name in names:
                 judged[table.name] = judge(table, *fit_all(library, table))
                 say(library.title, table.name, *judged[table.name], sep="\n  ")
-        report(name, *compose(f"{library.title} ", judged))
+        report(library.name, *compose(f"{library.title} ", judged))
