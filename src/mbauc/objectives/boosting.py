@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,7 @@ _MIN_CURVATURE_OF_HINGE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """A loss over pairs for boosting."""
+    """A loss over pairs for boosting; a library's own calls it as the library does."""
 
     loss: PairLoss
     terms: PairTerms
@@ -36,7 +37,7 @@ class Boosting:
         groups: ArrayLike | None,
         equal_groups: bool,
         min_curvature: float | None,
-    ) -> Boosting:
+    ) -> Self:
         """From what a caller passed."""
         check_flag("equal_groups", equal_groups)
         found = get_loss(loss)

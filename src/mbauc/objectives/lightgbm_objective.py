@@ -81,24 +81,22 @@ def lightgbm(
     >>> roc_auc(y, booster.predict(X)) > 0.8
     True
     """
-    return LightGBMObjective(Boosting.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature))
+    return LightGBMObjective.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature)
 
 
 @dataclass(frozen=True, eq=False)
-class LightGBMObjective:
+class LightGBMObjective(Boosting):
     """What :func:`lightgbm` returns: a function that LightGBM calls once an iteration."""
-
-    boosting: Boosting
 
     @property
     def metric(self) -> LightGBMMetric:
         """AUC over the pairs that the objective counts."""
-        return LightGBMMetric(self.boosting.terms)
+        return LightGBMMetric(self.terms)
 
     # four arguments are what LightGBM's estimators look for; its engine passes the first two
     def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Array, Array]:
         """Gradient and Hessian diagonal; called with labels and scores, or with scores and a Dataset."""
-        return self.boosting.derivatives(_rows(y_true, y_pred, weight, group))
+        return self.derivatives(_rows(y_true, y_pred, weight, group))
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,24 +57,22 @@ def xgboost(
     >>> roc_auc(y, booster.predict(xgb.DMatrix(X))) > 0.8
     True
     """
-    return XGBoostObjective(Boosting.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature))
+    return XGBoostObjective.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature)
 
 
 @dataclass(frozen=True, eq=False)
-class XGBoostObjective:
+class XGBoostObjective(Boosting):
     """What :func:`xgboost` returns: a function that XGBoost calls once an iteration."""
-
-    boosting: Boosting
 
     @property
     def metric(self) -> XGBoostMetric:
         """AUC over the pairs that the objective counts."""
-        return XGBoostMetric(self.boosting.terms)
+        return XGBoostMetric(self.terms)
 
     # XGBoost's estimators look for the name sample_weight; its engine passes the first two
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> tuple[Array, Array]:
         """Gradient and Hessian diagonal; called with labels and scores, or with scores and a DMatrix."""
-        return self.boosting.derivatives(_rows(y_true, y_pred, sample_weight, self.boosting.terms))
+        return self.derivatives(_rows(y_true, y_pred, sample_weight, self.terms))
 
 
 @dataclass(frozen=True, eq=False)
