@@ -91,7 +91,14 @@ def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def validate_training_data(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    reset: bool,
+    classes: Any = None,
+    groups: Any = None,
 ) -> tuple[Block, NDArray[Any]]:
     """The rows and the two classes, negative first.
 
@@ -108,7 +115,29 @@ def validate_training_data(
     if classes is None and weight is not None:
         check_class_weights(weight, positive, known)
     frequencies = getattr(estimator, "weights", "sampling") == "frequency"
-    return Block(X, positive, weight, frequencies=frequencies), known
+    codes = None if groups is None else encode_groups(groups, X.shape[0])
+    return Block(X, positive, weight, frequencies=frequencies, groups=codes), known
+
+
+def encode_groups(groups: Any, n_rows: int) -> NDArray[np.uint64]:
+    """A number for the group of each row, whatever values name the groups; no value may be missing."""
+    values = np.asarray(groups)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_rows,):
+        raise ValueError(f"groups must have one value for each of {n_rows:,} rows, got shape {values.shape}.")
+    missing = np.array([v is None or v != v for v in values.tolist()]) if values.dtype.kind in "Of" else ()
+    if np.any(missing):
+        row = int(np.flatnonzero(missing)[0])
+        raise ValueError(
+            f"groups has no value at row {row:,} ({values[row]!r}); leave such rows out, or give each a group "
+            "of its own, in which it has no pair."
+        )
+    if values.dtype.kind == "O":
+        # values of several types cannot be sorted, but told apart
+        numbers: dict[Any, int] = {}
+        return np.array([numbers.setdefault(v, len(numbers)) for v in values.tolist()], dtype=np.uint64)
+    return np.unique(values, return_inverse=True)[1].astype(np.uint64)
 
 
 def check_class_weights(
