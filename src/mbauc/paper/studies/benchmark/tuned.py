@@ -203,9 +203,7 @@ def _fit_pairs(loss: str, part: RunSplit, settings: Settings) -> _Fitted:
     some: dict[str, Any] = {} if settings.thorough else {"l2_grid": [1e-3, 1e-1, 10.0], "cv": 3}
     model = PairwiseAUCClassifierCV(loss, random_state=settings.seed, n_jobs=1, **some).fit(part.X, part.y)
     columns = "as they are" if np.all(model.scale_ == 1.0) else "standardised"
-    return _Fitted(
-        model.coef_[0], model.l2_, f"{model.loss_}, columns {columns}", time.perf_counter() - began
-    )
+    return _Fitted(model.coef_[0], model.l2_, f"{model.loss_}, columns {columns}", time.perf_counter() - began)
 
 
 def tune(rival: Rival, part: RunSplit, fold: NDArray[np.intp], thorough: bool) -> _Fitted:
@@ -215,16 +213,13 @@ def tune(rival: Rival, part: RunSplit, fold: NDArray[np.intp], thorough: bool) -
     deviation[deviation == 0.0] = 1.0
     columns = {"as they are": np.ones_like(deviation), "standardised": deviation}
     grid = rival.grid if thorough else rival.grid[1::3]
+    held_out = [fold == k for k in range(FOLDS if thorough else 1)]
     found = {}
     for name, divisor in columns.items():
-        X = part.X / divisor
+        X, y = part.X / divisor, part.y
         for value in grid:
-            found[name, value] = np.mean(
-                [
-                    roc_auc(part.y[fold == k], X[fold == k] @ rival.weights(value, X[fold != k], part.y[fold != k]))
-                    for k in range(FOLDS if thorough else 1)
-                ]
-            )
+            aucs = [roc_auc(y[out], X[out] @ rival.weights(value, X[~out], y[~out])) for out in held_out]
+            found[name, value] = float(np.mean(aucs))
     name, value = max(found, key=lambda one: found[one])
     weights = rival.weights(value, part.X / columns[name], part.y) / columns[name]
     return _Fitted(weights, value, f"columns {name}", time.perf_counter() - began)
