@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests import reference
-from tests.strategies import close, grouped_tables
 
 import mbauc.pairs.scatter.grouped as scatter_module
+import reference
 from mbauc import PairMoments
 from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.grouped import grouped_moments
 from mbauc.rows.block import Block
+from strategies import close, grouped_tables
 
 FORMS = {"C": np.ascontiguousarray, "F": np.asfortranarray, "float32": np.float32, "csr": sparse.csr_matrix}
 

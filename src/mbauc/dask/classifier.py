@@ -31,7 +31,14 @@ class _OnDask:
     fit_parts: Any
 
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, id: Any = None, classes: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        id: Any = None,
+        classes: Any = None,
     ) -> Self:
         """Fit to rows on a cluster; rows in memory are fitted as :class:`mbauc.MBAClassifier` does.
 
@@ -43,6 +50,9 @@ class _OnDask:
             Labels, in partitions of the same rows.
         sample_weight : dask array or series of shape (n,), optional
             As for :class:`mbauc.MBAClassifier`.
+        groups : dask array or series of shape (n,), optional
+            Group of each row (a query, a user, a day): whole numbers or texts. Only pairs of rows of one group
+            count, wherever these rows are. The driver then holds some vectors of n numbers.
         id : dask array or series of shape (n,), optional
             Whole numbers or texts that name each row. With a number of ``pairs``, rows are drawn by a hash of
             their ids instead of by their order, so that shuffled rows give the same pairs.
@@ -53,16 +63,17 @@ class _OnDask:
         -------
         self
         """
-        return self._fit(X, y, sample_weight, id, classes)
+        return self._fit(X, y, sample_weight, groups, id, classes)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, id: Any, classes: Any, **in_memory: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, id: Any, classes: Any) -> Self:
         if is_dask(X):
-            self.fit_parts(_rows(X, y, sample_weight, id, classes))
+            self.fit_parts(_rows(X, y, sample_weight, id, classes, groups))
             return self
         for name, value in (("id", id), ("classes", classes)):
             if value is not None:
                 raise ValueError(f"{name} is for Dask collections; X is in memory, where it has no use.")
-        super().fit(X, y, sample_weight, **in_memory)  # type: ignore[misc]
+        more = {} if groups is None else {"groups": groups}
+        super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Any:
@@ -122,9 +133,11 @@ class _OnDask:
         )
 
 
-def _rows(X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None) -> PartedRows:
-    given = open_collections(X, y, sample_weight, id)
-    return PartedRows(given.parts, given.schema, classes, given.weighted, given.with_ids)
+def _rows(
+    X: Any, y: Any, sample_weight: Any, id: Any = None, classes: Any = None, groups: Any = None
+) -> PartedRows:
+    given = open_collections(X, y, sample_weight, id, groups)
+    return PartedRows(given.parts, given.schema, classes, given.weighted, given.with_ids, given.grouped)
 
 
 def _two_columns(s: Any, probabilities: Any) -> Any:
@@ -155,7 +168,7 @@ class CountRight:
         sums = np.zeros(2)
 
         def count(first: int, columns: Columns) -> None:
-            X, y, weight, _ = columns
+            X, y, weight, *_ = columns
             weight = np.ones(y.size) if weight is None else weight
             right = self.scorer.predict(self.scorer.scores(X)) == y
             sums[:] += weight[right].sum(), weight.sum()
@@ -198,15 +211,15 @@ class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
     """
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         *,
         id: Any = None,
         classes: Any = None,
-        groups: Any = None,
     ) -> Self:
         """Choose the penalties and fit to rows on a cluster.
 
@@ -225,4 +238,4 @@ class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
         """
         if groups is not None and is_dask(X):
             raise ValueError("groups is for rows in memory; give the groups of rows of Dask collections as id.")
-        return self._fit(X, y, sample_weight, id, classes, groups=groups)
+        return self._fit(X, y, sample_weight, groups, id, classes)

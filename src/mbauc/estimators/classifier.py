@@ -28,6 +28,7 @@ from mbauc.estimators.source_fit import (
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
+    require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
 )
@@ -270,6 +271,7 @@ class MBAClassifier(MomentRanker):
         check_capabilities("memory", self._asked(groups is not None))
         forget_path(self)
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
+        require_pairs_within_groups(block)
         with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)

@@ -22,12 +22,13 @@ from mbauc.estimators.cross_validation.held_out import (
     compare_binormal,
 )
 from mbauc.estimators.cross_validation.problems import MomentSplits, OperatorSplits, SplitProblems
-from mbauc.estimators.cross_validation.results import Trial, tabulate, take_simplest
+from mbauc.estimators.cross_validation.results import Candidate, Trial, Tried
 from mbauc.estimators.cross_validation.search import PenaltySearch
 from mbauc.estimators.cross_validation.split_moments import accumulate_splits
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
+from mbauc.estimators.solved_ranker import choose_all_pairs_solver
 from mbauc.estimators.validation import check_factors, restore_on_failure
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.quadratic import Quadratic
@@ -217,10 +218,10 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         check_factors(self.penalty_factors, rows.schema.n_features)
         demand = self._demand(rules[0].n_folds, len(rules))
-        self.solver_ = choose_for_rows(rows, demand, parse_memory(None))
+        self.solver_ = choose_all_pairs_solver(rows, demand, parse_memory(None))
         if self.solver_.name == "matrix-free":
             with self._pack(rows, rules) as repeats:
-                self._decide_packed(repeats, self._make_problem)
+                self._decide_packed(repeats, self._make_problem, rows.grouped)
             return
         settings = PairSettings.from_estimator(self)
         threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
@@ -243,15 +244,11 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         """Rows of drawn pairs, of which there are two a pair; None for all pairs."""
         return None if isinstance(self.pairs, str) else Preview(block.X, 2 * int(self.pairs), in_blocks=False)
 
-    def _list_trials(self, problem: Problem) -> list[Trial]:
-        given = self.l2_grid
-        l2 = default_l2_grid(problem.variances) if given is None else read_values("l2_grid", given)
-        return [Trial(list_l1(self.l1_grid, problem.largest_l1), [float(value) for value in l2])]
-
-    def _score(self, splits: SplitProblems[Problem], held_out: HeldOut, trials: list[Trial]) -> dict[str, Any]:
+    def _try(self, splits: SplitProblems[Problem], held_out: HeldOut) -> Tried:
         tol, max_iter, with_auc = self._tolerance(), int(self.max_iter), self.scoring == "roc_auc"
-        [trial] = trials
-        grids: list[Array] = []
+        problem, grids = splits.problem, []
+        l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
+        trial = Trial(list_l1(self.l1_grid, problem.largest_l1), read_values("l2_grid", l2))
 
         def solve(problem: Problem) -> Array:
             W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter)
@@ -264,23 +261,19 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         binormal, risk = np.array([one.binormal for one in found]), np.array([one.risk for one in found])
         tables = {"binormal_auc": binormal, "risk": -risk}
         table = np.array([one.auc for one in found]) if with_auc else tables[self.scoring]
-        results = tabulate(trials, table, binormal_auc=binormal, risk=risk)
-        best = int(np.argmax(results["mean_test_score"]))
-        if with_auc:
-            actual = float(results["mean_test_score"][best])
-        else:
-            actual = held_out.mean_auc([W[best] for W in grids])
-        compare_binormal(actual, float(results["mean_test_binormal_auc"][best]), held_out.smaller)
-        return results
+        tried = Tried.of([trial], table, binormal_auc=binormal, risk=risk)
+        best = int(np.argmax(tried.means))
+        actual = float(tried.means[best]) if with_auc else held_out.mean_auc([W[best] for W in grids])
+        compare_binormal(actual, float(binormal.mean(axis=0)[best]), held_out.smaller)
+        return tried
 
-    def _choose(self, results: dict[str, Any]) -> int:
-        mean = results["mean_test_score"]
-        best = int(np.argmax(mean))
+    def _choose(self, tried: Tried) -> int:
+        best = int(np.argmax(tried.means))
         if not self.one_standard_error:
             return best
-        n_splits = sum(key.startswith("split") for key in results)
-        error = results["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1))
-        return take_simplest(results, np.flatnonzero(mean >= mean[best] - error))
+        error = tried.table[:, best].std() / np.sqrt(max(len(tried.table) - 1, 1))
+        return tried.take_simplest(np.flatnonzero(tried.means >= tried.means[best] - error).tolist())
 
-    def _solve_chosen(self, problem: Problem, trial: Trial, l1: float, l2: float) -> tuple[Problem, Solution]:
-        return problem, problem.solve(l1, l2, tol=self._tolerance(), max_iter=int(self.max_iter))
+    def _solve_chosen(self, problem: Problem, chosen: Candidate) -> tuple[Problem, Solution]:
+        tol, max_iter = self._tolerance(), int(self.max_iter)
+        return problem, problem.solve(chosen.l1, chosen.l2, tol=tol, max_iter=max_iter)

@@ -70,15 +70,17 @@ class PairProblems:
             self._squared[key] = Problem(self._quadratic, self.factors, scale=scale)
         return self._squared[key]
 
-    def of(self, loss: PairLoss, scale: Scaling | None = None) -> Problem | LossProblem:
-        """The problem of a loss."""
-        if isinstance(loss, Squared) and self.region.is_whole:
+    def of(
+        self, loss: PairLoss, scale: Scaling | None = None, region: Region | None = None
+    ) -> Problem | LossProblem:
+        """The problem of a loss, over the pairs of the region if no other is given."""
+        if isinstance(loss, Squared) and (region or self.region).is_whole:
             return self.squared(scale)
-        return self.newton(loss, scale)
+        return self.newton(loss, scale, region)
 
-    def newton(self, loss: PairLoss, scale: Scaling | None = None) -> LossProblem:
+    def newton(self, loss: PairLoss, scale: Scaling | None = None, region: Region | None = None) -> LossProblem:
         """The problem of a loss as one that is solved step by step."""
-        objective = PairObjective(loss, self.weights, self.region)
+        objective = PairObjective(loss, self.weights, region or self.region)
         return LossProblem(self.pairs, objective, self.factors, scale=self.squared(scale).scales)
 
     def choose_l2(self, loss: PairLoss, *, tol: float, max_iter: int) -> tuple[float, Array]:

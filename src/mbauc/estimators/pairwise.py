@@ -13,7 +13,12 @@ from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.source_fit import SourceRun, check_source_alone, is_source
-from mbauc.estimators.validation import name_columns, restore_on_failure, validate_training_data
+from mbauc.estimators.validation import (
+    name_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+    validate_training_data,
+)
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.operator.build import open_operator
@@ -193,8 +198,9 @@ class PairwiseAUCClassifier(LossRanker):
             return self.fit_source(X)
         self._check_settings()
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
+        require_pairs_within_groups(block)
         with name_columns(X):
-            self._fit_parts(rows_in_memory(block))
+            self._fit_parts(rows_in_memory(block if self._is_quadratic() else self._pack_zeros(block)))
         if self._penalties_are_chosen():
             warn_of_heavy_tails(block.X, getattr(self, "feature_names_in_", None))
         self.classes_ = classes

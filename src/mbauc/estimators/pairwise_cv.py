@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
-from mbauc.estimators.cross_validation.grids import default_l2_grid, list_l1, read_values
 from mbauc.estimators.cross_validation.held_out import HeldOut
+from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import OperatorSplits, SplitProblems
-from mbauc.estimators.cross_validation.results import Trial, paired_error, tabulate, take_simplest
+from mbauc.estimators.cross_validation.results import Candidate, Tried
 from mbauc.estimators.cross_validation.search import PenaltySearch
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.validation import check_factors, restore_on_failure
-from mbauc.losses import PairLoss, get_loss
+from mbauc.losses import PairLoss, Region, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldRule
@@ -29,16 +29,15 @@ from mbauc.solvers.choice import SolverChoice
 
 Array = NDArray[np.float64]
 
-#: Losses that are tried, the simplest first.
-LOSSES_TRIED = ("squared", "squared_hinge", "hinge")
-#: Default grid of l2, in units of the mean diagonal of Σ.
-L2_MULTIPLES = np.logspace(-6, 2, 17)
+#: Losses that are tried, the one to prefer first.
+LOSSES_TRIED = ("hinge", "squared_hinge", "squared")
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     """X"""
 
     choice_: str
+    region_: Region
 
     def __init__(
         self,
@@ -117,6 +116,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     ) -> SplitProblems[PairProblems]:
         check_factors(self.penalty_factors, block.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
+        block = self._pack_zeros(block)
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -129,7 +129,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         check_factors(self.penalty_factors, rows.schema.n_features)
         self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
         with self._pack(rows, rules) as repeats:
-            self._decide_packed(repeats, self._make_problems)
+            self._decide_packed(repeats, self._make_problems, rows.grouped)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -138,43 +138,30 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     def _measure(self) -> Measure:
         return Measure(self._region(), bool(self.equal_groups)) if self.scoring == "auto" else Measure()
 
-    def _list_trials(self, problem: PairProblems) -> list[Trial]:
-        names = LOSSES_TRIED if self._chooses_loss() else [self.loss]
+    def _losses(self) -> list[PairLoss]:
+        """Losses to try, the one to prefer first."""
+        return [get_loss(loss) for loss in (LOSSES_TRIED if self._chooses_loss() else (self.loss,))]
+
+    def _try(self, splits: SplitProblems[PairProblems], held_out: HeldOut) -> Tried:
         scaling = self._scaling()
-        trials = []
-        for scale in ("auto", True) if isinstance(scaling, str) else [scaling]:
-            squared = problem.squared(scale)
-            if self.l2_grid is None:
-                l2 = default_l2_grid(squared.variances, L2_MULTIPLES).tolist()
-            else:
-                l2 = read_values("l2_grid", self.l2_grid)
-            trials += [
-                Trial(list_l1(self.l1_grid, squared.largest_l1), l2, get_loss(name), scale) for name in names
-            ]
-        return trials
+        search = LossSearch(
+            self._losses(),
+            ("auto", True) if isinstance(scaling, str) else (scaling,),
+            self._region(),
+            self.l1_grid,
+            self.l2_grid,
+            self._tolerance(),
+            int(self.max_iter),
+        )
+        return search.run(splits, held_out)
 
-    def _score(
-        self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]
-    ) -> dict[str, Any]:
-        tol, max_iter = self._tolerance(), int(self.max_iter)
+    def _choose(self, tried: Tried) -> int:
+        n_folds = len(tried.table) // int(self.repeats)
+        place, self.choice_ = choose_candidate(tried, self._losses(), n_folds, bool(self.one_standard_error))
+        return place
 
-        def solve(problems: PairProblems) -> Array:
-            grids = [
-                problems.of(trial.loss, trial.scale).grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter)
-                for trial in trials
-            ]
-            return np.concatenate([W.reshape(-1, W.shape[-1]) for W in grids])
-
-        found = held_out.score(splits, solve, with_auc=True, with_moments=False)
-        return tabulate(trials, np.array([one.auc for one in found]))
-
-    def _choose(self, results: dict[str, Any]) -> int:
-        mean = results["mean_test_score"]
-        return int(np.argmax(mean))
-
-    def _solve_chosen(
-        self, problem: PairProblems, trial: Trial, l1: float, l2: float
-    ) -> tuple[Any, Solution]:
-        self.loss_ = trial.loss.name
-        chosen = problem.of(trial.loss, trial.scale)
-        return chosen, chosen.solve(l1, l2, tol=self._tolerance(), max_iter=int(self.max_iter))
+    def _solve_chosen(self, problem: PairProblems, chosen: Candidate) -> tuple[Any, Solution]:
+        loss = get_loss(chosen.loss or "squared")
+        self.loss_, self.region_ = loss.name, chosen.region or Region()
+        own = problem.of(loss, chosen.scale, self.region_)
+        return own, own.solve(chosen.l1, chosen.l2, tol=self._tolerance(), max_iter=int(self.max_iter))

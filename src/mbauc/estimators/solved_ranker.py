@@ -23,7 +23,7 @@ from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
 from mbauc.runtime.threads import thread_count
@@ -125,7 +125,7 @@ class SolvedRanker(ProbabilisticRanker):
 
     def _asked(self, grouped: bool) -> dict[str, Any]:
         """What is asked of a way of fitting: the parameters, and whether there are groups."""
-        return self.get_params(deep=False) | {"groups": grouped}
+        return {**self.get_params(deep=False), "groups": grouped}
 
     def _penalties_are_chosen(self) -> bool:
         """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
@@ -191,8 +191,7 @@ class SolvedRanker(ProbabilisticRanker):
         """Fit to a source of blocks within a given memory, resuming where there is a checkpoint."""
         self._check_settings()
         check_source(source)
-        rows_grouped = False
-        check_capabilities("source", self._asked(rows_grouped))
+        check_capabilities("source", self._asked(has_groups(source)))
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
@@ -220,7 +219,7 @@ class SolvedRanker(ProbabilisticRanker):
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
         # what is free may have changed since an earlier run, and rows may be in its states by now
         name, reason = run.make_once(
-            "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
+            "solver", lambda: choose_all_pairs_solver(rows, demand, memory, limited=limited)
         ).tolist()
         self.solver_ = SolverChoice(name, reason)
         settings = PairSettings.from_estimator(self, run.n_threads)
@@ -236,6 +235,15 @@ class SolvedRanker(ProbabilisticRanker):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+
+def choose_all_pairs_solver(
+    rows: PartedRows, demand: Demand, memory: float, *, limited: bool = False
+) -> SolverChoice:
+    """The solver for all pairs of rows, or for those within groups."""
+    if rows.grouped and rows.parts.kind != "memory":
+        return SolverChoice("matrix-free", "groups may be spread over blocks, whose moments do not add up then")
+    return choose_for_rows(rows, demand, memory, limited=limited)
 
 
 def _are_labels(classes: Any) -> bool:

@@ -242,7 +242,7 @@ class RankerModel:
     def score_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
         """Labels, scores and weights of the blocks of a source."""
         self._check_columns("the source", source.n_features)
-        for y, s, weight in score_blocks(source, self.coef):
+        for y, s, weight, *_ in score_blocks(source, self.coef):
             yield y, s + self.intercept, weight
 
     def with_threshold(

@@ -145,7 +145,12 @@ class PairMoments(ScorerStatistics):
         labels, n_threads = Labels(classes), thread_count(n_jobs)
         with progress(None, "pair moments", show=verbose) as advance:
             for number, raw in enumerate(blocks, start=1):
-                X, y, weight = unpack_block(raw, f"block {number}")
+                X, y, weight, groups = unpack_block(raw, f"block {number}")
+                if groups is not None:
+                    raise ValueError(
+                        f"block {number} has groups, but these are moments of the pairs of all rows. Leave the "
+                        "groups out, or fit an estimator, which takes pairs within groups."
+                    )
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
                 part = MomentSums(ClassMoments.from_block(block, n_threads))
                 total = part if total is None else total.merge(part)

@@ -26,10 +26,12 @@ class _OnSpark:
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         *,
         features: list[str] | str = "features",
         label: str = "label",
         weight: str | None = None,
+        group: str | None = None,
         id: str | None = None,
         classes: Any = None,
     ) -> Self:
@@ -39,7 +41,7 @@ class _OnSpark:
         ----------
         X : DataFrame
             The rows.
-        y, sample_weight
+        y, sample_weight, groups
             For rows in memory; a DataFrame has them as columns.
         features : list of str, or str
             Columns of numbers, or one column of vectors (dense or sparse) or arrays.
@@ -47,6 +49,9 @@ class _OnSpark:
             Column of the labels: numbers, texts or booleans with two values; the larger is positive.
         weight : str, optional
             Column of row weights.
+        group : str, optional
+            Column of groups (queries, users, days): whole numbers, texts or dates. Only pairs of rows of one
+            group count, wherever these rows are. The driver then holds some vectors of n numbers.
         id : str, optional
             Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
             in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give
@@ -59,15 +64,17 @@ class _OnSpark:
         self
         """
         if not is_frame(X):
-            super().fit(X, y, sample_weight)  # type: ignore[misc]
+            more = {} if groups is None else {"groups": groups}
+            super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
             if hasattr(self, "features_"):
                 del self.features_
             return self
-        if y is not None or sample_weight is not None:
+        if y is not None or sample_weight is not None or groups is not None:
             raise ValueError(
-                "y and sample_weight are for rows in memory; name the columns by label= and weight=."
+                "y, sample_weight and groups are for rows in memory; name the columns by label=, weight= and "
+                "group=."
             )
-        self.fit_parts(cluster_rows(X, features, label, weight, id, classes))
+        self.fit_parts(cluster_rows(X, features, label, weight, id, classes, group))
         self.features_ = features if isinstance(features, str) else list(features)
         return self
 
@@ -125,7 +132,7 @@ class MBAClassifier(_OnSpark, classifier.MBAClassifier):
     """
 
 
-class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):  # type: ignore[misc]
+class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels

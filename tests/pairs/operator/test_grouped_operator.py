@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.strategies import close, grouped_tables
 
 from mbauc.errors import NoPairsError
 from mbauc.pairs.grouped import grouped_moments
@@ -14,6 +13,7 @@ from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.rows.block import Block
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.solvers.problem import Problem
+from strategies import close, grouped_tables
 
 FORMS = {"dense": np.asarray, "csr": sparse.csr_matrix}
 

@@ -17,7 +17,7 @@ from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, war
 from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import PackedSplits, SplitProblems
-from mbauc.estimators.cross_validation.results import Trial, find_candidate
+from mbauc.estimators.cross_validation.results import Candidate, Tried
 from mbauc.estimators.cross_validation.splits import (
     Split,
     collect_splits,
@@ -28,10 +28,15 @@ from mbauc.estimators.cross_validation.splits import (
 from mbauc.estimators.fitting import PairSettings
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.source_fit import check_source
-from mbauc.estimators.validation import name_columns, restore_on_failure, validate_training_data
+from mbauc.estimators.validation import (
+    name_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+    validate_training_data,
+)
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block
-from mbauc.rows.parts.folds import FoldRule, fold_rules
+from mbauc.rows.parts.folds import FoldRule, FoldsByGroup, fold_rules
 from mbauc.rows.parts.label_counts import count_labels
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
@@ -87,10 +92,16 @@ class PenaltySearch(SolvedRanker):
         way: Way = "cluster folds" if rows.parts.kind == "cluster" else "source folds"
         check_capabilities(way, self._asked(rows.grouped))
         with rows.in_order() as ordered:
-            counts = None if ordered.with_ids else count_labels(ordered.parts, ordered.schema, ordered.classes)
+            by_rank = not (ordered.with_ids or ordered.grouped)
+            counts = count_labels(ordered.parts, ordered.schema, ordered.classes) if by_rank else None
             if counts is not None:
                 ordered = replace(ordered, classes=counts.classes)
-            rules = fold_rules(counts, int(self.cv or 5), int(self.repeats), generator(self.random_state))
+            n_folds, rng = int(self.cv or 5), generator(self.random_state)
+            rules: list[FoldRule] = (
+                [FoldsByGroup(n_folds, int(rng.integers(2**63 - 1))) for _ in range(int(self.repeats))]
+                if ordered.grouped
+                else fold_rules(counts, n_folds, int(self.repeats), rng)
+            )
             self._fit_folds(ordered, rules)
         self._remember_columns(rows.schema)
         return self
@@ -108,19 +119,15 @@ class PenaltySearch(SolvedRanker):
         """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
 
     @abstractmethod
-    def _list_trials(self, problem: Any) -> list[Trial]:
-        """What to try, given the problem of all rows."""
+    def _try(self, splits: SplitProblems[Any], held_out: HeldOut) -> Tried:
+        """What was tried, and how it ranks the held-out rows of each split."""
 
     @abstractmethod
-    def _score(self, splits: SplitProblems[Any], held_out: HeldOut, trials: list[Trial]) -> dict[str, Any]:
-        """Scores of every candidate on every split, in the shape of ``GridSearchCV.cv_results_``."""
-
-    @abstractmethod
-    def _choose(self, results: dict[str, Any]) -> int:
+    def _choose(self, tried: Tried) -> int:
         """The place of the candidate to take."""
 
     @abstractmethod
-    def _solve_chosen(self, problem: Any, trial: Trial, l1: float, l2: float) -> tuple[Any, Solution]:
+    def _solve_chosen(self, problem: Any, chosen: Candidate) -> tuple[Any, Solution]:
         """The problem of all rows for the loss that was chosen, and its solution."""
 
     # -- the steps of a search -----------------------------------------------------------------------------
@@ -133,6 +140,7 @@ class PenaltySearch(SolvedRanker):
         check_capabilities("memory folds", self._asked(within_groups))
         own = groups if within_groups else None
         block, classes = validate_training_data(self, X, y, sample_weight, groups=own, reset=True)
+        require_pairs_within_groups(block)
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
@@ -176,26 +184,28 @@ class PenaltySearch(SolvedRanker):
             for one in repeats:
                 one.release()
 
-    def _decide_packed(self, repeats: list[PackedRows], make: Any) -> None:
+    def _decide_packed(self, repeats: list[PackedRows], make: Any, grouped: bool) -> None:
         """Choose the penalties and fit to packed rows."""
         smaller = int(repeats[0].total.counts.min())
         splits: PackedSplits[Any] = PackedSplits(
-            repeats, make, self._scaling(), frequencies=self.weights == "frequency"
+            repeats, make, self._scaling(), PairSettings.from_estimator(self), grouped=grouped
         )
-        self._decide(splits, HeldOutParts(smaller, [ScorePackedRows(one) for one in repeats]))
+        measure = self._measure()
+        kept = measure if grouped or not measure.region.is_whole else None
+        self._decide(splits, HeldOutParts(smaller, [ScorePackedRows(one, kept) for one in repeats]))
 
     def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
-        trials = self._list_trials(splits.problem)
-        results = self._score(splits, held_out, trials)
-        best = self._choose(results)
-        trial, i, j, _ = chosen = find_candidate(trials, best)
+        tried = self._try(splits, held_out)
+        best = self._choose(tried)
+        chosen = tried.find(best)
         if not self.one_standard_error:
-            warn_at_the_edge(trial.l2, j, results["mean_test_score"][chosen.row])
-        self._store_solution(*self._solve_chosen(splits.problem, trial, trial.l1[i], trial.l2[j]))
-        self.cv_results_ = results
+            l2, place, scores = tried.path(best)
+            warn_at_the_edge(l2, place, scores)
+        self._store_solution(*self._solve_chosen(splits.problem, chosen))
+        self.cv_results_ = tried.results()
         self.best_index_ = best
-        self.best_score_ = float(results["mean_test_score"][best])
+        self.best_score_ = float(tried.means[best])
         self.n_splits_ = splits.n_splits
 
     def _check_settings(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,14 +137,21 @@ class CombineRows:
 
 @dataclass(frozen=True)
 class SumLeading:
-    """Task: a part's share of the leading block."""
+    """Task: a part's share of the leading block, with the weights of its rows or with others."""
 
     plan: LeadingBlock
     left_out: int | None = None
+    r: Array | None = None
+    #: where the rows of each part begin in r
+    first: Mapping[int, int] | None = None
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> LeadingSums:
         """Sums over its rows."""
-        return self.plan.sums(leave_out_fold(packed, self.left_out))
+        chunks = list(leave_out_fold(packed, self.left_out))
+        if self.r is None or self.first is None:
+            return self.plan.sums(chunks)
+        ends = self.first.get(number, 0) + np.cumsum([0, *(chunk.n_rows for chunk in chunks)])
+        return self.plan.sums(chunks, [self.r[a:b] for a, b in pairwise(ends)])
 
 
 @dataclass(frozen=True)
@@ -239,6 +247,12 @@ class PartedPairOperator(PairOperator):
         found: Array = self._packed.reduce(task, add)
         self.advance(self.n_rows)
         return found
+
+    def leading_curvature(self, r: Array) -> Array:
+        """About the curvature of a loss among the most frequent columns; one job."""
+        plan = LeadingBlock.plan(self, self._entries)
+        task = SumLeading(plan, self._left_out, r, self._part_labels[1])
+        return plan.curvature(self._packed.reduce(task, add), 0.5 * float(r.sum()))
 
     @cached_property
     def _part_labels(self) -> tuple[RowLabels, dict[int, int]]:
