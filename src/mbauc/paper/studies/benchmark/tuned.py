@@ -28,34 +28,39 @@ Labels = NDArray[np.int64]
 
 
 class Rival(NamedTuple):
-    """A linear model with one setting: from its value, rows and labels to weights."""
+    """A linear model with one setting: from its values, rows and labels to weights, one row a value."""
 
     key: str
     name: str
     setting: str
     grid: tuple[float, ...]
-    weights: Callable[[float, Array, Labels], Array]
+    weights: Callable[[tuple[float, ...], Array, Labels], Array]
 
 
-def _logistic(class_weight: str | None, C: float, X: Array, y: Labels) -> Array:
-    model = LogisticRegression(C=C, class_weight=class_weight, solver="newton-cholesky", max_iter=200)
-    return np.asarray(model.fit(X, y).coef_[0])
+def _logistic(class_weight: str | None, grid: tuple[float, ...], X: Array, y: Labels) -> Array:
+    model = LogisticRegression(
+        class_weight=class_weight, solver="newton-cholesky", warm_start=True, max_iter=200
+    )
+    return np.concatenate([model.set_params(C=C).fit(X, y).coef_.copy() for C in grid])
 
 
-def _svm(class_weight: str | None, C: float, X: Array, y: Labels) -> Array:
+def _svm(class_weight: str | None, grid: tuple[float, ...], X: Array, y: Labels) -> Array:
     # few entries other than zero: the same solution, sooner
     rows = sp.csr_matrix(X) if np.count_nonzero(X) < X.size / 4 else X
-    model = LinearSVC(C=C, class_weight=class_weight, dual=False, max_iter=5000)
-    return np.asarray(model.fit(rows, y).coef_[0])
+    models = (LinearSVC(C=C, class_weight=class_weight, dual=False, max_iter=5000) for C in grid)
+    return np.concatenate([model.fit(rows, y).coef_ for model in models])
 
 
-def _ridge(class_weight: str | None, share: float, X: Array, y: Labels) -> Array:
-    alpha = share * float(X.var(axis=0).sum()) * len(y) / X.shape[1]
-    return np.asarray(RidgeClassifier(alpha=alpha, class_weight=class_weight).fit(X, y).coef_.ravel())
+def _ridge(class_weight: str | None, grid: tuple[float, ...], X: Array, y: Labels) -> Array:
+    # in units of the mean variance of the columns
+    unit = float(X.var(axis=0).mean()) * len(y)
+    models = (RidgeClassifier(alpha=value * unit, class_weight=class_weight) for value in grid)
+    return np.array([model.fit(X, y).coef_.ravel() for model in models])
 
 
-def _lda(shrinkage: float, X: Array, y: Labels) -> Array:
-    return np.asarray(LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage).fit(X, y).coef_[0])
+def _lda(grid: tuple[float, ...], X: Array, y: Labels) -> Array:
+    models = (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=value) for value in grid)
+    return np.concatenate([model.fit(X, y).coef_ for model in models])
 
 
 def _decades(first: int, last: int) -> tuple[float, ...]:
@@ -200,13 +205,19 @@ def one_run(dataset: str, run: int, settings: Settings, folder: Path | None) -> 
 
 def _fit_pairs(loss: str, part: RunSplit, settings: Settings) -> _Fitted:
     began = time.perf_counter()
-    some: dict[str, Any] = {} if settings.thorough else {"l2_grid": [1e-3, 1e-1, 10.0], "cv": 3}
+    some: dict[str, Any] = {} if settings.thorough else {"cv": 3}
     model = PairwiseAUCClassifierCV(loss, random_state=settings.seed, n_jobs=1, **some).fit(part.X, part.y)
     columns = "as they are" if np.all(model.scale_ == 1.0) else "standardised"
     return _Fitted(model.coef_[0], model.l2_, f"{model.loss_}, columns {columns}", time.perf_counter() - began)
 
 
-def tune(rival: Rival, part: RunSplit, fold: NDArray[np.intp], thorough: bool) -> _Fitted:
+def tune(
+    rival: Rival,
+    part: RunSplit,
+    fold: NDArray[np.intp],
+    thorough: bool,
+    measure: Callable[[Labels, Array], float] = roc_auc,
+) -> _Fitted:
     """The rival with the setting and the columns, as they are or standardised, that rank held-out rows best."""
     began = time.perf_counter()
     deviation = part.X.std(axis=0)
@@ -214,12 +225,14 @@ def tune(rival: Rival, part: RunSplit, fold: NDArray[np.intp], thorough: bool) -
     columns = {"as they are": np.ones_like(deviation), "standardised": deviation}
     grid = rival.grid if thorough else rival.grid[1::3]
     held_out = [fold == k for k in range(FOLDS if thorough else 1)]
-    found = {}
+    found: dict[tuple[str, float], float] = {}
     for name, divisor in columns.items():
         X, y = part.X / divisor, part.y
-        for value in grid:
-            aucs = [roc_auc(y[out], X[out] @ rival.weights(value, X[~out], y[~out])) for out in held_out]
-            found[name, value] = float(np.mean(aucs))
+        tables = (X[out] @ rival.weights(grid, X[~out], y[~out]).T for out in held_out)
+        means = np.mean(
+            [[measure(y[out], s) for s in table.T] for out, table in zip(held_out, tables, strict=True)], axis=0
+        )
+        found |= {(name, value): float(mean) for value, mean in zip(grid, means, strict=True)}
     name, value = max(found, key=lambda one: found[one])
-    weights = rival.weights(value, part.X / columns[name], part.y) / columns[name]
+    weights = rival.weights((value,), part.X / columns[name], part.y)[0] / columns[name]
     return _Fitted(weights, value, f"columns {name}", time.perf_counter() - began)
