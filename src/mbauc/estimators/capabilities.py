@@ -54,6 +54,9 @@ _NO_ORDER = (
 _ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
 
 
+#: Ways that have losses other than the squared one: all but streams, of which nothing but moments is kept.
+_LOSS_WAYS: tuple[Way, ...] = ("memory", "source", "cluster", "memory folds", "source folds", "cluster folds")
+
 CAPABILITIES = (
     Capability(
         "all pairs, exactly",
@@ -113,7 +116,7 @@ CAPABILITIES = (
         '`solver="gram"` with a number of `pairs`',
         ("memory", "stream", "cluster", "memory folds"),
         "solver",
-        lambda solver, settings: str(solver) == "gram" and not isinstance(settings["pairs"], str),
+        lambda solver, settings: str(solver) == "gram" and not isinstance(settings.get("pairs", "all"), str),
         {
             "source": " with a number of pairs needs rows in memory; "
             + Advice("use {solver} for a source.", command="leave it out, or take all pairs.", solver="auto")
@@ -132,6 +135,65 @@ CAPABILITIES = (
         "decay",
         lambda decay, _: decay is not None and decay < 1,
         {"source": _PASS_BLOCKS, "cluster": _NO_ORDER, "source folds": _WITH_FOLDS},
+    ),
+    Capability(
+        "a `loss` other than the squared one",
+        _LOSS_WAYS,
+        "loss",
+        lambda loss, _: loss is not None and not (isinstance(loss, str) and loss == "squared"),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "`max_fpr`, `min_fpr`: few false alarms",
+        _LOSS_WAYS,
+        "max_fpr",
+        lambda max_fpr, settings: max_fpr not in (None, 1.0) or bool(settings.get("min_fpr")),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "`min_tpr`: many detections",
+        _LOSS_WAYS,
+        "min_tpr",
+        lambda min_tpr, _: bool(min_tpr),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "pairs within `groups`",
+        ("memory", "source", "stream", "cluster", "memory folds", "source folds", "cluster folds"),
+        "groups",
+        lambda groups, _: bool(groups),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        '`groups` with a number of `pairs`, or `pairs="enough"`',
+        (),
+        "groups",
+        lambda groups, settings: bool(groups) and settings.get("pairs", "all") != "all",
+        dict.fromkeys(
+            ("memory", "source", "stream", "cluster", "memory folds"),
+            ": within groups all pairs are used; " + _LEAVE_ALL,
+        ),
+    ),
+    Capability(
+        "`groups` with `within_block=True`",
+        (),
+        "groups",
+        lambda groups, settings: bool(groups) and bool(settings.get("within_block")),
+        dict.fromkeys(
+            ("memory", "stream"),
+            " says which pairs count already; " + Advice("leave {within_block}.", within_block=False),
+        ),
+    ),
+    Capability(
+        '`groups` with `solver="gram"`',
+        ("memory", "stream", "memory folds"),
+        "solver",
+        lambda solver, settings: str(solver) == "gram" and bool(settings.get("groups")),
+        dict.fromkeys(
+            ("source", "cluster", "source folds", "cluster folds"),
+            " cannot be combined with groups here: rows of a group may be spread over blocks, whose moments do "
+            "not add up then. " + Advice("Use {solver}.", solver="auto"),
+        ),
     ),
     Capability(
         "a splitter, or splits, as `cv`",
@@ -166,8 +228,8 @@ def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
     for capability in CAPABILITIES:
         name = capability.parameter
         if way in capability.refusals and name in settings and capability.asks(settings[name], settings):
-            # a limit or a folder cannot be had, whichever it is
-            asked = () if name in ("memory", "checkpoint") else (settings[name],)
+            # a limit, a folder or groups cannot be had, whichever they are
+            asked = () if name in ("memory", "checkpoint", "groups") else (settings[name],)
             raise ValueError(Advice.of_argument(name, *asked) + capability.refusals[way])
 
 

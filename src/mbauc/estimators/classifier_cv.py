@@ -76,8 +76,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
     within_groups : bool
-        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs within
-        a group are fitted and scored, and folds keep groups together. Otherwise groups are for the splitter alone.
+        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
+        within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
+        splitter alone. Of files and clusters whose rows have groups, pairs are always within these.
     equal_groups : bool
         With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights

@@ -1,4 +1,4 @@
-"""What both estimators of any loss over pairs share: the loss, the part of the ROC curve that counts, groups."""
+"""What both estimators of any loss over pairs share: the loss, and the part of the ROC curve."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LossRanker(SolvedRanker):
         return whole and not self._chooses_loss() and isinstance(get_loss(self.loss), Squared)
 
     def _pack_zeros(self, block: Block) -> Block:
-        """The same rows as sparse ones where most numbers are zeros: sweeps take as long as there are others."""
+        """The same rows as sparse ones where most numbers are zeros, which sweeps then pass over."""
         X = block.X
         if is_sparse(X) or np.count_nonzero(X) > _MOSTLY_ZEROS * X.size:
             return block

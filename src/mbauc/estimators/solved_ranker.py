@@ -18,6 +18,7 @@ from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_source import require_column_room
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.protocol import PartedRows
@@ -49,6 +50,8 @@ class SolvedRanker(ProbabilisticRanker):
     effective_sample_size_: tuple[float, float]
     #: l2 of each column in its own units; not known of an estimator that was restored without moments
     _ridge: Array | None = None
+    #: whether the pairs are those within groups
+    _within_groups = False
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
@@ -173,6 +176,9 @@ class SolvedRanker(ProbabilisticRanker):
         intercept, slope = match_log_odds(*pairs.summarise_scores(solution.coef), prior_odds)
         self._set_weights(solution.coef, intercept, slope)
         self.effective_sample_size_ = pairs.effective_sizes
+        self._within_groups = isinstance(pairs, GroupedPairOperator) or (
+            isinstance(pairs, PairMoments) and pairs.is_grouped
+        )
         self._set_scale(problem.scales, problem.factors)
 
     def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:

@@ -89,7 +89,10 @@ def _sort_group(x, first, last, values, order):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def sort_groups(x, starts, values, order):  # type: ignore[no-untyped-def]
-    """The values of each group, rising, and where they were; all of them finite."""
+def sort_groups(x, rows, weight, starts, values, order, weights):  # type: ignore[no-untyped-def]
+    """The values of each group, rising and all of them finite, with their rows and weights."""
     for g in range(starts.size - 1):
         _sort_group(x, starts[g], starts[g + 1], values, order)
+    for i in range(x.size):
+        place = order[i]
+        weights[i], order[i] = weight[place], rows[place]

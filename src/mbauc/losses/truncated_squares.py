@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.losses.order import SortedRows, for_both_classes, sort_rows
+from mbauc.losses.class_rows import ClassRows, for_both
 from mbauc.losses.pair_loss import PairLoss
 from mbauc.losses.pair_weights import PairWeights
 
@@ -73,7 +73,7 @@ class TruncatedExpansion:
 
     @cached_property
     def _sides(self) -> tuple[_Side, _Side]:
-        plus, minus = sort_rows(self._pairs, self._scores)
+        plus, minus = for_both(ClassRows.sort, *ClassRows.split(self._pairs, self._scores), self._pairs.n_rows)
         terms = [[k, c] for k, c in self._terms]
         return _Side(plus, minus, [(0.0, k, c) for k, c in terms], 1), _Side(
             minus, plus, [(k, 0.0, c) for k, c in terms], -1
@@ -110,11 +110,9 @@ class TruncatedExpansion:
         plus, minus = self._sides
         n_rows = self._pairs.n_rows
         origins = plus.target.rows[plus.target.starts[:-1]]
-        high, low = for_both_classes(lambda side: side.gather(v, origins), plus, minus, n_rows)
+        high, low = for_both(lambda side: side.gather(v, origins), plus, minus, n_rows)
         out = np.zeros(n_rows)
-        for_both_classes(
-            lambda side: side[0].put(*side[1:], out), (plus, high, low), (minus, low, high), n_rows
-        )
+        for_both(lambda side: side[0].put(*side[1:], out), (plus, high, low), (minus, low, high), n_rows)
         return out
 
 
@@ -122,7 +120,7 @@ class _Side:
     """Rows of one class, on which those of the other act."""
 
     def __init__(
-        self, target: SortedRows, source: SortedRows, knots: list[tuple[float, float, float]], side: int
+        self, target: ClassRows, source: ClassRows, knots: list[tuple[float, float, float]], side: int
     ) -> None:
         self.target, self._source, self._knots, self._side = target, source, np.array(knots), side
 

@@ -84,9 +84,9 @@ def grouped_roc_auc_interval(
     quantile is Student's, with one degree of freedom less than there are groups, or equal groups that say as
     much: 1 / Σ πg² (Kish). ``O(n log n)``.
 
-    In simulations with 6 to 200 groups of equal or very different sizes, at AUCs from 0.78 to 0.99 and with
-    and without AUCs that differ between groups, 95% intervals of which no warning came held the truth in 92%
-    to 99% of the samples (docs/coverage.md).
+    In simulations with 6 to 200 groups of equal or very different sizes, at AUCs from 0.77 to 0.94, 95%
+    intervals held the truth in 93.8% to 95.8% of the samples where no set was warned of, and in 89.8% to 99.0%
+    of the others (docs/coverage.md).
 
     Parameters
     ----------

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.metrics import AucInterval, roc_auc_interval
+from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
+from mbauc.metrics.ranked import RankedScores
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
+from mbauc.rows.groups import group_keys
 from mbauc.rows.source import Source, about_rows
 from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
@@ -24,6 +28,7 @@ class Tested:
     y: NDArray[np.int8]
     s: Array
     weight: Array | None
+    groups: NDArray[Any] | None = None
 
     def interval(self, confidence: float = 0.95) -> AucInterval:
         """AUC with its interval; weights count as repeated rows."""
@@ -34,6 +39,17 @@ class Tested:
             weights=None if self.weight is None else "frequency",
             confidence=confidence,
         )
+
+
+    def grouped(self) -> GroupedAuc | None:
+        """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""
+        if self.groups is None or len(np.unique(self.y)) < 2:
+            return None
+        ranked = RankedScores.validate(self.y, self.s, self.weight)
+        try:
+            return GroupedAuc.of(pairs_within_groups(ranked, self.groups), self.s)
+        except ValueError:
+            return None
 
 
 def select_held_out(model: RankerModel, source: Source) -> Source:
@@ -51,13 +67,14 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
 
 
 def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -> Tested:
-    """Labels and scores of all rows of a source; 9 bytes a row, 17 with weights."""
-    labels, values, weights = [], [], []
+    """Labels and scores of all rows of a source; 9 bytes a row, 8 more with weights and with groups."""
+    labels, values, weights, groups = [], [], [], []
     with progress(about_rows(source), "scoring", show=verbose) as advance:
-        for y, s, weight in model.score_blocks(source):
+        for y, s, weight, group in model.score_blocks(source):
             labels.append(np.asarray(y, dtype=np.int8))
             values.append(s)
             weights.append(weight)
+            groups.append(group)
             advance(s.size)
     if not values:
         raise ValueError("there are no rows to test on.")
@@ -66,4 +83,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
         weight = np.concatenate(
             [np.ones(s.size) if one is None else one for one, s in zip(weights, values, strict=True)]
         )
-    return Tested(np.concatenate(labels), np.concatenate(values), weight)
+    keys = [group_keys(group, len(y)) for group, y in zip(groups, labels, strict=True) if group is not None]
+    return Tested(
+        np.concatenate(labels), np.concatenate(values), weight, np.concatenate(keys) if keys else None
+    )

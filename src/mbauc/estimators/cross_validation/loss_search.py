@@ -14,7 +14,7 @@ from mbauc.estimators.cross_validation.held_out import HeldOut
 from mbauc.estimators.cross_validation.problems import SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Trial, Tried
 from mbauc.estimators.pair_problems import PairProblems
-from mbauc.losses import PairLoss, Region
+from mbauc.losses import PairLoss, Region, get_loss
 
 Array = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class LossSearch:
     def _score(self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]) -> Tried:
         def solve(problems: PairProblems) -> Array:
             grids = [
-                problems.of(trial.loss, trial.scale, trial.region).grid(
+                problems.of(get_loss(trial.loss or "squared"), trial.scale, trial.region).grid(
                     trial.l1, trial.l2, tol=self.tol, max_iter=self.max_iter
                 )
                 for trial in trials
@@ -113,9 +113,9 @@ def list_places(tried: Tried, loss: str) -> list[int]:
 def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shrink: bool) -> tuple[int, str]:
     """The place of the candidate to take, and why.
 
-    Of each loss the candidate with the highest mean score; of the losses the first whose candidate is no further
-    behind the best than one standard error of the difference, paired by split. With ``shrink`` the same rule
-    then takes the largest penalties of that loss.
+    Of each loss the candidate with the highest mean score; of the losses the first whose candidate is no
+    further behind the best than one standard error of the difference, paired by split. With ``shrink`` the same
+    rule then takes the largest penalties of that loss.
     """
     best = int(np.argmax(tried.means))
     places = [tried.best_of(list_places(tried, loss.name)) for loss in losses]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ class Measure:
     reaches and 1 is all of it, as :func:`mbauc.metrics.partial_roc_auc` has it.
     """
 
-    region: Region = Region()
+    region: Region = field(default_factory=Region)
     equal_groups: bool = False
 
     def of_classes(

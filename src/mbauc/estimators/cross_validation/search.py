@@ -156,9 +156,9 @@ class PenaltySearch(SolvedRanker):
             draw = draw_stratified_splits if block.groups is None else draw_group_splits
             if groups is not None and block.groups is None:
                 raise ValueError(
-                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups together "
-                    "give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs within groups "
-                    "only, set within_groups=True."
+                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups "
+                    "together give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs "
+                    "within groups only, set within_groups=True."
                 )
             return draw(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
@@ -199,7 +199,7 @@ class PenaltySearch(SolvedRanker):
         tried = self._try(splits, held_out)
         best = self._choose(tried)
         chosen = tried.find(best)
-        if not self.one_standard_error:
+        if not self.one_standard_error and (chosen.region is None or chosen.region.is_whole):
             l2, place, scores = tried.path(best)
             warn_at_the_edge(l2, place, scores)
         self._store_solution(*self._solve_chosen(splits.problem, chosen))

@@ -35,9 +35,9 @@ class ScaledRows:
         self.largest_difference = float(np.abs(pairs.mu * self._unit).max(initial=0.0))
         self._half_sweeps = 0
 
-    def leading_curvature(self, r: Array) -> Array:
-        """About X'HX among the first columns, r the diagonal of H; empty if not worth it."""
-        block = self._pairs.leading_curvature(r)
+    def curvature(self, r: Array) -> Array:
+        """About X'HX, r the diagonal of H; empty where columns are too many for it to be cheap."""
+        block = self._pairs.curvature(r)
         unit = self._unit[: len(block)]
         return np.asarray(block * np.outer(unit, unit))
 
