@@ -327,6 +327,8 @@ def _about_updates(model: Any, options: argparse.Namespace) -> str:
         return "not possible: --loss squared without a region alone keeps what they need"
     if model.moments is not None:
         return "possible: 'mbauc update' and 'mbauc merge' can train it further"
+    if model.group is not None:
+        return "not possible: groups may go on in later files, so that nothing is kept"
     if options.pairs != "all":
         return "not possible: --pairs draws pairs, which nothing can be added to"
     size = 8 * model.n_features**2

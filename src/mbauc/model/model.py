@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.estimators.capabilities import is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
-from mbauc.model.objective import describe_objective, is_quadratic
+from mbauc.model.objective import describe_objective
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mbauc.defaults import FOLDS, HOLD_OUT, SEED
-from mbauc.estimators.capabilities import Way, check_capabilities
+from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
@@ -19,7 +19,7 @@ from mbauc.metrics import partial_roc_auc
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.model.objective import LOSS_SETTINGS, is_quadratic, region_of
+from mbauc.model.objective import LOSS_SETTINGS, region_of
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
