@@ -28,6 +28,8 @@ ASKED = {
     "a `loss` other than the squared one": {"loss": "hinge"},
     "`max_fpr`, `min_fpr`: few false alarms": {"max_fpr": 0.2},
     "`min_tpr`: many detections": {"min_tpr": 0.5},
+    "such a `loss`, or such rates, with a number of `pairs`": {"loss": "hinge", "pairs": 2000},
+    'such a `loss`, or such rates, with `solver="gram"`': {"max_fpr": 0.2, "solver": "gram"},
     "pairs within `groups`": {"groups": True},
     '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
     "`groups` with `within_block=True`": {"groups": True, "within_block": True},
