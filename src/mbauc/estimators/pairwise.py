@@ -8,7 +8,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.estimators.capabilities import check_capabilities
-from mbauc.estimators.fitting import PairSettings, open_all_pairs
+from mbauc.estimators.fitting import PairSettings, open_all_pairs, open_rows
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
@@ -21,7 +21,6 @@ from mbauc.estimators.validation import (
 )
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
-from mbauc.pairs.operator.build import open_operator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
@@ -274,12 +273,8 @@ class PairwiseAUCClassifier(LossRanker):
             return self._fit_all_pairs(rows, demand, run, memory, limited)
         quadratic = self._start_from(rows, demand, memory)
         self.solver_ = SolverChoice("matrix-free", "this loss is no quadratic: Newton steps from products")
-        with open_operator(rows, run.n_threads, memory, equal_groups=bool(self.equal_groups)) as (
-            pairs,
-            classes,
-        ):
-            own = pairs.as_frequencies() if self.weights == "frequency" else pairs
-            self._solve_loss(self._make_problems(own, self._scaling(), quadratic), run)
+        with open_rows(rows, PairSettings.from_estimator(self, run.n_threads), memory) as (pairs, classes):
+            self._solve_loss(self._make_problems(pairs, self._scaling(), quadratic), run)
         return classes
 
     def _start_from(self, rows: PartedRows, demand: Demand, memory: int) -> Quadratic | None:

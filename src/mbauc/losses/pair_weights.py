@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,16 +125,14 @@ class PairWeights:
 
     def without_zeros(self) -> PairWeights:
         """The same pairs without the rows whose weight is 0; each group must have others of both classes."""
-        plus, minus = self.plus_weight > 0, self.minus_weight > 0
-        return replace(
-            self,
-            plus=self.plus[plus],
-            minus=self.minus[minus],
-            plus_weight=self.plus_weight[plus],
-            minus_weight=self.minus_weight[minus],
-            plus_starts=np.append(0, np.cumsum(plus))[self.plus_starts],
-            minus_starts=np.append(0, np.cumsum(minus))[self.minus_starts],
-        )
+        kept: dict[str, Any] = {}
+        for side in ("plus", "minus"):
+            weight = getattr(self, f"{side}_weight")
+            some = weight > 0
+            if not some.all():
+                kept[side], kept[f"{side}_weight"] = getattr(self, side)[some], weight[some]
+                kept[f"{side}_starts"] = np.append(0, np.cumsum(some))[getattr(self, f"{side}_starts")]
+        return replace(self, **kept)
 
     def reweigh(self, plus_weight: Array, minus_weight: Array) -> PairWeights:
         """The same rows with other weights, zeros allowed."""

@@ -10,7 +10,7 @@ from mbauc.readers.libsvm.source import LibsvmLayout
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.readers.table.source import TableLayout
-from mbauc.store.file_schema import Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text
+from mbauc.store.file_schema import Choice, Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text
 
 __all__ = ["LAYOUT", "LibsvmLayout", "TableLayout", "layout_from_dict"]
 
@@ -31,7 +31,9 @@ LAYOUT = Tagged(
                 "group": Text(),
             },
         ),
-        "libsvm": Record({"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}),
+        "libsvm": Record(
+            {"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}, {"group": Choice("qid")}
+        ),
     },
 )
 
@@ -40,7 +42,7 @@ def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayo
     """A layout from what its ``to_dict`` gave; a ValueError for anything else."""
     LAYOUT.check(description, "layout")
     if description["kind"] == "libsvm":
-        return LibsvmLayout(description["n_features"], description["zero_based"])
+        return LibsvmLayout(description["n_features"], description["zero_based"], description.get("group"))
     names = description.get("names")
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"names must be different, got {abbreviate(names)}")

@@ -13,6 +13,8 @@ from mbauc.rows.labels import is_missing
 
 Keys = NDArray[np.uint64]
 
+#: What the hashes of groups are features of.
+GROUP = "group"
 #: Dtypes that have a value for none.
 _MAY_MISS = "fcmM"
 
@@ -68,7 +70,7 @@ def group_keys(groups: Any, n_rows: int) -> Keys:
 
 def hash_groups(texts: Any) -> Keys:
     """Keys of groups whose texts are given, as a sequence or an Arrow array."""
-    return hash_features("group", texts)
+    return hash_features(GROUP, texts)
 
 
 def group_text(value: Any) -> str:

@@ -183,3 +183,31 @@ def test_rows_in_parts(case, seed, left_out):
     close(pairs.combine(r), r @ found, X, 1)
     close(pairs.combine_squares(r), r @ found**2, X, 2)
     assert parts.jobs.count("LabelRows") == 1
+
+
+@pytest.mark.parametrize("form", ["dense", "csr", "parts"])
+def test_the_curvature_of_few_columns_is_that_of_the_pairs(form, rng):
+    X, y = rng.standard_normal((3000, 4)) + 3.0, rng.random(3000) < 0.4
+    X[:, 1] += X[:, 0]
+    weight = rng.uniform(0.5, 2.0, 3000)
+    if form == "parts":
+        packed = PackedRows(rows_of(cut([900, 2000], sp.csr_array(X), y.astype(int), weight), X))
+        pairs = packed.operator()
+    else:
+        pairs = operator_of(X, y, weight, 2, form)
+    labels = pairs.row_labels()
+    # pairs that count as products of these: row i has the sum over its pairs
+    share = labels.weight * np.where(labels.positive, 0.7, 0.3)
+    share /= np.where(labels.positive, share[labels.positive].sum(), share[~labels.positive].sum())
+    found = pairs.curvature(0.25 * share)
+    sigma = np.zeros((4, 4))
+    for k in range(4):
+        sigma[k] = pairs.product(np.eye(4)[k])
+    np.testing.assert_allclose(found, 0.25 * sigma, rtol=0.1, atol=0.05)
+
+
+def test_many_columns_have_no_curvature(rng):
+    X, y = rng.standard_normal((50, 30)), np.arange(50) < 20
+    for form in ("dense", "csr"):
+        pairs = operator_of(X, y, None, 1, form)
+        assert pairs.curvature(np.ones(50)).size == 0

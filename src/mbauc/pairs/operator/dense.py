@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.columns import ColumnOrder
+from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
 from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels, Stratum
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
@@ -23,6 +24,10 @@ _PROBE = 1000
 _MOST_AROUND = 2
 #: … and without taking the shift off, if no column is further from zero than so many of its deviations.
 _NEAR_ZERO = 1e3
+#: Rows that a curvature is estimated from: of a stratum at most …
+_BLOCK_ROWS = 5_000
+#: … and as many that their products with each other take as long as so many columns' products with all rows.
+_ROWS_AND_COLUMNS = 40
 
 
 class DensePairOperator(PairOperator):
@@ -173,6 +178,24 @@ class DensePairOperator(PairOperator):
 
         result: Array = sum(self._run(add_up), np.zeros(self.mu.size))
         return result
+
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss, from some rows of each stratum; empty if columns are many."""
+        d, positive = self.mu.size, self._labels_in_order.positive
+        strata = [np.flatnonzero(positive), np.flatnonzero(~positive)]
+        most = min(_BLOCK_ROWS, _ROWS_AND_COLUMNS * self._in_order.size // (2 * d))
+        if min(most, *(own.size for own in strata)) < ENOUGH_ROWS * d:
+            return super().curvature(r)
+        result, means = np.zeros((d, d)), []
+        for own in strata:
+            own = own[:: max(1, own.size // most)]
+            rows = np.subtract(self._X[self._in_order[own]], self.shift, dtype=np.float64)
+            weight = r[own] / max(float(r[own].sum()), np.finfo(np.float64).tiny)
+            means.append(weight @ rows)
+            rows = (rows - means[-1]) * np.sqrt(weight)[:, None]
+            result += rows.T @ rows
+        gap = means[0] - means[1]
+        return 0.5 * float(r.sum()) * (result + np.outer(gap, gap))
 
     def _near_zero(self, X: NDArray[Any]) -> Array:
         """Rows as they are, or less the shift where digits would be lost without."""

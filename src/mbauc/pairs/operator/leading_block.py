@@ -20,6 +20,8 @@ _CHOLESKY_COLUMNS = 72
 _LARGEST_BLOCK = 1024
 #: Rows of a stratum, at most.
 _BLOCK_ROWS = 5_000
+#: Rows of a stratum for each column from which on a block is good where pairs do not count alike.
+ENOUGH_ROWS = 4
 
 
 @dataclass
@@ -55,6 +57,11 @@ class LeadingBlock:
         length = max(entries / max(pairs.n_rows, 1), 1.0)
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
         return cls(size, tuple(max(1, stratum.count // most) for stratum in pairs.strata))
+
+    def suffices(self, pairs: PairOperator) -> bool:
+        """Whether it is of all columns, from many more rows than columns."""
+        rows = min(stratum.count // step for stratum, step in zip(pairs.strata, self.steps, strict=True))
+        return self.size == pairs.mu.size and rows >= ENOUGH_ROWS * self.size
 
     def sums(self, chunks: Iterable[Chunk], weights: Iterable[Array] | None = None) -> LeadingSums:
         """Over some of the rows, with their own weights or with others, those of each chunk."""

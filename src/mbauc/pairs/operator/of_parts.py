@@ -248,9 +248,11 @@ class PartedPairOperator(PairOperator):
         self.advance(self.n_rows)
         return found
 
-    def leading_curvature(self, r: Array) -> Array:
-        """About the curvature of a loss among the most frequent columns; one job."""
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss; one job, or none and empty if columns are many."""
         plan = LeadingBlock.plan(self, self._entries)
+        if not plan.suffices(self):
+            return super().curvature(r)
         task = SumLeading(plan, self._left_out, r, self._part_labels[1])
         return plan.curvature(self._packed.reduce(task, add), 0.5 * float(r.sum()))
 

@@ -155,10 +155,10 @@ class PairOperator(ABC):
     def combine_squares(self, r: Array) -> Array:
         """Σ rᵢ xᵢⱼ² of columns less ``shift``, over the columns in use."""
 
-    def leading_curvature(self, r: Array) -> Array:
-        """About Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs among the first columns, given rᵢ = Σⱼ hᵢⱼ ≥ 0.
+    def curvature(self, r: Array) -> Array:
+        """About Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs, given rᵢ = Σⱼ hᵢⱼ ≥ 0, to precondition with.
 
-        From some of the rows, and as if h were a product; to precondition with, and empty if not worth it.
+        From some of the rows, and as if h were a product. Empty where columns are too many for it to be cheap.
         """
         return np.empty((0, 0))
 

@@ -127,9 +127,11 @@ class SparsePairOperator(PairOperator):
         first, *others = run_threads(part, range(self.shards), self.shards)
         return sum(others, first)
 
-    def leading_curvature(self, r: Array) -> Array:
-        """About the curvature of a loss among the most frequent columns, from at most 5,000 rows a stratum."""
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss, from at most 5,000 rows of a stratum; empty if columns are many."""
         plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+        if not plan.suffices(self):
+            return super().curvature(r)
 
         def sums(number: int) -> LeadingSums:
             own = [k for k, chunk in enumerate(self.chunks) if chunk.stratum == number]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.solvers.matrix_free.face_descent import FaceDescent
-from mbauc.solvers.newton.preconditioner import Preconditioner
+from mbauc.solvers.newton.preconditioner import Preconditioner, invert_diagonal, invert_matrix
 from mbauc.solvers.newton.rows import Point, ScaledRows
 from mbauc.solvers.penalty import Penalty
 
@@ -38,12 +38,9 @@ class Curvature:
 
     def precondition(self, ridge: Array) -> Preconditioner:
         """About the inverse, with a ridge."""
-        block = self._rows.leading_curvature(self._expansion.diagonal)
-        if len(block) == ridge.size:
-            # no column is left that would need the diagonal, which is a sweep
-            diagonal = np.maximum(np.diagonal(block), _LEAST_CURVATURE * self._rows.diagonal)
-            return Preconditioner(block, diagonal, ridge)
-        return Preconditioner(block, self.find_diagonal(), ridge)
+        matrix = self._rows.curvature(self._expansion.diagonal)
+        found = invert_matrix(matrix, ridge) if matrix.size else None
+        return invert_diagonal(self.find_diagonal(), ridge) if found is None else found
 
 
 class NewtonModel(Curvature):

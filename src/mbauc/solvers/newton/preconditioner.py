@@ -1,9 +1,9 @@
-"""What conjugate gradients are preconditioned with: a block of the leading columns, and the diagonal."""
+"""What conjugate gradients are preconditioned with: about the Hessian, or about its diagonal."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,36 +11,26 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 Array = NDArray[np.float64]
 
-#: Added to the diagonal of the block as a share of it, so that it has a Cholesky factor.
+#: Added to the diagonal as a share of it, so that there is a Cholesky factor.
 _JITTER = 1e-8
 
+#: About the inverse of a matrix: the direction that a residual asks for.
+Preconditioner = Callable[[Array], Array]
 
-class Preconditioner:
-    """About the inverse of X'HX + diag(ridge).
 
-    Parameters
-    ----------
-    block : ndarray of shape (k, k)
-        About X'HX among the first columns; k may be 0.
-    diagonal, ridge : ndarrays of shape (d,)
-        About the diagonal of X'HX, and that of the penalty.
-    """
+def invert_matrix(matrix: Array, ridge: Array) -> Preconditioner | None:
+    """By a Cholesky factor of ``matrix + diag(ridge)``; None if there is none."""
+    diagonal = np.diagonal(matrix)
+    whole = matrix.copy()
+    np.fill_diagonal(whole, np.where(diagonal > 0.0, diagonal * (1.0 + _JITTER) + ridge, 1.0))
+    try:
+        factor = cho_factor(whole, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    return partial(cho_solve, factor, check_finite=False)
 
-    def __init__(self, block: Array, diagonal: Array, ridge: Array) -> None:
-        metric = diagonal + ridge
-        self._metric = np.where(metric > 0.0, metric, 1.0)
-        self._factor: Any = None
-        size = len(block)
-        if size:
-            matrix = block.copy()
-            np.fill_diagonal(matrix, np.diagonal(block) + ridge[:size] + _JITTER * self._metric[:size])
-            with suppress(LinAlgError):
-                self._factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-    def __call__(self, residual: Array) -> Array:
-        """The direction that a residual asks for."""
-        direction = np.asarray(residual / self._metric)
-        if self._factor is not None:
-            size = len(self._factor[0])
-            direction[:size] = cho_solve(self._factor, residual[:size], check_finite=False)
-        return direction
+def invert_diagonal(diagonal: Array, ridge: Array) -> Preconditioner:
+    """By division by ``diagonal + ridge``."""
+    metric = np.where(diagonal > 0.0, diagonal + ridge, 1.0)
+    return lambda residual: np.asarray(residual / metric)
