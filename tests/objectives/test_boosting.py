@@ -66,11 +66,19 @@ def agree(found, expected):
 @both
 @names
 @pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
-@given(rows=scored_rows(max_rows=9), equal_groups=st.booleans(), top=st.sampled_from([1.0, 0.4]))
-def test_derivatives_equal_the_double_loop(library, name, rows, equal_groups, top):
+@given(
+    rows=scored_rows(max_rows=9),
+    equal_groups=st.booleans(),
+    top=st.sampled_from([1.0, 0.4]),
+    whole=st.sampled_from([0.0, 0.75]),
+)
+def test_derivatives_equal_the_double_loop(library, name, rows, equal_groups, top, whole):
     positive, scores, weight, groups = rows
-    objective = library(name, max_fpr=top, groups=groups, equal_groups=equal_groups, min_curvature=0.25)
-    expected = slow_derivatives(name, rows, 0.25, equal_groups, max_fpr=top)
+    settings = {"groups": groups, "equal_groups": equal_groups, "min_curvature": 0.25}
+    objective = library(name, max_fpr=top, whole=whole, **settings)
+    part = slow_derivatives(name, rows, 0.25, equal_groups, max_fpr=top)
+    all_pairs = slow_derivatives(name, rows, 0.25, equal_groups)
+    expected = [whole * one + (1 - whole) * other for one, other in zip(all_pairs, part, strict=True)]
     agree(objective(positive.astype(float), scores, weight), expected)
 
 
@@ -125,7 +133,7 @@ def test_hessians_of_pairs_that_are_far_apart_are_not_zero(library, name, least)
 @both
 def test_negatives_out_of_the_region_count_nothing(library, rng):
     y, s = np.arange(100) < 20, rng.standard_normal(100)
-    gradient, hessian = library(max_fpr=0.1)(y, s)
+    gradient, hessian = library(max_fpr=0.1, whole=0.0)(y, s)
     counted = np.flatnonzero(hessian[20:]) + 20
     assert set(counted) == set(20 + np.argsort(s[20:])[-8:])
     assert (gradient[counted] > 0).all()
@@ -174,6 +182,7 @@ def test_it_can_be_pickled(library, rng):
     [
         ({"loss": "cross_entropy"}, "loss must be one of"),
         ({"max_fpr": 0.0}, "max_fpr must be"),
+        ({"whole": 1.5}, "whole must be"),
         ({"min_curvature": -1.0}, "min_curvature must be"),
         ({"equal_groups": "yes"}, "equal_groups must be"),
     ],
