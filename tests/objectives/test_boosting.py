@@ -74,6 +74,7 @@ def agree(found, expected):
 )
 def test_derivatives_equal_the_double_loop(library, name, rows, equal_groups, top, whole):
     positive, scores, weight, groups = rows
+    equal_groups = equal_groups and groups is not None
     settings = {"groups": groups, "equal_groups": equal_groups, "min_curvature": 0.25}
     objective = library(name, max_fpr=top, whole=whole, **settings)
     part = slow_derivatives(name, rows, 0.25, equal_groups, max_fpr=top)
@@ -143,6 +144,7 @@ def test_negatives_out_of_the_region_count_nothing(library, rng):
 @pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
 def test_the_metric_is_the_auc_of_the_same_pairs(rows, equal_groups):
     positive, scores, weight, groups = rows
+    equal_groups = equal_groups and groups is not None
     metric = objectives.xgboost(groups=groups, equal_groups=equal_groups).metric
     if groups is None:
         expected = reference.auc(positive, scores, weight)
@@ -205,5 +207,7 @@ def test_data_that_make_no_sense(library, rng):
         library(groups=[1, 1, 2])(y > 0, s)
     with pytest.raises(ValueError, match="leave out one"):
         library(groups=[1, 1, 2, 2])(s, dataset(y > 0, no_weights(library), np.array([2, 2])))
+    with pytest.raises(ValueError, match="equal_groups=True needs groups"):
+        library(equal_groups=True)(y > 0, s)
     with pytest.warns(OneClassGroupsWarning, match="1 of 2 groups"):
         library(groups=[1, 1, 2, 2])(np.array([0, 1, 1, 1]), s)

@@ -52,6 +52,10 @@ class PairTerms:
         ranked = RankedScores.validate(rows.y, rows.scores, rows.weight, finite=True)
         groups = self._groups(ranked.values.size, rows.group_sizes)
         if groups is None:
+            if self.equal_groups:
+                raise ValueError(
+                    "equal_groups=True needs groups, and neither the data nor the objective has any."
+                )
             pairs = PairWeights.build(ranked.positive, ranked.weight)
         else:
             pairs = pairs_within_groups(ranked, groups, equal_groups=self.equal_groups)
