@@ -25,7 +25,7 @@ PLACES = {
     ),
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
-    "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design"),
+    "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
     "docs/objectives.md": ("boosting", "boosting_xgboost", "networks"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),

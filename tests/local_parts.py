@@ -71,7 +71,7 @@ def _sent(value):
     return pickle.loads(pickle.dumps(value))
 
 
-def cut(cuts, X, y, weight=None, ids=None, blocks=1):
+def cut(cuts, X, y, weight=None, ids=None, blocks=1, groups=None):
     """Rows in parts that end where ``cuts`` say, each in so many blocks.
 
     Parameters
@@ -83,18 +83,18 @@ def cut(cuts, X, y, weight=None, ids=None, blocks=1):
     parts = []
     for first, last in pairwise(ends):
         edges = np.linspace(first, last, blocks + 1).astype(int)
-        parts.append([_block(slice(a, b), X, y, weight, ids) for a, b in pairwise(edges)])
+        parts.append([_block(slice(a, b), X, y, weight, ids, groups) for a, b in pairwise(edges)])
     return LocalParts(parts)
 
 
-def _block(rows, X, y, weight, ids):
-    return tuple(None if one is None else one[rows] for one in (X, y, weight, ids))
+def _block(rows, *columns):
+    return tuple(None if one is None else one[rows] for one in columns)
 
 
-def rows_of(parts, X, *, weighted=False, with_ids=False, classes=None, names=None):
+def rows_of(parts, X, *, weighted=False, with_ids=False, grouped=False, classes=None, names=None):
     """What an estimator is given."""
     d = X.shape[1] if is_sparse(X) or hasattr(X, "shape") else len(X[0])
-    return PartedRows(parts, Schema(d, names), classes, weighted, with_ids)
+    return PartedRows(parts, Schema(d, names), classes, weighted, with_ids, grouped)
 
 
 class Ranker(MBAClassifier):

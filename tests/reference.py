@@ -18,6 +18,26 @@ def pair_moments(X, y, w=None):
     return mu / total, sigma / total
 
 
+def grouped_moments(X, y, groups, w=None, *, equal_groups=False):
+    """Eq. (13) over the pairs of one group: a double loop; (mu, sigma, weight of each row's pairs, total)."""
+    X = np.asarray(X, dtype=float)
+    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    mu, sigma, rows = np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2), np.zeros(len(X))
+    for group in set(groups.tolist()):
+        plus = [i for i in range(len(X)) if groups[i] == group and y[i] and w[i] > 0]
+        minus = [i for i in range(len(X)) if groups[i] == group and not y[i] and w[i] > 0]
+        in_all = sum(w[i] * w[j] for i in plus for j in minus) if equal_groups else 1.0
+        for i in plus:
+            for j in minus:
+                x, weight = X[i] - X[j], w[i] * w[j] / in_all
+                mu += weight * x
+                sigma += weight * np.outer(x, x)
+                rows[i] += weight
+                rows[j] += weight
+    total = rows.sum() / 2
+    return mu / total, sigma / total, rows, total
+
+
 def matched_moments(X_pos, X_neg):
     """Eq. (16): row i with row i."""
     mu, sigma = np.zeros(X_pos.shape[1]), np.zeros((X_pos.shape[1],) * 2)

@@ -30,6 +30,16 @@ def tables(draw, max_rows=12, max_columns=4, weighted=True):
 
 
 @st.composite
+def grouped_tables(draw, **settings):
+    """(X, y, weight or None, groups as uint64 keys): at least one group with both classes."""
+    X, y, weight = draw(tables(**settings))
+    n = len(y)
+    groups = draw(hnp.arrays(np.uint64, n, elements=st.integers(0, 4)))
+    groups[np.flatnonzero(y)[0]] = groups[np.flatnonzero(~y)[0]]
+    return X, y, weight, groups * np.uint64(2**61)
+
+
+@st.composite
 def scored_rows(draw, max_rows=12, grouped=True):
     """(positive, scores, weight or None, groups or None): some group has both classes.
 

@@ -9,6 +9,8 @@ if _TYPE_CHECKING:
     from mbauc.estimators import MBAClassifier as MBAClassifier
     from mbauc.estimators import MBAClassifierCV as MBAClassifierCV
     from mbauc.estimators import NeymanPearsonClassifier as NeymanPearsonClassifier
+    from mbauc.estimators import PairwiseAUCClassifier as PairwiseAUCClassifier
+    from mbauc.estimators import PairwiseAUCClassifierCV as PairwiseAUCClassifierCV
     from mbauc.pairs.moments import PairMoments as PairMoments
     from mbauc.pairs.sampling import sample_batches as sample_batches
     from mbauc.pairs.sampling import sample_pairs as sample_pairs
@@ -20,6 +22,8 @@ __all__ = [
     "MBAClassifierCV",
     "NeymanPearsonClassifier",
     "PairMoments",
+    "PairwiseAUCClassifier",
+    "PairwiseAUCClassifierCV",
     "sample_batches",
     "sample_pairs",
 ]
@@ -32,6 +36,8 @@ _get, _show = _lazy_names(
         "MBAClassifierCV": "mbauc.estimators",
         "NeymanPearsonClassifier": "mbauc.estimators",
         "PairMoments": "mbauc.pairs.moments",
+        "PairwiseAUCClassifier": "mbauc.estimators",
+        "PairwiseAUCClassifierCV": "mbauc.estimators",
         "sample_batches": "mbauc.pairs.sampling",
         "sample_pairs": "mbauc.pairs.sampling",
     },

@@ -6,3 +6,5 @@ ENCODE, HASH_DIM, SIGNED, MISSING, SCALE, MAX_CATEGORIES = "hash", 10_000, False
 BLOCK_ROWS = 65_536
 #: Share of the rows that a training holds out to test on, and the seed of what it draws.
 HOLD_OUT, SEED = 0.2, 0
+#: Folds of a cross-validation that is asked for without a number.
+FOLDS = 5

@@ -20,6 +20,7 @@ __all__ = [
     "MbaucWarning",
     "ModelFileError",
     "MomentFileError",
+    "NoPairsError",
     "NonFiniteError",
     "NotAvailableError",
     "OneClassGroupsWarning",
@@ -178,6 +179,10 @@ class NonFiniteError(ValueError):
 
     def __reduce__(self) -> tuple[type, tuple[int, int, float, str | None]]:
         return type(self), (self.row, self.column, self.value, self.name)
+
+
+class NoPairsError(ValueError):
+    """There is no pair of a positive and a negative row, or none within a group."""
 
 
 class PartError(ValueError):

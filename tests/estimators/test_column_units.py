@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import PenaltyWarning
-from mbauc.estimators.classifier_cv import default_l2_grid
+from mbauc.estimators.cross_validation.grids import default_l2_grid
 from mbauc.metrics import roc_auc
 from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.solvers.column_scales import column_scales, scale_columns

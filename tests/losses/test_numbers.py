@@ -68,7 +68,7 @@ def test_a_common_offset_changes_nothing(name, n, rng):
 
 
 @names
-@pytest.mark.parametrize("n", [40, 4000])
+@pytest.mark.parametrize("n", [40, 1300])
 @pytest.mark.parametrize("outlier", [500.0, 1e9, -1e9])
 @pytest.mark.parametrize("positive_one", [True, False])
 def test_one_score_far_out_leaves_the_others_alone(name, n, outlier, positive_one, rng):
@@ -79,7 +79,7 @@ def test_one_score_far_out_leaves_the_others_alone(name, n, outlier, positive_on
         scores[0] = np.clip(outlier, -1e5, 1e5)
     with np.errstate(over="ignore"):
         found = expand(name, positive, scores)
-        m = (scores[positive][:, None] - scores[~positive][None, :]).astype(np.longdouble)
+        m = scores[positive][:, None] - scores[~positive][None, :]
         loss = get_loss(name)
         value, slopes = loss.of_margins(m).mean(), loss.slopes(m)
         if not value < 1e300:

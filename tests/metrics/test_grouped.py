@@ -11,7 +11,14 @@ from scipy.stats import t as student
 
 import reference
 from mbauc.errors import FewRowsWarning, OneClassGroupsWarning
-from mbauc.metrics import grouped_roc_auc, grouped_roc_auc_interval, roc_auc
+from mbauc.metrics import (
+    compare_grouped_roc_auc,
+    group_table,
+    grouped_roc_auc,
+    grouped_roc_auc_interval,
+    roc_auc,
+    roc_auc_interval,
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning"),
@@ -222,3 +229,125 @@ def test_few_groups_are_warned_of(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         grouped_roc_auc_interval(*sample(rng, 60, 1.2))
+
+
+# -- comparison -----------------------------------------------------------------------------------------------
+
+
+@given(grouped_rows(), st.booleans())
+def test_scorers_are_compared_group_by_group(rows, equal):
+    """The difference is that of the means, its error that of the gaps of the groups."""
+    y, s, groups, w = rows
+    other = np.roll(s, 1)
+    shown = groups < 3  # so that there may be one group, which has no spread
+    y, s, other, groups = y[shown], s[shown], other[shown], groups[shown]
+    w = None if w is None else w[shown]
+    settings = {"equal_groups": equal}
+    one, two = (grouped_roc_auc(y, scores, groups, w, **settings) for scores in (s, other))
+    mass = np.ones(y.size) if w is None else w
+    gaps, pairs = [], []
+    for g in np.unique(groups):
+        mine = groups == g
+        if mass[mine & y].sum() * mass[mine & ~y].sum() > 0:
+            pairs.append(1.0 if equal else mass[mine & y].sum() * mass[mine & ~y].sum())
+            first, second = (reference.auc(y[mine], scores[mine], mass[mine]) for scores in (s, other))
+            gaps.append(first - second)
+    if len(gaps) == 1:
+        with pytest.raises(ValueError, match="needs at least 2 groups"):
+            compare_grouped_roc_auc(y, [s, other], groups, w, **settings)
+        return
+    found = compare_grouped_roc_auc(y, [s, other], groups, w, **settings)
+    assert found.auc == pytest.approx([one, two], abs=1e-12)
+    assert found.difference[0, 1] == pytest.approx(one - two, abs=1e-12)
+    share = np.array(pairs) / sum(pairs)
+    apart = np.array(gaps) - share @ gaps
+    assert found.stderr[0, 1] == pytest.approx(np.sqrt(sum((share * apart) ** 2 / (1 - share))), abs=1e-7)
+    if found.stderr[0, 1] > 1e-6:
+        value = abs(found.difference[0, 1]) / found.stderr[0, 1]
+        p_value = 2 * student.sf(value, 1 / sum(share**2) - 1)
+        assert found.p_value[0, 1] == pytest.approx(p_value, abs=1e-6)
+
+
+def test_scorers_that_rank_groups_alike_do_not_differ(rng):
+    y, s, groups = sample(rng, 40, 1.0)
+    w = rng.random(y.size) + 0.1
+    found = compare_grouped_roc_auc(y, {"a": s, "b": s + 7 * groups}, groups, w)
+    assert (found.difference[0, 1], found.stderr[0, 1], found.p_value[0, 1]) == (0.0, 0.0, 1.0)
+
+
+def test_no_difference_is_found_one_time_of_twenty(rng):
+    found = 0
+    for _ in range(300):
+        y, s, groups = sample(rng, 15, 1.0)
+        noise = rng.standard_normal((2, y.size))
+        found += compare_grouped_roc_auc(y, s + noise, groups).p_value[0, 1] < 0.05
+    assert found / 300 < 0.09
+
+
+def test_a_scorer_with_a_flaw_is_named():
+    with pytest.raises(ValueError, match=r"^scorer 'b': the score of row 0 is NaN"):
+        compare_grouped_roc_auc([0, 1], {"a": [1, 2], "b": [np.nan, 2]}, [0, 0])
+
+
+# -- the table of groups --------------------------------------------------------------------------------------
+
+
+@given(grouped_rows())
+def test_the_table_holds_the_groups_one_by_one(rows):
+    y, s, groups, w = rows
+    table = group_table(y, s, groups, w)
+    mass = np.ones(y.size) if w is None else w
+    lost = {}
+    for k, g in enumerate(table.group):
+        mine = groups == g
+        assert table.auc[k] == pytest.approx(reference.auc(y[mine], s[mine], mass[mine]), abs=1e-12)
+        assert table.rows[k] == pytest.approx(mass[mine].sum())
+        assert table.positives[k] == pytest.approx(mass[mine & y].sum())
+        lost[g] = mass[mine & y].sum() * mass[mine & ~y].sum() * (1 - table.auc[k])
+    with_pairs = [
+        g for g in np.unique(groups) if mass[(groups == g) & y].any() and mass[(groups == g) & ~y].any()
+    ]
+    assert sorted(table.group) == with_pairs
+    assert table.n_groups == len(with_pairs)
+    assert list(table.lost) == sorted(table.lost, reverse=True)
+    assert table.share.sum() == pytest.approx(1.0)
+    if sum(lost.values()) > 1e-9:
+        assert table.lost == pytest.approx([lost[g] / sum(lost.values()) for g in table.group], abs=1e-9)
+    auc = sum(table.share * table.auc)
+    assert auc == pytest.approx(grouped_roc_auc(y, s, groups, w), abs=1e-12)
+
+
+def test_the_interval_of_a_group_is_delongs(rng):
+    y, s, groups = sample(rng, 5, 1.0)
+    table = group_table(y, s, groups)
+    for k, g in enumerate(table.group):
+        mine = groups == g
+        if 2 <= y[mine].sum() <= mine.sum() - 2:
+            found = roc_auc_interval(y[mine], s[mine])
+            assert (table.low[k], table.high[k]) == (found.low, found.high)
+        else:
+            assert np.isnan(table.low[k])
+
+
+@pytest.mark.parametrize(
+    ("sort", "column", "sign"), [("lost", "lost", -1), ("pairs", "share", -1), ("auc", "auc", 1)]
+)
+def test_only_the_first_groups_are_kept(rng, sort, column, sign):
+    y, s, groups = sample(rng, 300, 1.0)
+    whole, some = (group_table(y, s, groups, sort=sort, most=most) for most in (300, 7))
+    assert some.group.tolist() == whole.group[:7].tolist()
+    assert getattr(some, column) == pytest.approx(getattr(whole, column)[:7])
+    assert (np.diff(sign * getattr(whole, column)) >= 0).all()
+    assert some.n_groups == 300
+
+
+def test_the_table_counts_what_it_leaves_out():
+    with pytest.warns(OneClassGroupsWarning):
+        table = group_table([0, 1, 1, 1], [0, 1, 0, 1], ["a", "a", "b", "c"])
+    assert (table.n_groups, table.one_class_groups, table.one_class_rows) == (1, 2, 2)
+    for settings, message in (
+        ({"sort": "size"}, "^sort must be"),
+        ({"most": 0}, "^most must be a whole number"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            group_table([0, 1], [0, 1], [0, 0], **settings)

@@ -63,16 +63,17 @@ def folder(tmp_path_factory):
     hostile = make_model(HOSTILE, trained_on={HOSTILE[1]: HOSTILE}, classes=(HOSTILE[0], HOSTILE[1]), slope=1.8)
     words = {"title": HOSTILE[0], "data_name": HOSTILE[1], "warnings": HOSTILE, "generated": HOSTILE[2]}
     words["model_name"] = HOSTILE[1]
+    day, odd = np.arange(y.size) % 300, np.array(HOSTILE, dtype=object)[np.arange(y.size) % len(HOSTILE)]
     pages = {
         "typical": report_html(model, y, s, title="Churn", data_name="march.csv", generated="2026-03-01"),
-        "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3),
+        "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3, groups=day),
         "few": report_html(make_model(slope=1.8), few, s + few),
         "small": report_html(make_model(), small, scores),
         "tied": report_html(make_model(coef=np.zeros(6)), small, np.zeros(60)),
         "tiny scores": report_html(make_model(slope=1e7), small, scores * 1e-7),
         "huge scores": report_html(make_model(slope=1e-7), small, scores * 1e7),
         "one class": report_html(make_model(), np.zeros(40), np.arange(40.0)),
-        "hostile": report_html(hostile, y, np.round(s, 1), **words),
+        "hostile": report_html(hostile, y, np.round(s, 1), groups=odd, group_name=HOSTILE[0], **words),
     }
     for name, html in pages.items():
         (place / f"{name}.html").write_text(html, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Dask collections as parts: what may be passed as X, y, sample_weight and id."""
+"""Dask collections as parts: what may be passed as X, y, sample_weight, id and groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mbauc.rows.block import Columns
 from mbauc.rows.schema import Schema
 
 #: Fields of a block by the names of arguments.
-_FIELDS = {"X": "X", "y": "y", "sample_weight": "weight", "id": "ids"}
+_FIELDS = {"X": "X", "y": "y", "sample_weight": "weight", "id": "ids", "groups": "groups"}
 
 
 class Given(NamedTuple):
@@ -26,6 +26,7 @@ class Given(NamedTuple):
     schema: Schema
     weighted: bool
     with_ids: bool
+    grouped: bool
 
 
 def is_dask(value: Any) -> bool:
@@ -33,8 +34,8 @@ def is_dask(value: Any) -> bool:
     return bool(dask.is_dask_collection(value))
 
 
-def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None) -> Given:
-    """Dask collections as parts; y, sample_weight and ids are in partitions of the same rows as X."""
+def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None, groups: Any = None) -> Given:
+    """Dask collections as parts; y, sample_weight, ids and groups are in partitions of the same rows as X."""
     if not (isinstance(X, da.Array) or is_frame(X)):
         raise ValueError(
             f"X must be a dask array or dataframe, got {type(X).__name__}; rows in memory go to "
@@ -53,11 +54,11 @@ def open_collections(X: Any, y: Any, sample_weight: Any = None, ids: Any = None)
             else "X has an unknown number of columns; call X.compute_chunk_sizes(), or say it where X is made."
         )
     schema = Schema(int(X.shape[1]), tuple(X.columns) if hasattr(X, "columns") else None)
-    columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids}
+    columns = {"X": X, "y": y, "sample_weight": sample_weight, "id": ids, "groups": groups}
     columns = {name: one for name, one in columns.items() if one is not None}
     framed = all(is_frame(one) for one in columns.values())
     parts = _open_frames(columns) if framed else _open_arrays(**columns)
-    return Given(parts, schema, sample_weight is not None, ids is not None)
+    return Given(parts, schema, sample_weight is not None, ids is not None, groups is not None)
 
 
 def _open_frames(columns: dict[str, Any]) -> DaskParts:
@@ -69,8 +70,8 @@ def _open_frames(columns: dict[str, Any]) -> DaskParts:
     return DaskParts(frame_pieces(together), frame_pieces(labels), keeps_order(together))
 
 
-def _open_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) -> DaskParts:
-    for name, one in {"X": X, "y": y, "sample_weight": sample_weight, "id": id}.items():
+def _open_arrays(X: Any, **labels_and_more: Any) -> DaskParts:
+    for name, one in {"X": X, **labels_and_more}.items():
         if is_frame(one) and not keeps_order(one):
             raise ValueError(
                 f"{name} comes out of a shuffle, which gives its rows in another order each time, and other "
@@ -80,14 +81,15 @@ def _open_arrays(X: Any, y: Any, sample_weight: Any = None, id: Any = None) -> D
     rows = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
     chunks = rows.chunks[0] if isinstance(rows, da.Array) else None
     features = list_partitions(rows)
-    others = [
-        None if value is None else _like(name, value, len(features), chunks)
-        for name, value in (("y", y), ("sample_weight", sample_weight), ("id", id))
+    columns = [
+        _like(name, labels_and_more[name], len(features), chunks)
+        if name in labels_and_more
+        else [None] * len(features)
+        for name in ("y", "sample_weight", "id", "groups")
     ]
-    block, label = delayed(_block, pure=False), delayed(_labels, pure=False)
-    columns = [[None] * len(features) if one is None else one for one in others]
+    block = delayed(_block, pure=False)
     blocks = [block(x, *rest) for x, *rest in zip(features, *columns, strict=True)]
-    labels = [label(*rest) for rest in zip(*columns, strict=True)]
+    labels = [block(None, *rest) for rest in zip(*columns, strict=True)]
     return DaskParts(blocks, labels)
 
 
@@ -131,9 +133,5 @@ def _require_as_many(n_parts: int, name: str, found: int) -> None:
         )
 
 
-def _block(X: Any, y: Any, weight: Any, ids: Any) -> list[Columns]:
-    return [(X, y, weight, ids)]
-
-
-def _labels(y: Any, weight: Any, ids: Any) -> list[Columns]:
-    return [(None, y, weight, ids)]
+def _block(X: Any, y: Any, weight: Any, ids: Any, groups: Any) -> list[Columns]:
+    return [(X, y, weight, ids, groups)]

@@ -33,7 +33,7 @@ def frame_pieces(frame: Any) -> list[Delayed]:
 
 
 def join_columns(columns: dict[str, Any]) -> Any:
-    """One collection whose partitions are lists of one tuple (X, y, weight, ids).
+    """One collection whose partitions are lists of one tuple (X, y, weight, ids, groups).
 
     One expression for all columns, so that what they have in common, a shuffle for instance, is computed once:
     two times it might give the rows of X and of y in different orders.
@@ -53,4 +53,4 @@ def join_columns(columns: dict[str, Any]) -> Any:
 
 def _make_block(*columns: Any, fields: tuple[str, ...]) -> list[Columns]:
     given = dict(zip(fields, columns, strict=True))
-    return [(given.get("X"), given["y"], given.get("weight"), given.get("ids"))]
+    return [(given.get("X"), given["y"], given.get("weight"), given.get("ids"), given.get("groups"))]

@@ -30,7 +30,7 @@ class DaskParts:
     Parameters
     ----------
     blocks : sequence of Delayed
-        Each an iterable of items: tuples (X, y, weight, ids), or what a task made.
+        Each an iterable of items: tuples (X, y, weight, ids, groups), or what a task made.
     labels : sequence of Delayed, optional
         The same blocks without features.
     keeps_order : bool
@@ -111,7 +111,7 @@ def _merge(merge: Merge, results: Sequence[Any]) -> Any:
 
 
 def _drop_features(blocks: Iterable[Columns]) -> list[Columns]:
-    return [(None, y, weight, ids) for _, y, weight, ids in blocks]
+    return [(None, y, weight, ids, groups) for _, y, weight, ids, groups in blocks]
 
 
 def _run(task: Task, number: int, block: Any) -> Any:

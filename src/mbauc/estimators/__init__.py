@@ -8,9 +8,18 @@ if _TYPE_CHECKING:
     from mbauc.estimators.classifier import MBAClassifier as MBAClassifier
     from mbauc.estimators.classifier_cv import MBAClassifierCV as MBAClassifierCV
     from mbauc.estimators.neyman_pearson import NeymanPearsonClassifier as NeymanPearsonClassifier
+    from mbauc.estimators.pairwise import PairwiseAUCClassifier as PairwiseAUCClassifier
+    from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV as PairwiseAUCClassifierCV
     from mbauc.estimators.scorer import LinearScorer as LinearScorer
 
-__all__ = ["LinearScorer", "MBAClassifier", "MBAClassifierCV", "NeymanPearsonClassifier"]
+__all__ = [
+    "LinearScorer",
+    "MBAClassifier",
+    "MBAClassifierCV",
+    "NeymanPearsonClassifier",
+    "PairwiseAUCClassifier",
+    "PairwiseAUCClassifierCV",
+]
 
 # workers of a cluster that score rows load LinearScorer, and not scikit-learn, which takes longer
 __getattr__, __dir__ = _lazy_names(
@@ -20,5 +29,7 @@ __getattr__, __dir__ = _lazy_names(
         "MBAClassifier": "mbauc.estimators.classifier",
         "MBAClassifierCV": "mbauc.estimators.classifier_cv",
         "NeymanPearsonClassifier": "mbauc.estimators.neyman_pearson",
+        "PairwiseAUCClassifier": "mbauc.estimators.pairwise",
+        "PairwiseAUCClassifierCV": "mbauc.estimators.pairwise_cv",
     },
 )

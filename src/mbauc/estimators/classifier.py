@@ -17,32 +17,29 @@ from mbauc.estimators.fitting import (
     build_moments,
     build_operator,
     build_sample_pairs,
-    open_all_pairs,
 )
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.source_fit import (
     SourceRun,
-    check_source,
+    check_source_alone,
     is_source,
-    show_auc,
-    source_run,
 )
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
+    require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
 )
 from mbauc.metrics import AucInterval
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.from_source import require_column_room
+from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows, Preview
-from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
@@ -88,6 +85,9 @@ class MBAClassifier(MomentRanker):
     within_block : bool
         For ``partial_fit``: use only pairs whose rows came in the same block (Section III) instead of
         all pairs of rows seen so far.
+    equal_groups : bool
+        With ``groups`` in :meth:`fit` or :meth:`partial_fit`, whether each group counts alike instead of each
+        pair.
     scale : bool or "auto"
         ``True`` standardises the columns, from the moments, as a ``StandardScaler`` in front would; ``False``
         takes them as they are. ``"auto"`` takes them as they are unless their variances differ by more than
@@ -204,6 +204,7 @@ class MBAClassifier(MomentRanker):
         batch_size: int = 1024,
         decay: float = 1.0,
         within_block: bool = False,
+        equal_groups: bool = False,
         scale: bool | Literal["auto"] = "auto",
         penalty_factors: ArrayLike | None = None,
         negative_rate: float = 1.0,
@@ -222,6 +223,7 @@ class MBAClassifier(MomentRanker):
         self.batch_size = batch_size
         self.decay = decay
         self.within_block = within_block
+        self.equal_groups = equal_groups
         self.scale = scale
         self.penalty_factors = penalty_factors
         self.negative_rate = negative_rate
@@ -234,7 +236,13 @@ class MBAClassifier(MomentRanker):
         self.verbose = verbose
 
     @restore_on_failure
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> MBAClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> MBAClassifier:
         """Fit to all rows at once, forgetting any earlier fit.
 
         Parameters
@@ -248,18 +256,22 @@ class MBAClassifier(MomentRanker):
             ``negative_rate`` to be about the rest, fit to ``y == "fraud"``.
         sample_weight : array-like of shape (n,), optional
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
+        groups : array-like of shape (n,), optional
+            The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
+            Groups with one class have no pair; they are warned of.
 
         Returns
         -------
         self
         """
         if is_source(X):
-            if y is not None or sample_weight is not None:
-                raise ValueError("a source has its labels and weights with it; leave out y and sample_weight.")
+            check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
         self._check_settings()
+        check_capabilities("memory", self._asked(groups is not None))
         forget_path(self)
-        block, classes = validate_training_data(self, X, y, sample_weight, reset=True)
+        block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
+        require_pairs_within_groups(block)
         with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
@@ -316,18 +328,8 @@ class MBAClassifier(MomentRanker):
         >>> ranker.solver_.name
         'matrix-free'
         """
-        self._check_settings()
-        check_source(source)
-        check_capabilities("source", self.get_params(deep=False))
         forget_path(self)
-        limit = parse_memory(memory)
-        require_column_room(source.n_features, limit)
-        with source_run(checkpoint, self.get_params(deep=False), source) as run:
-            rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
-            self._fit_parts(rows, run, limit, limited=memory is not None, keep_moments=keep_moments)
-        self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
-        self._remember_columns(rows.schema)
-        return self
+        return self._fit_source(source, memory, checkpoint, keep_moments=keep_moments)
 
     @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> MBAClassifier:
@@ -343,7 +345,7 @@ class MBAClassifier(MomentRanker):
         self
         """
         self._check_settings()
-        check_capabilities("cluster", self.get_params(deep=False))
+        check_capabilities("cluster", self._asked(rows.grouped))
         forget_path(self)
         self.classes_ = self._fit_parts(rows)
         self._remember_columns(rows.schema)
@@ -367,8 +369,7 @@ class MBAClassifier(MomentRanker):
             [block] = rows.parts.items
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(block.X))
             draw = build_moments if self.solver_.name == "gram" else build_operator
-            drawn: Any = draw(block, settings, self.random_state)
-            self._solve(drawn.closed() if self.within_block else drawn, factors, run)
+            self._solve(draw(block, settings, self.random_state), factors, run)
             return np.asarray(rows.classes)
         if not settings.are_all:
             with rows.in_order() as ordered:
@@ -376,17 +377,11 @@ class MBAClassifier(MomentRanker):
             self.solver_ = choose_for_rows(rows, self._demand(), memory, sample=self._preview(sample.block.X))
             self._solve(build_sample_pairs(sample, counts, self.solver_.name, settings), factors, run)
             return counts.classes
-        # what is free may have changed since an earlier run, and rows may be in its states by now
-        demand = self._demand(keep_moments)
-        name, reason = run.make_once(
-            "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
-        ).tolist()
-        self.solver_ = SolverChoice(name, reason)
-        with open_all_pairs(rows, name, settings, memory) as (pairs, classes):
-            if isinstance(pairs, PairMoments) and self.within_block:
-                pairs = pairs.closed()
-            self._solve(pairs, factors, run)
-        return classes
+        return self._fit_all_pairs(rows, self._demand(keep_moments), run, memory, limited)
+
+    def _solve(self, pairs: Quadratic, factors: NDArray[np.float64], run: SourceRun | None = None) -> None:
+        closed = pairs.closed() if self.within_block and isinstance(pairs, PairMoments) else pairs
+        super()._solve(closed, factors, run)
 
     def _preview(self, X: Any) -> Preview:
         """Rows of drawn pairs, of which there are two a pair."""
@@ -426,7 +421,7 @@ class MBAClassifier(MomentRanker):
         forget_path(self)
         self.solver_ = SolverChoice("gram", "the moments were given")
         factors = check_factors(self.penalty_factors, moments.n_features)
-        self._solve(moments.closed() if self.within_block else moments, factors)
+        self._solve(moments, factors)
         self.classes_ = known
         self._remember_columns(Schema(moments.n_features))
         return self
@@ -438,6 +433,7 @@ class MBAClassifier(MomentRanker):
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> MBAClassifier:
         """Add a block of rows to what was seen so far.
 
@@ -451,13 +447,16 @@ class MBAClassifier(MomentRanker):
             As for :meth:`fit`.
         classes : sequence of two labels
             Needed at the first call, unless its block holds both.
+        groups : array-like of shape (n,), optional
+            The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
+            count: give a group as a whole.
 
         Returns
         -------
         self
         """
         self._check_settings()
-        check_capabilities("stream", self.get_params(deep=False))
+        check_capabilities("stream", self._asked(groups is not None))
         forget_path(self)
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):
@@ -467,7 +466,12 @@ class MBAClassifier(MomentRanker):
             )
         self.solver_ = SolverChoice("gram", "the blocks of a stream add up to moments")
         known = self._resolve_classes(y, classes, first)
-        block, known = validate_training_data(self, X, y, sample_weight, reset=first, classes=known)
+        block, known = validate_training_data(
+            self, X, y, sample_weight, reset=first, classes=known, groups=groups
+        )
+        if not first and self.moments_.is_grouped != (groups is not None):
+            had, has = ("groups", "none") if groups is None else ("no groups", "some")
+            raise ValueError(f"earlier blocks had {had} and this one has {has}; give groups always or never.")
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed
@@ -487,11 +491,7 @@ class MBAClassifier(MomentRanker):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        check_number("l1", self.l1, low=0.0)
-        if not isinstance(self.l2, str):
-            check_number("l2", self.l2, low=0.0)
-        elif str(self.l2) != "auto":
-            raise ValueError(f"l2 must be a number of at least 0 or 'auto', got {self.l2!r}.")
+        self._check_penalties()
         check_number("decay", self.decay, low=0.0, high=1.0, open_low=True)
 
     def _penalties_are_chosen(self) -> bool:
@@ -507,8 +507,3 @@ class MBAClassifier(MomentRanker):
                 "pair yet; call partial_fit with rows of the other class first."
             )
         return False
-
-
-def _are_labels(classes: Any) -> bool:
-    """Whether the classes of a source are two labels, rather than sets of them."""
-    return not any(isinstance(label, tuple | list | set) for label in classes)

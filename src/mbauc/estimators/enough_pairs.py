@@ -249,8 +249,7 @@ class _Sample:
         ranker, block, train = self._ranker, self._block, self._train
         self._choose_solver(train.size)
         if ranker.solver_.name == "gram":
-            moments = build_moments(block, self._settings, None, train)
-            self._solve(moments.closed() if ranker.within_block else moments)
+            self._solve(build_moments(block, self._settings, None, train))
         else:
             self._solve(build_operator(block, self._settings, None, train))
 
@@ -275,8 +274,7 @@ class _Sample:
             i, j = (rows[part] for rows in self._drawn)
             total.add_moments(pair_moments(self._block, i, j, self._ranker.pairing, self.n_threads))
         (plus, plus_size), (minus, minus_size) = self._class_weights
-        moments = total.finish_sample((plus, minus), (plus_size, minus_size))
-        return moments.closed() if self._ranker.within_block else moments
+        return total.finish_sample((plus, minus), (plus_size, minus_size))
 
 
 def _round_size(X: Any) -> int:

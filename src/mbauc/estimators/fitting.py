@@ -10,11 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.accumulator import accumulate_block
+from mbauc.pairs.grouped import grouped_moments
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.build import open_operator
 from mbauc.pairs.operator.from_pairs import build_sample_operator
 from mbauc.pairs.operator.from_rows import build_matrix_operator
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import Pairing, draw_moments, sample_moments
@@ -48,6 +51,7 @@ class PairSettings:
     pairing: Pairing
     batch_size: int
     frequencies: bool
+    equal_groups: bool
     n_threads: int
     task_threads: int
     verbose: bool
@@ -56,10 +60,12 @@ class PairSettings:
     def from_estimator(cls, ranker: Any, n_threads: int | None = None) -> PairSettings:
         """Settings of an estimator, with its number of threads or another one."""
         return cls(
-            ranker.pairs,
-            ranker.pairing,
-            int(ranker.batch_size),
+            # losses other than the squared one are over all pairs
+            getattr(ranker, "pairs", "all"),
+            getattr(ranker, "pairing", "complete"),
+            int(getattr(ranker, "batch_size", 1)),
             bool(ranker.weights == "frequency"),
+            bool(ranker.equal_groups),
             n_threads or thread_count(ranker.n_jobs),
             1 if ranker.n_jobs is None else thread_count(ranker.n_jobs),
             bool(ranker.verbose),
@@ -81,6 +87,11 @@ def open_all_pairs(
     rows: PartedRows, solver: str, settings: PairSettings, memory: int
 ) -> Iterator[tuple[Quadratic, NDArray[Any]]]:
     """All pairs, as moments or as an operator, and the classes of the rows; what workers hold is given back."""
+    if solver == "gram" and isinstance(rows.parts, MemoryParts) and rows.grouped:
+        [block] = rows.parts.items
+        with progress(block.n_rows, "pair moments", show=settings.verbose) as advance:
+            yield build_moments(block, settings, None, advance=advance), np.asarray(rows.classes)
+        return
     if solver == "gram":
         total = rows.parts.items[0].n_rows if isinstance(rows.parts, MemoryParts) else None
         threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads
@@ -88,7 +99,19 @@ def open_all_pairs(
             [moments], classes = sum_moments(rows, threads, frequencies=settings.frequencies, advance=advance)
         yield moments, classes
         return
-    with open_operator(rows, settings.n_threads, memory) as (pairs, classes):
+    with open_rows(rows, settings, memory) as opened:
+        yield opened
+
+
+@contextmanager
+def open_rows(
+    rows: PartedRows, settings: PairSettings, memory: int
+) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
+    """All pairs as an operator, and the classes of the rows; what workers hold is given back."""
+    equal_groups = settings.equal_groups
+    with open_operator(rows, settings.n_threads, memory, equal_groups=equal_groups) as (pairs, classes):
+        if isinstance(pairs, GroupedPairOperator) and rows.parts.kind != "memory":
+            warn_of_one_class_groups(pairs.pair_weights)
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes
 
 
@@ -112,6 +135,10 @@ def build_moments(
     advance: Advance = silent,
 ) -> PairMoments:
     """Exact or sampled moments of all rows or some."""
+    if block.groups is not None:
+        return grouped_moments(
+            block, settings.n_threads, subset, equal_groups=settings.equal_groups, advance=advance
+        ).moments
     sizes = [block.rows_of(positive, subset).size for positive in (True, False)]
     if settings.are_all or 0 in sizes:
         moments = accumulate_block(block, settings.n_threads, subset, advance)
@@ -136,8 +163,10 @@ def build_operator(
     if not settings.are_all:
         drawn = draw_rows(block, settings.number(block, subset), random_state, subset)
         return weigh_sample_operator(Sample(block, drawn), block, settings, subset)
-    groups = [block.rows_of(True, subset), block.rows_of(False, subset)]
-    pairs = build_matrix_operator(block.X, groups, block.weight, settings.n_threads)
+    strata = [block.rows_of(True, subset), block.rows_of(False, subset)]
+    pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, settings.n_threads, block.groups)
+    if block.groups is not None:
+        pairs = GroupedPairOperator(pairs, equal_groups=settings.equal_groups)
     return pairs.as_frequencies() if settings.frequencies else pairs
 
 

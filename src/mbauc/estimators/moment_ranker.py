@@ -1,4 +1,4 @@
-"""What both estimators on moments share: the way to moments, and what follows from a solution."""
+"""What both estimators of Eq. (14) share: sampled pairs, moments that are kept, standard errors."""
 
 from __future__ import annotations
 
@@ -9,56 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.checks import check_choice, check_flag, check_number
-from mbauc.estimators.linear import ProbabilisticRanker
-from mbauc.estimators.scorer import LinearScorer, match_log_odds
-from mbauc.estimators.source_fit import SourceRun
+from mbauc.checks import check_choice
+from mbauc.estimators.scorer import LinearScorer
+from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.standard_errors.of_ranker import errors_from_moments, errors_from_rows
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.quadratic import Quadratic
 from mbauc.pairs.sampling import check_sampling
-from mbauc.rows.schema import Schema
-from mbauc.runtime.progress import show_wait
-from mbauc.runtime.threads import thread_count
-from mbauc.solvers import Solution
 from mbauc.solvers.choice import SolverChoice
-from mbauc.solvers.column_scales import Scaling, check_scale, scale_columns
-from mbauc.solvers.problem import Problem
+from mbauc.solvers.column_scales import scale_columns
 
 Array = NDArray[np.float64]
 
-#: Default optimality to reach from moments.
-_GRAM_TOL = 1e-6
-#: Default excess risk to reach from products.
-_PRODUCT_TOL = 1e-4
 
-
-class MomentRanker(ProbabilisticRanker):
+class MomentRanker(SolvedRanker):
     """A ranker whose weights, threshold, probabilities and standard errors all come from moments."""
 
-    moments_: PairMoments
-    solver_: SolverChoice
-    #: l2 of each column in its own units; not known of an estimator that was restored without moments
-    _ridge: Array | None = None
     #: What ``pairs`` may be besides a number.
     _words_for_pairs: tuple[str, ...] = ("all",)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
-
-        In closed form from the class means and variances of the score and the share of positives in the data:
-        right for normal scores of equal variance and columns that are few beside the rows, otherwise an
-        approximation, and mostly an overconfident one, because the training rows' own scores lie further apart
-        than those of others. Calibration slopes on new rows (1 is right, less is overconfident) of exactly
-        normal data: 1.00 with 20,000 rows × 10 columns, 0.92 with 500 × 10, 0.51 with 500 × 100 and 0.21 with
-        300 × 200, lower still for weak signals; 0.5 to 0.8 with 20,000 rows of log-normal or binary columns.
-        Where probabilities matter, calibrate them on other rows, as
-        ``sklearn.calibration.CalibratedClassifierCV`` around the estimator does; with ``ensemble=False`` the
-        ranking stays the same.
-        """
-        return super().predict_proba(X)
 
     def coef_standard_errors(
         self, X: Any = None, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -120,6 +88,10 @@ class MomentRanker(ProbabilisticRanker):
         ``O(d³)``.
         """
         check_is_fitted(self)
+        if self._within_groups:
+            raise ValueError(
+                "this fit is to pairs within groups, for which there are no standard errors of weights yet."
+            )
         if X is None:
             return errors_from_moments(self, self._ridge)
         return errors_from_rows(self, self._ridge, X, y, sample_weight)
@@ -160,108 +132,28 @@ class MomentRanker(ProbabilisticRanker):
         >>> bool((again.predict_proba(X) == ranker.predict_proba(X)).all())
         True
         """
-        if scorer.slope is None:
-            raise ValueError(f"scorer has no slope; {cls.__name__} needs one for its probabilities.")
         if moments is not None and (l2 is None or moments.n_features != scorer.n_features):
             raise ValueError(
                 f"moments must be of the scorer's {scorer.n_features:,} columns and come with the penalty l2, "
                 f"got those of {moments.n_features:,} with l2={l2!r}."
             )
-        ranker = cls(**(settings or {}))
-        ranker._set_weights(scorer.coef.copy(), scorer.intercept, scorer.slope)
-        ranker.classes_ = np.array(scorer.classes)
-        ranker.n_features_in_ = scorer.n_features
-        if scorer.names is not None:
-            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
-        for name, value in (("l1_", l1), ("l2_", l2)):
-            if value is not None:
-                setattr(ranker, name, value)
-        ranker.solver_ = SolverChoice("matrix-free" if moments is None else "gram", "the weights were given")
+        ranker = super().restore(scorer, settings, l1=l1, l2=l2)
         if moments is not None:
-            ranker.moments_ = moments
-            ranker.effective_sample_size_ = moments.effective_sizes
-            factors = check_factors(ranker.penalty_factors, scorer.n_features)
-            ranker._set_scale(scale_columns(moments, ranker._scaling()), factors)
+            ranker._set_moments(moments)
         return ranker
 
-    # -- shared by the ways to fit ---------------------------------------------------------------------
+    def _set_moments(self, moments: PairMoments) -> None:
+        """Store moments that weights were found from elsewhere."""
+        self.solver_ = SolverChoice("gram", "the weights were given")
+        self.moments_ = moments
+        self.effective_sample_size_ = moments.effective_sizes
+        factors = check_factors(self.penalty_factors, moments.n_features)
+        self._set_scale(scale_columns(moments, self._scaling()), factors)
 
     def _check_settings(self) -> None:
-        """Raise for settings that no data could make sense of, before any work."""
+        super()._check_settings()
         if isinstance(self.pairs, str) and self.pairs not in self._words_for_pairs:
             words = " or ".join(repr(word) for word in self._words_for_pairs)
             raise ValueError(f"pairs must be {words}, or a whole number of at least 1, got {self.pairs!r}.")
         check_sampling(1 if isinstance(self.pairs, str) else self.pairs, self.batch_size, self.pairing)
-        check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
-        if self.tol is not None:
-            check_number("tol", self.tol, low=0.0, open_low=True)
-        check_number("max_iter", self.max_iter, low=1)
-        check_scale(self.scale)
-        for name in ("within_block", "one_standard_error"):
-            check_flag(name, getattr(self, name, False))
         check_choice("solver", self.solver, ("auto", "gram", "matrix-free"))
-        check_choice("weights", self.weights, ("sampling", "frequency"))
-        thread_count(self.n_jobs)
-
-    def _penalties_are_chosen(self) -> bool:
-        """Whether all penalties are ours to choose, so that the units they are in are ours as well."""
-        raise NotImplementedError
-
-    def _scaling(self) -> Scaling:
-        """What to divide columns by; given penalties mean what Eq. (14) says, in the columns as they are."""
-        if isinstance(self.scale, str) and not self._penalties_are_chosen():
-            return False
-        return "auto" if isinstance(self.scale, str) else bool(self.scale)
-
-    def _tolerance(self) -> float:
-        """``tol``, or what is sensible for the solver."""
-        if self.tol is not None:
-            return float(self.tol)
-        return _GRAM_TOL if self.solver_.name == "gram" else _PRODUCT_TOL
-
-    def _solve(self, pairs: Quadratic, factors: Array, run: SourceRun | None = None) -> None:
-        """Solve for the penalties of the settings, and store the solution."""
-        problem = Problem(pairs, factors, scale=self._scaling())
-        l1, tol, max_iter = float(self.l1), self._tolerance(), int(self.max_iter)
-        l2: Any = self.l2 if isinstance(self.l2, str) else float(self.l2)
-        if isinstance(pairs, PairOperator):
-            run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-            with run.watch(pairs, tol) as watch:
-                resume = run.load_state(pairs, l1, l2)
-                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch)
-        else:
-            with show_wait(f"solving for {pairs.n_features:,} columns", show=bool(self.verbose)):
-                solution = problem.solve(l1, l2, tol=tol, max_iter=max_iter)
-        self._store_solution(problem, solution)
-
-    def _store_solution(self, problem: Problem, solution: Solution) -> None:
-        """Store a solved problem: weights, the threshold at probability ½, and where both came from."""
-        pairs = problem.pairs
-        if isinstance(pairs, PairMoments):
-            self.moments_ = pairs
-        elif hasattr(self, "moments_"):
-            del self.moments_
-        self.solution_ = solution
-        self.n_iter_ = max(1, solution.iterations)
-        self.l1_, self.l2_ = solution.l1, solution.l2
-        # downsampled negatives stood for more of their kind
-        prior_odds = pairs.weights[0] / (pairs.weights[1] / self.negative_rate)
-        intercept, slope = match_log_odds(*pairs.summarise_scores(solution.coef), prior_odds)
-        self._set_weights(solution.coef, intercept, slope)
-        self.effective_sample_size_ = pairs.effective_sizes
-        self._set_scale(problem.scales, problem.factors)
-
-    def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:
-        self.coef_, self.intercept_, self.slope_ = coef[None, :], np.array([intercept]), slope
-
-    def _set_scale(self, scales: Array, factors: Array) -> None:
-        self.scale_, self._ridge = scales, self.l2_ * factors * scales**2
-
-    def _remember_columns(self, schema: Schema) -> None:
-        """Store how many columns there are, and their names."""
-        self.n_features_in_ = schema.n_features
-        # as scikit-learn has it: names are texts, and numbers are no names
-        if schema.names is not None and all(isinstance(name, str) for name in schema.names):
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_

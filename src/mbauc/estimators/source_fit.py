@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_whole
 from mbauc.errors import CheckpointError
+from mbauc.losses import PairLoss
 from mbauc.metrics.running_auc import RunningAuc
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.rows.source import Source
@@ -80,6 +81,14 @@ def check_source(source: Any) -> None:
         )
 
 
+def check_source_alone(y: Any, sample_weight: Any, groups: Any) -> None:
+    """Raise for labels, weights or groups that come beside a source."""
+    if not (y is None and sample_weight is None and groups is None):
+        raise ValueError(
+            "a source has its labels, weights and groups with it; leave out y, sample_weight and groups."
+        )
+
+
 def show_auc(bar: Progress) -> Callable[[Any, NDArray[np.bool_]], None]:
     """Show an estimate of the AUC while blocks are read."""
     return RunningAuc(bar).see
@@ -118,13 +127,11 @@ class SourceRun:
             return random_state
         return int(self.make_once("seed", lambda: np.random.default_rng().integers(2**63 - 1)))
 
-    def load_state(self, pairs: PairOperator, l1: float, l2: float | str) -> dict[str, Any] | None:
-        """The solver's state from an earlier run, if any."""
+    def load_state(self, pairs: PairOperator, solver: Arrays) -> dict[str, Any] | None:
+        """The solver's state from an earlier run, if any; ``solver`` says what its states hold."""
         if self.checkpoint is None:
             return None
-        more = {"rows": ArrayOf("<i8")} | ({"auto_l2": ArrayOf("<f8", low=0)} if l1 and l2 == "auto" else {})
-        solver = DESCENT_STATE if l1 else RIDGE_STATE
-        expected = replace(solver, required={**solver.required, **more})
+        expected = replace(solver, required={**solver.required, "rows": ArrayOf("<i8")})
         d = pairs.mu.size
         state = self.checkpoint.load(_SOLVER, expected, d=d, directions=(0, d), signs=(0, d))
         if state is not None and int(state["rows"]) != _mark(pairs):
@@ -152,6 +159,15 @@ class SourceRun:
                 yield watch
             finally:
                 pairs.advance = silent
+
+
+def quadratic_state(l1: float, l2: float | str) -> Arrays:
+    """What states of a solver of Eq. (14) hold."""
+    if not l1:
+        return RIDGE_STATE
+    if l2 != "auto":
+        return DESCENT_STATE
+    return replace(DESCENT_STATE, required={**DESCENT_STATE.required, "auto_l2": ArrayOf("<f8", low=0)})
 
 
 def _mark(pairs: PairOperator) -> int:
@@ -193,10 +209,12 @@ def describe_identity(settings: dict[str, Any], source: Source) -> dict[str, Any
             return value
         if isinstance(value, int | float | np.number | np.bool_):
             return value if isinstance(value, int | float) else value.item()
+        if isinstance(value, PairLoss):
+            return [value.name, *(f"{name}={setting!r}" for name, setting in sorted(vars(value).items()))]
         array = np.ascontiguousarray(value, dtype=np.float64)
         return f"array of {array.size}, CRC {zlib.crc32(array.tobytes()):08x}"
 
-    left_out = _NO_MATTER + (_SAMPLING if isinstance(settings["pairs"], str) else ())
+    left_out = _NO_MATTER + (_SAMPLING if isinstance(settings.get("pairs", "all"), str) else ())
     kept = {name: value for name, value in settings.items() if name not in left_out}
     seed = kept.get("random_state")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):

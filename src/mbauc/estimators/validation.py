@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from mbauc.errors import NonFiniteError
 from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
+from mbauc.losses import PairWeights
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.rows.block import Block
+from mbauc.rows.groups import group_codes
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
 
@@ -91,7 +94,14 @@ def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def validate_training_data(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    reset: bool,
+    classes: Any = None,
+    groups: Any = None,
 ) -> tuple[Block, NDArray[Any]]:
     """The rows and the two classes, negative first.
 
@@ -108,7 +118,14 @@ def validate_training_data(
     if classes is None and weight is not None:
         check_class_weights(weight, positive, known)
     frequencies = getattr(estimator, "weights", "sampling") == "frequency"
-    return Block(X, positive, weight, frequencies=frequencies), known
+    codes = None if groups is None else group_codes(groups, X.shape[0])
+    return Block(X, positive, weight, frequencies=frequencies, groups=codes), known
+
+
+def require_pairs_within_groups(block: Block) -> None:
+    """Raise if no group has rows of both classes, and warn of groups that have rows of one class only."""
+    if block.groups is not None:
+        warn_of_one_class_groups(PairWeights.build(block.positive, block.weight, block.groups))
 
 
 def check_class_weights(

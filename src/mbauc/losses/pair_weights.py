@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mbauc.errors import NoPairsError
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -64,7 +67,7 @@ class PairWeights:
         if groups is None:
             plus, minus = own[positive[own]], own[~positive[own]]
             if not plus.size or not minus.size:
-                raise ValueError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
+                raise NoPairsError(f"there are no pairs ({plus.size:,} positives, {minus.size:,} negatives).")
             a, b = size[plus], size[minus]
             ends = np.array([0, plus.size]), np.array([0, minus.size])
             return cls(plus, minus, a / a.sum(), b / b.sum(), *ends, positive.size)
@@ -73,7 +76,7 @@ class PairWeights:
         counts = [np.bincount(codes[positive[own] == side], minlength=n_groups) for side in (True, False)]
         paired = (counts[0] > 0) & (counts[1] > 0)
         if not paired.any():
-            raise ValueError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
+            raise NoPairsError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
         order = own[np.argsort(codes, kind="stable")]
         kept = np.repeat(paired, counts[0] + counts[1])
         order = order[kept]
@@ -122,16 +125,14 @@ class PairWeights:
 
     def without_zeros(self) -> PairWeights:
         """The same pairs without the rows whose weight is 0; each group must have others of both classes."""
-        plus, minus = self.plus_weight > 0, self.minus_weight > 0
-        return replace(
-            self,
-            plus=self.plus[plus],
-            minus=self.minus[minus],
-            plus_weight=self.plus_weight[plus],
-            minus_weight=self.minus_weight[minus],
-            plus_starts=np.append(0, np.cumsum(plus))[self.plus_starts],
-            minus_starts=np.append(0, np.cumsum(minus))[self.minus_starts],
-        )
+        kept: dict[str, Any] = {}
+        for side in ("plus", "minus"):
+            weight = getattr(self, f"{side}_weight")
+            some = weight > 0
+            if not some.all():
+                kept[side], kept[f"{side}_weight"] = getattr(self, side)[some], weight[some]
+                kept[f"{side}_starts"] = np.append(0, np.cumsum(some))[getattr(self, f"{side}_starts")]
+        return replace(self, **kept)
 
     def reweigh(self, plus_weight: Array, minus_weight: Array) -> PairWeights:
         """The same rows with other weights, zeros allowed."""

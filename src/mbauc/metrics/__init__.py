@@ -6,6 +6,7 @@ from mbauc.metrics.comparisons import (
     PairedTest,
     RankTests,
     WinTieLoss,
+    compare_grouped_roc_auc,
     compare_roc_auc,
     compare_roc_auc_unpaired,
     holm,
@@ -14,6 +15,7 @@ from mbauc.metrics.comparisons import (
     win_tie_loss,
 )
 from mbauc.metrics.d_prime import d_prime
+from mbauc.metrics.group_table import GroupTable, group_table
 from mbauc.metrics.grouped import grouped_roc_auc, grouped_roc_auc_interval
 from mbauc.metrics.intervals import AucInterval, roc_auc_bootstrap, roc_auc_interval
 from mbauc.metrics.partial_auc import partial_roc_auc, partial_roc_auc_interval
@@ -25,14 +27,17 @@ __all__ = [
     "AucComparison",
     "AucDifference",
     "AucInterval",
+    "GroupTable",
     "PairedTest",
     "RankTests",
     "StreamingAUC",
     "WinTieLoss",
     "calibration_error",
+    "compare_grouped_roc_auc",
     "compare_roc_auc",
     "compare_roc_auc_unpaired",
     "d_prime",
+    "group_table",
     "grouped_roc_auc",
     "grouped_roc_auc_interval",
     "holm",

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.estimators.capabilities import is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
-from mbauc.estimators.moment_ranker import MomentRanker
+from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.scorer import LinearScorer
+from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
+from mbauc.model.objective import describe_objective
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.source import score_blocks
+from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
 Array = NDArray[np.float64]
 
@@ -158,13 +161,13 @@ class RankerModel:
 
     @classmethod
     def of(
-        cls, ranker: MomentRanker, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any
+        cls, ranker: SolvedRanker, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any
     ) -> RankerModel:
         """A fitted estimator with the rows that it is for.
 
         Parameters
         ----------
-        ranker : MBAClassifier or MBAClassifierCV
+        ranker : MBAClassifier, PairwiseAUCClassifier, or one of them with CV
             Fitted.
         layout : TableLayout or LibsvmLayout
             How raw rows become columns.
@@ -239,11 +242,11 @@ class RankerModel:
         """Labels that go with scores: the positive one above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
-    def score_blocks(self, source: Any) -> Iterator[tuple[NDArray[Any], Array, Array | None]]:
-        """Labels, scores and weights of the blocks of a source."""
+    def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
+        """Labels, scores, weights and groups of the blocks of a source."""
         self._check_columns("the source", source.n_features)
-        for y, s, weight in score_blocks(source, self.coef):
-            yield y, s + self.intercept, weight
+        for block in score_blocks(source, self.coef):
+            yield block._replace(scores=block.scores + self.intercept)
 
     def with_threshold(
         self, threshold: Threshold | None, files: list[dict[str, Any]] | None = None
@@ -254,17 +257,35 @@ class RankerModel:
             record["threshold_files"] = files
         return replace(self, threshold=threshold, trained_on=record)
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is a model of the squared loss over the whole ROC curve, which can have moments."""
+        return is_quadratic(self.settings)
+
+    @property
+    def group(self) -> str | None:
+        """Column of the groups within which it ranks, if there is one."""
+        return getattr(self.layout, "group", None)
+
+    def describe_objective(self) -> str:
+        """What the training lowered, in words."""
+        return describe_objective(self.settings, self.group)
+
     def estimator_settings(self) -> dict[str, Any]:
-        """Those of the settings that :class:`mbauc.MBAClassifier` has, but for :data:`RUNNING`."""
-        known = set(MBAClassifier().get_params()) - set(RUNNING)
+        """Those of the settings that the estimator has, but for :data:`RUNNING`."""
+        known = set(self._kind()().get_params()) - set(RUNNING)
         return {name: value for name, value in self.settings.items() if name in known}
 
-    def estimator(self) -> MBAClassifier:
+    def estimator(self) -> MBAClassifier | PairwiseAUCClassifier:
         """A fitted scikit-learn estimator with the same weights, for rows in the model's columns.
 
         With moments it can be updated (``partial_fit``) and has standard errors. It has not solved anything, so
         ``solution_`` and ``n_iter_`` are missing. ``predict`` cuts at 0.
         """
-        return MBAClassifier.restore(
-            self.scorer, self.estimator_settings(), l1=self.l1, l2=self.l2, moments=self.moments
-        )
+        settings, penalties = self.estimator_settings(), {"l1": self.l1, "l2": self.l2}
+        if not self.is_quadratic:
+            return PairwiseAUCClassifier.restore(self.scorer, settings, **penalties)
+        return MBAClassifier.restore(self.scorer, settings, moments=self.moments, **penalties)
+
+    def _kind(self) -> type[MBAClassifier] | type[PairwiseAUCClassifier]:
+        return MBAClassifier if self.is_quadratic else PairwiseAUCClassifier

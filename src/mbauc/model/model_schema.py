@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mbauc.losses import LOSSES
 from mbauc.model.layout import LAYOUT
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.store.array_schema import ArrayOf, Arrays
@@ -18,6 +19,11 @@ _SETTINGS = Record(
     {
         "l1": Number(0),
         "l2": Either(Number(0), Choice("auto")),
+        "loss": Nullable(Choice(*LOSSES)),
+        "max_fpr": Nullable(Number(0, 1)),
+        "min_tpr": Nullable(Number(0, 1)),
+        "min_fpr": Nullable(Number(0, 1)),
+        "equal_groups": Flag(),
         "pairs": Either(_POSITIVE, Choice("all", "enough")),
         "pairing": Choice("matched", "complete"),
         "batch_size": _POSITIVE,
@@ -53,6 +59,7 @@ _TRAINED_ON = Record(
         "negatives": _MEASURED,
         "seconds": _MEASURED,
         "notes": ListOf(Text()),
+        "losses": Record({}, others=_MEASURED),
         "hashed_columns": ListOf(_HASHED),
         "tested": Record({}, others=SCALAR),
         "updates": ListOf(Record({}, others=Json())),

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.defaults import HOLD_OUT, SEED
-from mbauc.estimators.capabilities import Way, check_capabilities
+from mbauc.defaults import FOLDS, HOLD_OUT, SEED
+from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
+from mbauc.estimators.pairwise import PairwiseAUCClassifier
+from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
+from mbauc.metrics import partial_roc_auc
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
+from mbauc.model.objective import LOSS_SETTINGS, region_of
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
@@ -35,9 +39,12 @@ class Training:
     Attributes
     ----------
     settings : dict
-        Of :class:`mbauc.MBAClassifier`.
+        Of :class:`mbauc.MBAClassifier`, or, if they name another loss than the squared one or a part of the ROC
+        curve, of :class:`mbauc.PairwiseAUCClassifier`; with the loss "auto" it is chosen.
     folds : int
-        Folds of a cross-validation that chooses the penalties; 0 for none.
+        Folds of a cross-validation that chooses the penalties; 0 for none, or for 5 where a loss is chosen.
+    grouped : bool
+        Whether the rows are of groups, within which alone pairs count.
     hold_out : float
         Share of the rows to test on; 0 for none.
     seed : int
@@ -52,6 +59,7 @@ class Training:
 
     settings: dict[str, Any]
     folds: int = 0
+    grouped: bool = False
     hold_out: float = HOLD_OUT
     seed: int = SEED
     memory: str | int | None = None
@@ -60,23 +68,35 @@ class Training:
     verbose: bool = False
 
     @property
+    def chooses_by_folds(self) -> bool:
+        """Whether a cross-validation chooses the penalties, or the loss."""
+        return self.folds > 0 or self.settings.get("loss") == "auto"
+
+    @property
     def way(self) -> Way:
         """How the rows are fitted."""
-        return "source folds" if self.folds else "decayed source" if self.decay < 1 else "source"
+        return "source folds" if self.chooses_by_folds else "decayed source" if self.decay < 1 else "source"
 
     def check(self) -> None:
         """Raise for what cannot be combined, before anything is read; the error says what to do."""
+        region_of(self.settings)
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
-        check_capabilities(self.way, {"pairs": "all"} | self.settings | asked)
+        check_capabilities(self.way, {"pairs": "all", "groups": self.grouped} | self.settings | asked)
 
     def fit(self, source: Source, memory: str | int | None) -> tuple[Any, list[dict[str, float]]]:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
-        settings = self.settings | {"verbose": self.verbose}
-        if self.folds:
-            known = set(MBAClassifierCV().get_params()) & set(settings)
-            chosen = MBAClassifierCV(cv=self.folds, **{name: settings[name] for name in known})
-            return chosen.fit_source(source), _penalty_path(chosen.cv_results_, self.folds)
-        ranker = MBAClassifier(**settings)
+        settings = {name: value for name, value in self.settings.items() if value is not None}
+        settings["verbose"] = self.verbose
+        quadratic = is_quadratic(settings)
+        if self.chooses_by_folds:
+            kind = MBAClassifierCV if quadratic else PairwiseAUCClassifierCV
+            folds = self.folds or FOLDS
+            chosen = kind(cv=folds, **_known(kind, settings)).fit_source(source)
+            return chosen, _penalty_path(chosen, folds)
+        if not quadratic:
+            other = PairwiseAUCClassifier(**_known(PairwiseAUCClassifier, settings))
+            return other.fit_source(source, memory=memory, checkpoint=self.checkpoint), []
+        ranker = MBAClassifier(**{name: settings[name] for name in settings if name not in LOSS_SETTINGS})
         if self.decay < 1:
             frequencies = settings.get("weights") == "frequency"
             n_jobs = settings.get("n_jobs")
@@ -125,6 +145,8 @@ def train(
         rows = split = SplitSource(source, training.hold_out, seed=training.seed, memory=room)
     ranker, path = training.fit(rows, memory)
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
+    if _best_by_loss(ranker):
+        record["losses"] = _best_by_loss(ranker)
     settings = _settings_to_keep(training, ranker)
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
@@ -156,14 +178,40 @@ def train(
         "negatives": negatives,
         "rows": where,
         "trained_on": bool(seen),
+        **_where_it_counts(tested, settings),
     }
     return model, tested
+
+
+def _where_it_counts(tested: Tested, settings: dict[str, Any]) -> dict[str, Any]:
+    """How a test went within groups, and in the part of the ROC curve that counts."""
+    result: dict[str, Any] = {}
+    grouped = tested.grouped()
+    if grouped is not None:
+        found = grouped.equally() if settings.get("equal_groups") else grouped
+        result |= {"within_groups": found.auc, "groups": int(found.aucs.size)}
+        if found.aucs.size > 1:
+            interval = found.interval()
+            result |= {"within_groups_low": interval.low, "within_groups_high": interval.high}
+    region = region_of(settings)
+    if not region.is_whole and grouped is None and region.min_fpr == 0:
+        result["region"] = partial_roc_auc(
+            tested.y, tested.s, tested.weight, max_fpr=region.max_fpr, min_tpr=region.min_tpr
+        )
+    return result
+
+
+def _known(kind: type, settings: dict[str, Any]) -> dict[str, Any]:
+    """Those of the settings that an estimator has."""
+    return {name: settings[name] for name in set(kind().get_params()) & set(settings)}
 
 
 def _settings_to_keep(training: Training, ranker: Any) -> dict[str, Any]:
     """Settings that give the same weights from the moments of the same rows."""
     settings = dict(training.settings)
-    if training.folds:
+    if hasattr(ranker, "loss_"):
+        settings["loss"] = ranker.loss_
+    if training.chooses_by_folds:
         settings |= {"l1": ranker.l1_, "l2": ranker.l2_}
         if (ranker.scale_ != 1.0).any():
             # l2 was chosen for columns divided by their scales; for the columns as they are these are factors
@@ -173,11 +221,29 @@ def _settings_to_keep(training: Training, ranker: Any) -> dict[str, Any]:
     return settings
 
 
-def _penalty_path(results: dict[str, Any], folds: int) -> list[dict[str, float]]:
-    """Penalties and their held-out scores, with the standard error of the mean over the folds."""
+def _penalty_path(ranker: Any, folds: int) -> list[dict[str, float]]:
+    """Penalties and their held-out scores, with the standard error of the mean over the folds.
+
+    Of several losses, and ways of scaling, those of the chosen one.
+    """
+    results = ranker.cv_results_
     keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
-    points = (map(float, point) for point in zip(*(results[key] for key in keys), strict=True))
+    points = [tuple(map(float, point)) for point in zip(*(results[key] for key in keys), strict=True)]
+    others = [
+        {name: value for name, value in given.items() if name not in ("l1", "l2")}
+        for given in results["params"]
+    ]
     return [
         {"l1": l1, "l2": l2, "score": score, "stderr": std / math.sqrt(folds - 1)}
-        for l1, l2, score, std in points
+        for kind, (l1, l2, score, std) in zip(others, points, strict=True)
+        if kind == others[ranker.best_index_]
     ]
+
+
+def _best_by_loss(ranker: Any) -> dict[str, float]:
+    """The best held-out score of each loss that was tried; nothing where there was no choice."""
+    results = getattr(ranker, "cv_results_", {})
+    best: dict[str, float] = {}
+    for loss, score in zip(results.get("param_loss", ()), results.get("mean_test_score", ()), strict=False):
+        best[str(loss)] = max(best.get(str(loss), 0.0), round(float(score), 5))
+    return best if len(best) > 1 else {}

@@ -185,6 +185,12 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _moments(model: RankerModel, name: str) -> PairMoments:
+    if not model.is_quadratic:
+        raise ValueError(
+            f"{name} was trained for the {model.describe_objective()}, which keeps no moments that training "
+            "could resume from. "
+            + Advice("Train again on all rows together, or with {loss} and without a region.", loss="squared")
+        )
     if model.moments is None:
         raise ValueError(
             f"{name} has no moments, which training resumes from: they were left out of its file, or it was "

@@ -45,6 +45,7 @@ MOMENTS = Arrays(
         **_schema("negative"),
     },
     together={"pairs_scatter": ArrayOf("<f8", ("d", "d")), **_schema("pairs")},
+    optional={"pairs_row_squares": ArrayOf("<f8", (2,), low=0)},
     sizes={"d": range(1, 2**31)},
 )
 
@@ -61,6 +62,8 @@ def encode_moments(sums: MomentSums) -> dict[str, Any]:
     if pairs is not None:
         arrays |= _encode("pairs", pairs.differences)
         arrays["pairs_scatter"] = pairs.scatter
+        if pairs.row_squares is not None:
+            arrays["pairs_row_squares"] = np.array(pairs.row_squares)
     return arrays
 
 
@@ -68,7 +71,12 @@ def decode_moments(arrays: Mapping[str, NDArray[Any]]) -> MomentSums:
     """The sums in arrays that are as :data:`MOMENTS` describes them; other arrays are ignored."""
     pairs = None
     if "pairs_scatter" in arrays:
-        pairs = ClosedPairs(_decode("pairs", arrays), arrays["pairs_scatter"])
+        squares = arrays.get("pairs_row_squares")
+        pairs = ClosedPairs(
+            _decode("pairs", arrays),
+            arrays["pairs_scatter"],
+            None if squares is None else (float(squares[0]), float(squares[1])),
+        )
     plus, minus = (_decode(name, arrays) for name in ("positive", "negative"))
     classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))
     return MomentSums(classes, pairs, bool(arrays["sampled"]))

@@ -33,11 +33,22 @@ class MomentSums:
                 f"cannot {verb} moments of {self.n_features} and {other.n_features} features; "
                 "both must come from the same columns."
             )
-        if (self.pairs is None) != (other.pairs is None) and any(self.counts) and any(other.counts):
+        if not any(self.counts) or not any(other.counts):
+            return
+        if (self.pairs is None) != (other.pairs is None):
             raise ValueError(
                 f"cannot {verb} moments of all pairs and moments of a set of pairs (matched, or within "
                 "blocks): which pairs the result speaks of would be undefined. Use .closed() on the former."
             )
+        if self._grouped != other._grouped:
+            raise ValueError(
+                f"cannot {verb} moments of pairs within groups and moments of other pairs; give groups for all "
+                "rows or for none."
+            )
+
+    @property
+    def _grouped(self) -> bool:
+        return self.pairs is not None and self.pairs.row_squares is not None
 
     def copy(self) -> MomentSums:
         """The same sums in memory of their own."""

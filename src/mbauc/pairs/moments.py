@@ -145,7 +145,12 @@ class PairMoments(ScorerStatistics):
         labels, n_threads = Labels(classes), thread_count(n_jobs)
         with progress(None, "pair moments", show=verbose) as advance:
             for number, raw in enumerate(blocks, start=1):
-                X, y, weight = unpack_block(raw, f"block {number}")
+                X, y, weight, groups = unpack_block(raw, f"block {number}")
+                if groups is not None:
+                    raise ValueError(
+                        f"block {number} has groups, but these are moments of the pairs of all rows. Leave the "
+                        "groups out, or fit an estimator, which takes pairs within groups."
+                    )
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
                 part = MomentSums(ClassMoments.from_block(block, n_threads))
                 total = part if total is None else total.merge(part)
@@ -206,8 +211,10 @@ class PairMoments(ScorerStatistics):
 
         Kish's (Σw)²/Σw², which does not depend on the unit of the weights and gets less with decay; the sum of
         the weights where these are frequencies (:meth:`as_frequencies`). S rows drawn from n count for
-        1/(1/n + 1/S): what their mean varies by.
+        1/(1/n + 1/S): what their mean varies by. Of pairs within groups a row weighs what its pairs weigh.
         """
+        if self.sums.pairs is not None and self.sums.pairs.row_sizes is not None:
+            return self.sums.pairs.row_sizes
         return self.sums.classes.positive.effective_size, self.sums.classes.negative.effective_size
 
     @property
@@ -219,8 +226,13 @@ class PairMoments(ScorerStatistics):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the pairs are a set of their own (matched, or within blocks) instead of all pairs."""
+        """Whether the pairs are a set of their own (matched, within blocks or groups) instead of all pairs."""
         return self.sums.pairs is not None
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the pairs are those within groups."""
+        return self.sums.pairs is not None and self.sums.pairs.row_squares is not None
 
     @property
     def is_sampled(self) -> bool:
@@ -381,15 +393,13 @@ class PairMoments(ScorerStatistics):
         if self.sums.pairs is not None:
             return self
         if not self.has_pairs:
-            differences = WeightedMean.empty(self.n_features)
-            scatter = np.zeros((self.n_features, self.n_features))
-        else:
-            plus, minus = self.sums.classes.positive, self.sums.classes.negative
-            weight = plus.weight * minus.weight
-            squared = plus.squared_weight * minus.squared_weight
-            differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
-            scatter = self.difference_covariance * weight
-        return self.from_sums(replace(self.sums, pairs=ClosedPairs(differences, scatter)))
+            return self.from_sums(replace(self.sums, pairs=ClosedPairs.empty(self.n_features)))
+        plus, minus = self.sums.classes.positive, self.sums.classes.negative
+        weight = plus.weight * minus.weight
+        squared = plus.squared_weight * minus.squared_weight
+        differences = WeightedMean(self.n_pairs, weight, squared, self.mean_difference)
+        pairs = ClosedPairs(differences, self.difference_covariance * weight)
+        return self.from_sums(replace(self.sums, pairs=pairs))
 
     def as_frequencies(self) -> PairMoments:
         """The same moments of rows whose weights are frequencies: weight k stands for k equal rows.

@@ -22,6 +22,7 @@ from mbauc.metrics.probabilities import Reliability, reliability
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import auc
 from mbauc.metrics.thresholds import ThresholdTable, threshold_table
+from mbauc.report.by_group import ByGroup, about_groups, measure_groups
 from mbauc.report.warnings import about_auc, about_model, about_probabilities, about_rows, about_thresholds
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class Evaluation:
         Of the cross-validation.
     warnings : list of str
         What to know before believing the numbers.
+    groups : ByGroup or None
+        Within groups, if there are any.
     """
 
     rows: int
@@ -96,10 +99,23 @@ class Evaluation:
     calibration: Reliability
     path: PenaltyPath | None
     warnings: list[str]
+    groups: ByGroup | None = None
 
 
-def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluation:
-    """Measure a model on labels, scores and weights; ``O(n log n)``, about three copies of the scores."""
+def evaluate(
+    model: RankerModel,
+    y: Any,
+    s: Any,
+    weight: Any = None,
+    *,
+    groups: Any = None,
+    group_name: str = "group",
+    group_names: Any = None,
+) -> Evaluation:
+    """Measure a model on labels, scores, weights and groups; ``O(n log n)``, some copies of the scores.
+
+    Where groups are numbers from 0 on, ``group_names`` may say what they are called.
+    """
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
     calibration = reliability(_probabilities(model, ranked))
@@ -110,6 +126,13 @@ def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluati
         notes += about_auc(ranking.interval, min(plus.total, minus.total)) if ranking.interval else ()
         notes += about_thresholds(ranking.table, model)
         notes += about_probabilities(calibration)
+    by_group = None
+    if groups is not None and ranking is not None:
+        by_group = measure_groups(ranked, groups, group_name, group_names)
+    if ranking and by_group:
+        notes += about_groups(by_group, ranking.auc)
+    elif groups is not None:
+        notes.append("No group has rows of both classes: there is no AUC within groups.")
     notes += about_model(model, path)
     return Evaluation(
         ranked.values.size,
@@ -121,6 +144,7 @@ def evaluate(model: RankerModel, y: Any, s: Any, weight: Any = None) -> Evaluati
         calibration,
         path,
         notes,
+        by_group,
     )
 
 

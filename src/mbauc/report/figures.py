@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.metrics.curves import Histogram
+from mbauc.metrics.group_table import GroupBins
 from mbauc.metrics.probabilities import Reliability
 from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
 from mbauc.report.svg import Axis, Plot
@@ -79,6 +80,21 @@ def score_plot(bins: Histogram, at: OperatingPoint | None) -> Plot:
         plot.band(np.repeat(bins.edges, 2)[1:-1], np.zeros(height.size), height, kind)
     if at:
         plot.mark(at.threshold, None, "score")
+    return plot
+
+
+def group_plot(bins: GroupBins) -> Plot:
+    """How the AUCs of groups spread."""
+    kinds = [("minus", "of the groups", bins.groups), ("plus", "of the pairs", bins.pairs)]
+    plot = Plot(
+        "AUCs of groups",
+        Axis(*_SHARE, "AUC of a group"),
+        Axis(0.0, float(max(bins.pairs.max(), bins.groups.max())) * 1.05, "share", percent=True),
+        [("area", kind, text) for kind, text, _ in kinds],
+    )
+    for kind, _, shares in kinds:
+        height = np.repeat(shares, 2)
+        plot.band(np.repeat(bins.edges, 2)[1:-1], np.zeros(height.size), height, kind)
     return plot
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from mbauc.metrics.intervals.delong import AucInterval
+from mbauc.report.by_group import value_of
 from mbauc.report.evaluation import Evaluation, evaluate
-from mbauc.report.sections import Section, sections
+from mbauc.report.pieces import Section
+from mbauc.report.sections import sections
 from mbauc.report.text import count, escape, escape_name, percent, short_percent
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ def report_html(
     s: ArrayLike,
     weight: ArrayLike | None = None,
     *,
+    groups: ArrayLike | None = None,
+    group_name: str = "group",
     title: str = "",
     data_name: str = "",
     model_name: str = "",
@@ -42,6 +47,10 @@ def report_html(
         Their scores.
     weight : array-like of shape (n,), optional
         How many equal rows each stands for.
+    groups : array-like of shape (n,), optional
+        Group of each row, such as its query, user or day, for a section about the ranking within groups.
+    group_name : str
+        What a group is.
     title, data_name, model_name : str
         Heading, what the rows are, and the file of the model, for the command that sets a threshold.
     warnings : iterable of str
@@ -69,7 +78,7 @@ def report_html(
     >>> page[:15], "Rows of March" in page, len(page) < 2_000_000
     ('<!DOCTYPE html>', True, True)
     """
-    found = evaluate(model, y, s, weight)
+    found = evaluate(model, y, s, weight, groups=groups, group_name=group_name)
     return page_html(
         found,
         model,
@@ -163,6 +172,7 @@ def _headline(found: Evaluation) -> str:
         ]
         cards = [
             ("AUC", f"{ranking.auc:.4f}", between),
+            *_group_card(found),
             *parts,
             ("Average precision", f"{ranking.average_precision:.4f}", f"chance {found.positives / total:.4f}"),
             *cards,
@@ -171,6 +181,13 @@ def _headline(found: Evaluation) -> str:
         f'<div><dt>{name}</dt><dd class="big">{big}</dd><dd>{small}</dd></div>' for name, big, small in cards
     )
     return f'<dl class="headline">{items}</dl>'
+
+
+def _group_card(found: Evaluation) -> Iterator[tuple[str, str, str]]:
+    if found.groups:
+        auc = found.groups.pairs
+        ends = f"95% interval {auc.low:.4f} to {auc.high:.4f}" if isinstance(auc, AucInterval) else "one group"
+        yield "AUC within groups", f"{value_of(auc):.4f}", ends
 
 
 def _warnings(texts: list[str]) -> str:

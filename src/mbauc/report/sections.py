@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbauc.metrics.curves import PenaltyPath
 from mbauc.metrics.thresholds import OperatingPoint, choose_threshold, starting_point
 from mbauc.report import figures
+from mbauc.report.by_group import group_section
 from mbauc.report.evaluation import Evaluation, Ranking
 from mbauc.report.explorer import explorer_html
-from mbauc.report.svg import Plot
+from mbauc.report.pieces import Section, facts, figure, fold, side_by_side, table
 from mbauc.report.text import between, count, escape_name, number, percent, score_text, short_percent
 from mbauc.report.training_facts import training_facts, weight_meaning
 
@@ -34,15 +35,6 @@ _FOR_ALL = (
 )
 
 
-class Section(NamedTuple):
-    """A part of the page: id, heading, what stands below it, and sections within it."""
-
-    name: str
-    heading: str
-    content: str
-    inner: tuple[Section, ...] = ()
-
-
 def sections(
     found: Evaluation, model: RankerModel, data_name: str = "", model_name: str = ""
 ) -> Iterator[Section]:
@@ -50,8 +42,8 @@ def sections(
     ranking = found.ranking
     if ranking:
         at = starting_point(ranking.table)
-        roc = _side_by_side(_roc(ranking, at), _promise(ranking, at))
-        precision = _side_by_side(_precision(ranking, at), _gains(ranking))
+        roc = side_by_side(_roc(ranking, at), _promise(ranking, at))
+        precision = side_by_side(_precision(ranking, at), _gains(ranking))
         yield Section(
             "threshold",
             "Choose a threshold",
@@ -65,8 +57,10 @@ def sections(
             ),
         )
     else:
-        yield Section("scores", "Scores", _side_by_side(_scores(found, None)))
-    yield Section("calibration", "Probabilities", _side_by_side(*_calibration(found)))
+        yield Section("scores", "Scores", side_by_side(_scores(found, None)))
+    if ranking and found.groups:
+        yield group_section(found.groups, ranking.interval or ranking.auc)
+    yield Section("calibration", "Probabilities", side_by_side(*_calibration(found)))
     yield Section("weights", "Weights", _weights(model))
     yield Section("summary", "Data and model", _summary(found, model, data_name))
 
@@ -81,8 +75,8 @@ def _scores(found: Evaluation, at: OperatingPoint | None) -> str:
         (number(score), percent(minus), percent(plus))
         for score, minus, plus in zip(middle, bins.minus, bins.plus, strict=True)
     ]
-    table = _table("Shares in bins of equal width", ("Score near", "Negatives", "Positives"), rows)
-    return _figure("score-plot", figures.score_plot(bins, at), text, _fold(table))
+    shown = table("Shares in bins of equal width", ("Score near", "Negatives", "Positives"), rows)
+    return figure("score-plot", figures.score_plot(bins, at), text, fold(shown))
 
 
 def _roc(ranking: Ranking, at: OperatingPoint) -> str:
@@ -93,17 +87,17 @@ def _roc(ranking: Ranking, at: OperatingPoint) -> str:
             ends = between(here.detection.low, here.detection.high)
             rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.cut)))
     heads = ("False alarms", "Detection", "95% interval", "Threshold")
-    return _figure(
+    return figure(
         "roc-plot",
         figures.roc_plot(ranking.table, at),
         "ROC curve. The band holds the detection rate of each threshold by itself with 95% confidence "
         "(Clopper–Pearson, exact); the interval of the AUC is DeLong’s. The dotted line is chance.",
-        _fold(_table("Detection under a limit of false alarms", heads, rows)),
+        fold(table("Detection under a limit of false alarms", heads, rows)),
     )
 
 
 def _promise(ranking: Ranking, at: OperatingPoint) -> str:
-    return _figure(
+    return figure(
         "promise-plot",
         figures.promise_plot(ranking.table, at),
         "The same where false alarms are few. At each threshold the true false-alarm rate is, with 95% "
@@ -114,7 +108,7 @@ def _promise(ranking: Ranking, at: OperatingPoint) -> str:
 
 
 def _precision(ranking: Ranking, at: OperatingPoint) -> str:
-    return _figure(
+    return figure(
         "precision-plot",
         figures.precision_plot(ranking.table, at),
         "Share of the alarms that are right, with its 95% interval (Clopper–Pearson). It holds for data with "
@@ -124,11 +118,11 @@ def _precision(ranking: Ranking, at: OperatingPoint) -> str:
 
 def _gains(ranking: Ranking) -> str:
     lifts = [(short_percent(lift.share), percent(lift.found), f"{lift.lift:.3g}") for lift in ranking.lifts]
-    return _figure(
+    return figure(
         "gains-plot",
         figures.gains_plot(ranking.table),
         "Positives found if the rows with the highest scores are looked at first.",
-        _table("Lift: how many times more positives than blindly", ("Rows", "Positives found", "Lift"), lifts),
+        table("Lift: how many times more positives than blindly", ("Rows", "Positives found", "Lift"), lifts),
     )
 
 
@@ -138,7 +132,7 @@ def _calibration(found: Evaluation) -> tuple[str, str]:
         (percent(predicted), percent(seen), between(low, high))
         for predicted, seen, low, high in zip(*bins[1:5], strict=True)
     ]
-    plot = _figure(
+    plot = figure(
         "calibration-plot",
         figures.calibration_plot(bins),
         "Share of positives against the probability that the model gave, in bins of equally many rows, with "
@@ -147,7 +141,7 @@ def _calibration(found: Evaluation) -> tuple[str, str]:
     least, most = count(bins.size.min()), count(bins.size.max())
     sizes = least if least == most else f"{least} to {most}"
     heads = ("Probability", "Positives", "95% interval")
-    return plot, _table(f"Probabilities and what was seen, {sizes} rows each", heads, rows)
+    return plot, table(f"Probabilities and what was seen, {sizes} rows each", heads, rows)
 
 
 def _weights(model: RankerModel) -> str:
@@ -201,22 +195,22 @@ def _path(path: PenaltyPath, model: RankerModel) -> str:
         error = entry.get("stderr")
         scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
         rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
-    table = _table("Penalties that were tried", ("l1", "l2", "Held-out AUC", "Standard error"), rows)
-    return _figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, _fold(table))
+    shown = table("Penalties that were tried", ("l1", "l2", "Held-out AUC", "Standard error"), rows)
+    return figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, fold(shown))
 
 
 def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     negative, positive = (
         ", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in model.classes
     )
-    facts = [
+    general = [
         ("Rows", count(found.rows) + (f", {escape_name(data_name)}" if data_name else "")),
         ("Positive", f"{count(found.positives)}, label {escape_name(positive)}"),
         ("Negative", f"{count(found.negatives)}, label {escape_name(negative)}"),
     ]
     if found.weighted:
-        facts.append(("Weights", "each row counts for as many equal rows as its weight says"))
-    facts.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
+        general.append(("Weights", "each row counts for as many equal rows as its weight says"))
+    general.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
     technical = [
         ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
         ("Log-odds for one unit of score", number(model.slope)),
@@ -226,35 +220,6 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     if found.ranking:
         technical.append(("Pairs with equal scores", percent(found.ranking.tied)))
     for name, value in training_facts(model.trained_on):
-        (facts if name in _FOR_ALL else technical).append((escape_name(name), escape_name(value, 500)))
+        (general if name in _FOR_ALL else technical).append((escape_name(name), escape_name(value, 500)))
     path = _path(found.path, model) if found.path else ""
-    return f"{_facts(facts)}<details><summary>Technical details</summary>{_facts(technical)}{path}</details>"
-
-
-def _facts(facts: Iterable[tuple[str, str]]) -> str:
-    rows = "".join(f'<tr><th scope="row">{key}</th><td class="words">{value}</td></tr>' for key, value in facts)
-    return f'<table class="facts"><tbody>{rows}</tbody></table>'
-
-
-# -- pieces ---------------------------------------------------------------------------------------------------
-
-
-def _side_by_side(*parts: str) -> str:
-    return f'<div class="plots">{"".join(parts)}</div>'
-
-
-def _figure(name: str, plot: Plot, text: str, table: str = "") -> str:
-    return f'<figure>{plot.svg(name)}<figcaption id="{name}">{text}</figcaption>{table}</figure>'
-
-
-def _fold(table: str) -> str:
-    return f"<details><summary>As a table</summary>{table}</details>"
-
-
-def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return (
-        f'<div class="scroll"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    return f"{facts(general)}<details><summary>Technical details</summary>{facts(technical)}{path}</details>"

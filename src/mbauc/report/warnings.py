@@ -27,7 +27,7 @@ _TIED = 0.01
 _HEAVY = 10
 #: Factor between predicted and observed positives from which probabilities are off as a whole.
 _OFF = 1.5
-#: Share of groups of rows in which a probability may lie outside the interval of what was seen.
+#: Share of bins of rows in which a probability may lie outside the interval of what was seen.
 _BY_CHANCE = 0.25
 
 
@@ -107,7 +107,7 @@ def about_probabilities(bins: Reliability) -> Iterator[str]:
     if wrong.sum() > max(_BY_CHANCE * wrong.size, 2):
         worst = int(np.argmax(np.abs(bins.predicted - bins.seen)))
         yield (
-            f"Probabilities do not fit in {int(wrong.sum())} of {wrong.size} groups of rows: where "
+            f"Probabilities do not fit in {int(wrong.sum())} of {wrong.size} bins of rows: where "
             f"{percent(float(bins.predicted[worst]))} was expected, {percent(float(bins.seen[worst]))} were "
             "positive. Rank by them, or calibrate them on rows of their own before you count on them."
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.rows.groups import group_codes, group_keys
 from mbauc.rows.labels import Labels, as_labels
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
 from mbauc.rows.parts.keys import check_ids
@@ -42,6 +43,7 @@ class Block:
         *,
         name: str = "y",
         frequencies: bool = False,
+        groups: Any = None,
     ) -> Block:
         """All rows of a data set, or of a stream's block ``name``; an error says what is wrong with them."""
         X = as_matrix(X)
@@ -50,7 +52,13 @@ class Block:
             raise ValueError(
                 f"X has {X.shape[0]:,} rows and y has {positive.size:,} labels; they must have the same number."
             )
-        return cls(X, positive, check_weights(weight, X.shape[0]), frequencies=frequencies)
+        return cls(
+            X,
+            positive,
+            check_weights(weight, X.shape[0]),
+            frequencies=frequencies,
+            groups=None if groups is None else group_codes(groups, X.shape[0]),
+        )
 
     @property
     def n_rows(self) -> int:
@@ -85,17 +93,17 @@ class Block:
         return total, total if self.frequencies else total**2 / float(weight @ weight)
 
 
-#: Features, labels as they stand in the data, weights and ids of some rows.
-Columns = tuple[Any, NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None]
+#: Features, labels as they stand in the data, weights, ids and groups of some rows.
+Columns = tuple[Any, NDArray[Any], NDArray[np.float64] | None, NDArray[Any] | None, NDArray[np.uint64] | None]
 
 
 def check_columns(raw: Columns, schema: Schema, first: int = 0) -> Columns:
     """A part of a data set in a form that nothing is wrong with; its values have not been looked at.
 
     X is dense as it came, or canonical CSR, or None if it was not asked for. There may be no rows, and all
-    weights may be zero, as long as others are not.
+    weights may be zero, as long as others are not. Groups become keys.
     """
-    X, y, weight, ids = raw
+    X, y, weight, ids, groups = raw
     y = _column(y)
     if X is not None:
         X = _matrix(schema.arrange(X), first, schema)
@@ -117,7 +125,9 @@ def check_columns(raw: Columns, schema: Schema, first: int = 0) -> Columns:
         if ids.shape != y.shape:
             raise ValueError(f"there are {y.size:,} rows and ids of shape {ids.shape}; each row needs one.")
         ids = check_ids(ids)
-    return X, as_labels(y) if y.size else y, weight, ids
+    if groups is not None:
+        groups = group_keys(groups, y.size)
+    return X, as_labels(y) if y.size else y, weight, ids, groups
 
 
 def _column(values: Any) -> NDArray[Any]:

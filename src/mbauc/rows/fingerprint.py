@@ -19,7 +19,13 @@ from mbauc.store.file_schema import Json, Nullable, Record
 FINGERPRINT = Nullable(Record({}, others=Json()))
 
 
-def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, ones: bool = False) -> int:
+def content_crc(
+    X: Any,
+    y: NDArray[Any],
+    weight: NDArray[np.float64] | None,
+    ones: bool = False,
+    groups: NDArray[np.uint64] | None = None,
+) -> int:
     """CRC-32 of what a block says, however its arrays are laid out in memory.
 
     The same for 32 and 64 bit indices and for any integer dtype of labels. Dense and sparse blocks with the
@@ -35,6 +41,8 @@ def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, one
         Row weights.
     ones : bool
         Whether X is sparse and known to hold ones only, which need not be looked at then.
+    groups : ndarray of shape (n,), optional
+        Keys of the groups.
 
     Examples
     --------
@@ -58,6 +66,8 @@ def content_crc(X: Any, y: NDArray[Any], weight: NDArray[np.float64] | None, one
     parts.append(np.asarray(y).astype(np.uint8))
     if weight is not None:
         parts.append(np.asarray(weight, dtype=np.float64))
+    if groups is not None:
+        parts.append(groups)
     for part in parts:
         crc = zlib.crc32(array_bytes(part), crc)
     return crc

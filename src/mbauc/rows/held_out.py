@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.source import RawBlock, Source
-from mbauc.rows.split import RowSubset
+from mbauc.rows.source import GroupedBlock, RawBlock, Source, pack_block, unpack_block
+from mbauc.rows.split import RowSubset, take_block
 
 
 class SplitSource:
@@ -40,6 +40,11 @@ class SplitSource:
         self.n_features, self.classes = source.n_features, source.classes
 
     @property
+    def has_groups(self) -> bool:
+        """Whether the rows are of groups, which are then on one side each."""
+        return self._sides[0].has_groups
+
+    @property
     def about_rows(self) -> int | None:
         """How many rows there are to train on, about."""
         return self._sides[0].about_rows
@@ -48,44 +53,49 @@ class SplitSource:
         """What the blocks depend on: the source, and the split."""
         return self._sides[0].fingerprint()
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         """The blocks to train on."""
         if self._kept is not None:
             yield from self._sides[0]
             return
         kept: list[_PackedRows] = []
         size, first = 0, 0
-        for X, y, *rest in self._source:
-            weight = rest[0] if rest else None
-            rows, others = (side.select(first, len(y)) for side in self._sides)
-            first += len(y)
+        for number, raw in enumerate(self._source, start=1):
+            block = unpack_block(raw, f"block {number:,} of the source")
+            rows, others = (side.select(first, len(block[1]), block[3]) for side in self._sides)
+            first += len(block[1])
             if others.size and size <= self._memory:
-                kept.append(_PackedRows.pack(X[others], y[others], None if weight is None else weight[others]))
+                kept.append(_PackedRows.pack(*take_block(block, others)))
                 size += kept[-1].nbytes
                 if size > self._memory:
                     kept.clear()
             if rows.size:
-                yield RawBlock(X[rows], y[rows], None if weight is None else weight[rows])
+                yield pack_block(*take_block(block, rows))
         if size <= self._memory:
             self._kept = kept
 
     @property
     def held_out(self) -> Source:
         """The rows held out: those that were kept, or the source's own."""
-        return self._sides[1] if self._kept is None else _KeptRows(self._kept, self.n_features, self.classes)
+        if self._kept is None:
+            return self._sides[1]
+        return _KeptRows(self._kept, self.n_features, self.classes, self.has_groups)
 
 
 class _KeptRows:
     """Rows in memory as a source."""
 
-    def __init__(self, blocks: list[_PackedRows], n_features: int, classes: tuple[Any, Any]) -> None:
+    def __init__(
+        self, blocks: list[_PackedRows], n_features: int, classes: tuple[Any, Any], has_groups: bool
+    ) -> None:
         self._blocks, self.n_features, self.classes = blocks, n_features, classes
+        self.has_groups = has_groups
 
     @property
     def n_rows(self) -> int:
         return sum(block.y.size for block in self._blocks)
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         return (block.unpack() for block in self._blocks)
 
 
@@ -98,27 +108,30 @@ class _PackedRows:
     y: NDArray[np.int8]
     weight: NDArray[np.float64] | None
     shape: tuple[int, int]
+    groups: NDArray[Any] | None
 
     @classmethod
-    def pack(cls, X: Any, y: NDArray[np.int8], weight: NDArray[np.float64] | None) -> _PackedRows:
+    def pack(
+        cls, X: Any, y: NDArray[np.int8], weight: NDArray[np.float64] | None, groups: NDArray[Any] | None
+    ) -> _PackedRows:
         if not is_sparse(X):
-            return cls(_pack_values(np.ascontiguousarray(X)), None, y, weight, X.shape)
+            return cls(_pack_values(np.ascontiguousarray(X)), None, y, weight, X.shape, groups)
         X = sp.csr_array(X)
         narrow = X.indices.astype(np.uint16 if X.shape[1] <= 1 << 16 else X.indices.dtype)
-        return cls(_pack_values(X.data), (narrow, X.indptr), y, weight, X.shape)
+        return cls(_pack_values(X.data), (narrow, X.indptr), y, weight, X.shape, groups)
 
     @property
     def nbytes(self) -> int:
-        arrays = (self.values, *(self.sparse or ()), self.y, *(() if self.weight is None else (self.weight,)))
-        return sum(array.nbytes for array in arrays)
+        arrays = (self.values, *(self.sparse or ()), self.y, self.weight, self.groups)
+        return sum(array.nbytes for array in arrays if array is not None)
 
-    def unpack(self) -> RawBlock:
+    def unpack(self) -> RawBlock | GroupedBlock:
         values = self.values.astype(np.float64)
         if self.sparse is None:
-            return RawBlock(values, self.y, self.weight)
+            return pack_block(values, self.y, self.weight, self.groups)
         columns, ends = self.sparse
         X = sp.csr_array((values, columns.astype(ends.dtype), ends), shape=self.shape)
-        return RawBlock(X, self.y, self.weight)
+        return pack_block(X, self.y, self.weight, self.groups)
 
 
 def _pack_values(values: NDArray[np.float64]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from mbauc.errors import NonFiniteError, PartError
 from mbauc.rows.block import Block, Columns, check_columns
 from mbauc.rows.labels import Labels
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Source, unpack_block
+from mbauc.rows.source import Source, has_groups, unpack_block
 
 #: A block of a part: checked, or as an engine hands it over.
 Item = Block | Columns
@@ -29,10 +29,10 @@ class PartReader:
         """Call ``visit`` with the rows before a block, and its columns, if it has rows."""
         if isinstance(item, Block):
             with _locate(self._number, item.first, self._schema):
-                visit(item.first, (item.X, item.positive, item.weight, item.ids))
+                visit(item.first, (item.X, item.positive, item.weight, item.ids, item.groups))
             return
         with _locate(self._number, self._first, self._schema):
-            columns = check_columns((*item, None, None)[:4], self._schema, self._first)
+            columns = check_columns((*item, None, None, None)[:5], self._schema, self._first)
             if columns[1].size:
                 visit(self._first, columns)
         self._first += columns[1].size
@@ -45,10 +45,10 @@ class PartReader:
             return
 
         def check(first: int, columns: Columns) -> None:
-            X, y, weight, ids = columns
+            X, y, weight, ids, groups = columns
             positive = labels.mask(y)
             if positive is not None:
-                visit(Block(X, positive, weight, ids, first))
+                visit(Block(X, positive, weight, ids, first, groups=groups))
 
         self.visit_columns(item, check)
 
@@ -91,15 +91,22 @@ def read_blocks(source: Source) -> Generator[Block, None, None]:
     ``O(entries)``; only sparse rows out of order are copied.
     """
     first, schema, labels = 0, Schema(source.n_features), Labels((0, 1))
+    grouped = has_groups(source)
     for number, raw in enumerate(source, start=1):
         name = f"block {number:,} of the source"
-        X, y, weight = unpack_block(raw, name)
+        X, y, weight, groups = unpack_block(raw, name)
         try:
-            X, y, weight, _ = check_columns((X, y, weight, None), schema, first)
+            X, y, weight, _, groups = check_columns((X, y, weight, None, groups), schema, first)
             positive = labels.require_mask(y) if y.size else y.astype(bool)
         except ValueError as error:
             raise ValueError(f"{name} (from row {first:,} on): {error}") from error
-        yield Block(X, positive, weight, None, first)
+        if y.size and grouped != (groups is not None):
+            raise ValueError(
+                f"{name} has no groups, but the source says that rows have some (has_groups)."
+                if grouped
+                else f"{name} has groups; a source says so beforehand, by an attribute has_groups = True."
+            )
+        yield Block(X, positive, weight, None, first, groups=groups)
         first += y.size
 
 

@@ -44,6 +44,21 @@ class RawBlock(NamedTuple):
     weight: NDArray[np.float64] | None = None
 
 
+class GroupedBlock(NamedTuple):
+    """Some rows as a source yields them whose rows are of groups; what the first three are, RawBlock says.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n,)
+        Group of each row: whole numbers or texts, or keys (uint64), which are taken as they are.
+    """
+
+    X: Any
+    y: NDArray[np.int8]
+    weight: NDArray[np.float64] | None
+    groups: NDArray[Any]
+
+
 class ScoredBlock(NamedTuple):
     """Labels, scores and, if any, weights of some rows of a data set."""
 
@@ -53,6 +68,16 @@ class ScoredBlock(NamedTuple):
     scores: NDArray[np.float64]
     #: row weights, shape (n,)
     weight: NDArray[np.float64] | None = None
+
+
+class GroupedScores(NamedTuple):
+    """The same of rows that are of groups."""
+
+    y: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    #: group of each row, shape (n,)
+    groups: NDArray[Any]
 
 
 class NumberedScores(NamedTuple):
@@ -71,7 +96,8 @@ class Source(Protocol):
 
     A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
     :func:`fingerprint_of`), and a method ``score_blocks(coef)``, if it has a faster way to scores than its
-    blocks (see :func:`score_blocks`).
+    blocks (see :func:`score_blocks`). One whose blocks have groups (:class:`GroupedBlock`) says so
+    beforehand, by an attribute ``has_groups = True``.
 
     Attributes
     ----------
@@ -84,16 +110,34 @@ class Source(Protocol):
     n_features: int
     classes: tuple[Any, Any]
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         """The blocks from the first row on, each time anew."""
 
 
-def unpack_block(block: Any, name: str) -> tuple[Any, Any, Any]:
-    """X, y and weight of a block called ``name``, which is a tuple (X, y) or (X, y, weight)."""
-    if not isinstance(block, tuple | list) or len(block) not in (2, 3):
-        raise ValueError(f"{name} must be a tuple (X, y) or (X, y, weight), got {type(block).__name__}.")
-    X, y, weight = (*block, None)[:3]
-    return X, y, weight
+def unpack_block(block: Any, name: str) -> tuple[Any, Any, Any, Any]:
+    """X, y, weight and groups of a block called ``name``, a tuple of the first two, three or of all."""
+    if not isinstance(block, tuple | list) or len(block) not in (2, 3, 4):
+        raise ValueError(
+            f"{name} must be a tuple (X, y) or (X, y, weight), or (X, y, weight, groups) with groups; got "
+            f"{type(block).__name__}{f' of {len(block)}' if isinstance(block, tuple | list) else ''}."
+        )
+    X, y, weight, groups = (*block, None, None)[:4]
+    return X, y, weight, groups
+
+
+def pack_block(X: Any, y: Any, weight: Any, groups: Any) -> RawBlock | GroupedBlock:
+    """A block as a source yields it, with groups if there are some."""
+    return RawBlock(X, y, weight) if groups is None else GroupedBlock(X, y, weight, groups)
+
+
+def pack_scores(y: Any, s: Any, weight: Any, groups: Any) -> ScoredBlock | GroupedScores:
+    """Scores as a source yields them, with groups if there are some."""
+    return ScoredBlock(y, s, weight) if groups is None else GroupedScores(y, s, weight, groups)
+
+
+def has_groups(source: Any) -> bool:
+    """Whether the rows of a source are of groups: it says so; nothing is read."""
+    return bool(getattr(source, "has_groups", False))
 
 
 def about_rows(source: Source) -> int | None:
@@ -127,8 +171,8 @@ def fingerprint_of(source: Any) -> dict[str, object] | None:
     return describe() if callable(describe) else None
 
 
-def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
-    """Labels, scores x'w and weights of the rows of any source, block by block.
+def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
+    """Labels, scores x'w, weights and groups of the rows of any source, block by block.
 
     By the source's own ``score_blocks(coef)`` where it has one, else from its blocks. ``O(entries)`` time.
 
@@ -143,8 +187,9 @@ def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock
     if callable(score):
         yield from score(coef)
         return
-    for X, y, *rest in source:
-        yield ScoredBlock(y, scores(X, coef[None, :])[0], rest[0] if rest else None)
+    for number, raw in enumerate(source, start=1):
+        X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
+        yield pack_scores(y, scores(X, coef[None, :])[0], weight, groups)
 
 
 def file_stamps(paths: Iterable[str]) -> list[object]:

@@ -1,4 +1,4 @@
-"""MBAClassifier and MBAClassifierCV for Spark DataFrames."""
+"""The classifiers for Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pyspark.sql import Column
 
-from mbauc.estimators import classifier, classifier_cv
+from mbauc.estimators import classifier, classifier_cv, pairwise, pairwise_cv
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.frame import cluster_rows, is_frame
 from mbauc.spark.scores import label_column, probability_column, score_column
@@ -26,10 +26,12 @@ class _OnSpark:
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
+        groups: Any = None,
         *,
         features: list[str] | str = "features",
         label: str = "label",
         weight: str | None = None,
+        group: str | None = None,
         id: str | None = None,
         classes: Any = None,
     ) -> Self:
@@ -39,7 +41,7 @@ class _OnSpark:
         ----------
         X : DataFrame
             The rows.
-        y, sample_weight
+        y, sample_weight, groups
             For rows in memory; a DataFrame has them as columns.
         features : list of str, or str
             Columns of numbers, or one column of vectors (dense or sparse) or arrays.
@@ -47,6 +49,10 @@ class _OnSpark:
             Column of the labels: numbers, texts or booleans with two values; the larger is positive.
         weight : str, optional
             Column of row weights.
+        group : str, optional
+            Column of groups (queries, users, days): whole numbers, texts or dates. Only pairs of rows of one
+            group count, wherever these rows are, and folds hold out whole groups. The driver then holds some
+            vectors of n numbers.
         id : str, optional
             Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
             in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give
@@ -59,15 +65,17 @@ class _OnSpark:
         self
         """
         if not is_frame(X):
-            super().fit(X, y, sample_weight)  # type: ignore[misc]
+            more = {} if groups is None else {"groups": groups}
+            super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
             if hasattr(self, "features_"):
                 del self.features_
             return self
-        if y is not None or sample_weight is not None:
+        if y is not None or sample_weight is not None or groups is not None:
             raise ValueError(
-                "y and sample_weight are for rows in memory; name the columns by label= and weight=."
+                "y, sample_weight and groups are for rows in memory; name the columns by label=, weight= and "
+                "group=."
             )
-        self.fit_parts(cluster_rows(X, features, label, weight, id, classes))
+        self.fit_parts(cluster_rows(X, features, label, weight, id, classes, group))
         self.features_ = features if isinstance(features, str) else list(features)
         return self
 
@@ -125,7 +133,7 @@ class MBAClassifier(_OnSpark, classifier.MBAClassifier):
     """
 
 
-class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):  # type: ignore[misc]
+class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):
     """:class:`mbauc.MBAClassifierCV` for Spark DataFrames: the folds' moments come out of the same pass.
 
     ``cv`` is a number of folds and ``pairs`` is "all". Without an id column, rows are counted first (labels
@@ -135,4 +143,21 @@ class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):  # type: ignore[
     ``scoring="binormal_auc"`` needs no second pass.
 
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
+    """
+
+
+class PairwiseAUCClassifier(_OnSpark, pairwise.PairwiseAUCClassifier):
+    """:class:`mbauc.PairwiseAUCClassifier` for Spark DataFrames: the same parameters, the same weights.
+
+    Partitions are packed and cached; each sweep over the rows is one job. Memory of a task: its partition and a
+    few vectors of d numbers; the driver keeps some vectors of n numbers, which go to the executors and come
+    back with each sweep.
+    """
+
+
+class PairwiseAUCClassifierCV(_OnSpark, pairwise_cv.PairwiseAUCClassifierCV):
+    """:class:`mbauc.PairwiseAUCClassifierCV` for Spark DataFrames: loss and penalties are chosen there.
+
+    ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
+    :class:`PairwiseAUCClassifier`.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,19 +31,20 @@ class Columns:
     label: str | None = None
     weight: str | None = None
     id: str | None = None
+    group: str | None = None
 
     def labels_only(self) -> Columns:
-        """The same rows as labels, weights and ids alone."""
-        return Columns((), self.n_features, self.label, self.weight, self.id)
+        """The same rows as labels, weights, ids and groups alone."""
+        return replace(self, features=())
 
     def in_one_array(self) -> Columns:
         """The same with all features in one column of arrays, under a name that no column has."""
-        return Columns(("\0features",), self.n_features, self.label, self.weight, self.id)
+        return replace(self, features=("\0features",))
 
     @property
     def names(self) -> list[str]:
         """All columns, each once."""
-        given = [*self.features, self.label, self.weight, self.id]
+        given = [*self.features, self.label, self.weight, self.id, self.group]
         return list(dict.fromkeys(name for name in given if name is not None))
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[BlockColumns]:
@@ -66,7 +67,7 @@ class Columns:
             return None if name is None else _values(_whole(columns[name]), name, first)
 
         X = self.matrix([_whole(columns[name]) for name in self.features], first) if self.features else None
-        return X, values(self.label), values(self.weight), values(self.id)
+        return X, values(self.label), values(self.weight), values(self.id), values(self.group)
 
     def matrix(self, columns: list[pa.Array], first: int = 0) -> Any:
         """Features of some rows, from row ``first`` on: dense, or CSR where there are sparse vectors."""
@@ -102,7 +103,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _values(column: pa.Array, name: str, first: int) -> NDArray[Any]:
-    """Labels, weights or ids as an array; a missing one is said with its row."""
+    """Labels, weights, ids or groups as an array; a missing one is said with its row."""
     _no_nulls(column, name, first)
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())

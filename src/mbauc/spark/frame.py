@@ -20,6 +20,7 @@ _KINDS: dict[str, tuple[tuple[Any, ...], str]] = {
     "label": ((*_NUMBERS, T.StringType), "numbers, texts or booleans"),
     "weight": (_NUMBERS, "numbers"),
     "id": ((*_WHOLE, T.StringType), "whole numbers or texts"),
+    "group": ((*_WHOLE, T.StringType, T.DateType), "whole numbers, texts or dates"),
 }
 
 
@@ -35,6 +36,7 @@ def cluster_rows(
     weight: Any = None,
     id: Any = None,
     classes: Any = None,
+    group: Any = None,
 ) -> PartedRows:
     """Rows of a DataFrame, with its columns checked."""
     if not is_frame(frame):
@@ -44,7 +46,7 @@ def cluster_rows(
             "a streaming DataFrame has no end; fit to what has been stored, or call "
             "mbauc.MBAClassifier.partial_fit from foreachBatch."
         )
-    columns = resolve_columns(frame, features, label, weight, id)
+    columns = resolve_columns(frame, features, label, weight, id, group)
     names = tuple(columns.features) if isinstance(features, list | tuple) else None
     schema = Schema(columns.n_features, names)
     return PartedRows(
@@ -53,6 +55,7 @@ def cluster_rows(
         classes,
         weighted=weight is not None,
         with_ids=id is not None,
+        grouped=group is not None,
     )
 
 
@@ -62,6 +65,7 @@ def resolve_columns(
     label: Any = None,
     weight: Any = None,
     id: Any = None,
+    group: Any = None,
     *,
     n_features: int | None = None,
 ) -> Columns:
@@ -69,7 +73,7 @@ def resolve_columns(
 
     ``n_features``, if given, saves reading a row where the schema does not say how many features there are.
     """
-    for argument, name in (("label", label), ("weight", weight), ("id", id)):
+    for argument, name in (("label", label), ("weight", weight), ("id", id), ("group", group)):
         if name is not None:
             kinds, said = _KINDS[argument]
             _require(frame, name, argument, kinds, f"{said}. Cast it first")
@@ -91,7 +95,7 @@ def resolve_columns(
         raise ValueError(f"features names {label!r}, which is the label; leave it out of features.")
     if n_features not in (None, found):
         raise ValueError(f"the DataFrame has {found:,} features, the estimator was fitted to {n_features:,}.")
-    return Columns(columns, found, label, weight, id)
+    return Columns(columns, found, label, weight, id, group)
 
 
 def is_vector(kind: T.DataType) -> bool:

@@ -42,6 +42,8 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         Columns that the model adds; "" leaves one out.
     idCol : str
         Column that names each row; see :meth:`mbauc.spark.MBAClassifier.fit`.
+    groupCol : str
+        Column of groups, within which alone pairs count.
     l1, l2, scale, pairs, pairing, solver, tol
         As for :class:`mbauc.MBAClassifier`.
     negativeRate, maxIter, seed
@@ -61,6 +63,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         probabilityCol: str = "probability",
         weightCol: str | None = None,
         idCol: str | None = None,
+        groupCol: str | None = None,
         l1: float = 0.0,
         l2: float | str = "auto",
         scale: bool | str = "auto",
@@ -92,6 +95,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
             label=self.getLabelCol(),
             weight=self._optional("weightCol") or None,
             id=self._optional("idCol") or None,
+            group=self._optional("groupCol") or None,
             classes=CLASSES,
         )
         local = LocalClassifier()

@@ -75,6 +75,7 @@ _READ = {
     "labelCol": "column of labels, 0 or 1",
     "weightCol": "column of row weights; '' for none",
     "idCol": "column that names each row: draws then do not depend on the order; '' for none",
+    "groupCol": "column of groups, within which alone pairs count; '' for none",
 }
 #: Columns that a model reads and adds; they alone can be set on a model.
 _OF_MODEL = {
@@ -149,7 +150,8 @@ def _add_param(owner: type, param: str, convert: Convert, doc: str) -> None:
 for _one in SETTINGS:
     _add_param(RankerParams, _one.param, _one.convert, _one.doc)
     _add_setter(TrainingParams, _one.param, _one.doc)
-_add_param(RankerParams, "idCol", _TEXT, _READ["idCol"])
+for _name in ("idCol", "groupCol"):
+    _add_param(RankerParams, _name, _TEXT, _READ[_name])
 for _owner, _columns in ((TrainingParams, _READ), (RankerParams, _OF_MODEL)):
     for _name, _doc in _columns.items():
         _add_setter(_owner, _name, _doc)

@@ -15,8 +15,8 @@ from mbauc.estimators.cross_validation.fold_scores import (
     ScorePacked,
     merge_fold_scores,
 )
+from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import SplitProblems, binormal_and_risk
-from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block
 from mbauc.rows.matrix import is_sparse
@@ -26,11 +26,10 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
 from mbauc.runtime.warn import warn
-from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 #: Weight vectors that are tried for a problem, shape (k, d).
-Solve = Callable[[Problem], Array]
+Solve = Callable[[Any], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
@@ -41,10 +40,10 @@ _WEIGHTS = 1 << 28
 
 
 class SplitScores(NamedTuple):
-    """Binormal AUC, pairwise risk and, if asked for, AUC of each weight vector on the test rows of a split."""
+    """If asked for, binormal AUC, pairwise risk and AUC of each weight vector on the test rows of a split."""
 
-    binormal: Array
-    risk: Array
+    binormal: Array | None
+    risk: Array | None
     auc: Array | None
 
 
@@ -55,7 +54,9 @@ class HeldOut(Protocol):
     def smaller(self) -> int:
         """Rows of the smaller class, of all splits together."""
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(
+        self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
+    ) -> list[SplitScores]:
         """Scores of the test rows of each split under the weights that its training rows lead to."""
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
@@ -65,9 +66,12 @@ class HeldOut(Protocol):
 class HeldOutBlock:
     """Test rows in memory, by their numbers for each split; AUC by definition."""
 
-    def __init__(self, block: Block, tests: Sequence[NDArray[np.intp]], n_threads: int) -> None:
+    def __init__(
+        self, block: Block, tests: Sequence[NDArray[np.intp]], n_threads: int, measure: Measure | None = None
+    ) -> None:
         self._X = block.X.tocsr() if is_sparse(block.X) else block.X
         self._block, self._tests, self._n_threads = block, tests, n_threads
+        self._measure = measure or Measure()
 
     @property
     def smaller(self) -> int:
@@ -75,12 +79,16 @@ class HeldOutBlock:
         plus = int(self._block.positive.sum())
         return min(plus, self._block.n_rows - plus)
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(
+        self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
+    ) -> list[SplitScores]:
         """One split after the other, so that the weights of one are in memory at a time."""
         found = []
         for number, rows in enumerate(self._tests):
             W = solve(splits.training(number))
-            binormal, risk = splits.statistics(number, W) or self._statistics(rows, W)
+            binormal = risk = None
+            if with_moments:
+                binormal, risk = splits.statistics(number, W) or self._statistics(rows, W)
             found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
         return found
 
@@ -98,20 +106,16 @@ class HeldOutBlock:
         """AUC on the rows for each weight vector."""
         positive = self._block.positive
         plus, minus = subset[positive[subset]], subset[~positive[subset]]
+        weight, keys = self._block.weight, self._block.groups
+        weights = None if weight is None else (weight[plus], weight[minus])
+        groups = None if keys is None else (keys[plus], keys[minus])
         n_threads = self._n_threads if subset.size > 10_000 else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
 
         def one(k: int) -> float:
-            return self._auc(plus, minus, high[k], low[k])
+            return self._measure.of_classes(high[k], low[k], weights, groups)
 
         return np.array(run_threads(one, range(len(W)), n_threads))
-
-    def _auc(self, plus: NDArray[np.intp], minus: NDArray[np.intp], high: Array, low: Array) -> float:
-        """AUC of the scores of these positive and negative rows."""
-        weight = self._block.weight
-        if weight is None:
-            return auc_of_classes(np.sort(high), np.sort(low))
-        return weighted_auc_of_classes(high, low, weight[plus], weight[minus])
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
         """Mean over the splits of the AUC on held-out rows, some of them where there are many."""
@@ -137,7 +141,9 @@ class HeldOutParts:
     def __init__(self, smaller: int, jobs: list[FoldJob]) -> None:
         self.smaller, self._jobs = smaller, jobs
 
-    def score(self, splits: SplitProblems, solve: Solve, with_auc: bool) -> list[SplitScores]:
+    def score(
+        self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
+    ) -> list[SplitScores]:
         """All splits of a repeat together."""
         grids = [solve(splits.training(number)) for number in range(splits.n_splits)]
         known = [splits.statistics(number, W) for number, W in enumerate(grids)]
@@ -186,19 +192,23 @@ class ScoreRows:
 class ScorePackedRows:
     """Scores of folds from packed rows."""
 
-    def __init__(self, packed: PackedRows) -> None:
-        self._packed, self.n_folds = packed, len(packed.sums)
+    def __init__(self, packed: PackedRows, measure: Measure | None = None) -> None:
+        self._packed, self.n_folds, self._measure = packed, len(packed.sums), measure
 
     def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
         """Scores of each fold under its weights, in batches of weights that workers take at once."""
         columns = self._packed.order.columns
         W = [grid[:, columns] for grid in W]
-        step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
-        pieces = [
-            self._packed.packed.reduce(ScorePacked([w[k : k + step] for w in W], with_auc), merge_fold_scores)
-            for k in range(0, len(W[0]), step)
-        ]
+        # scores of all rows come back where bins do not tell what is asked for
+        kept = 0 if self._measure is None else int(self._packed.total.counts.sum())
+        step = max(1, int(_WEIGHTS / (8 * max(columns.size * len(W), kept))))
+        pieces = [self._score([w[k : k + step] for w in W], with_auc) for k in range(0, len(W[0]), step)]
         return [FoldScores.stack([piece[fold] for piece in pieces]) for fold in range(len(W))]
+
+    def _score(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
+        task = ScorePacked(W, with_auc, self._measure)
+        found: list[FoldScores] = self._packed.packed.reduce(task, merge_fold_scores)
+        return [fold.judged() for fold in found]
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:

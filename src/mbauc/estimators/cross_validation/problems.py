@@ -4,36 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from mbauc.estimators.cross_validation.splits import Split
+from mbauc.estimators.fitting import PairSettings
 from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.block import Block
 from mbauc.solvers.column_scales import Scaling
-from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
 
 
-class SplitProblems(Protocol):
+class ScaledProblem(Protocol):
+    """What is known of every problem."""
+
+    @property
+    def scales(self) -> Array:
+        """What each column was divided by."""
+
+
+P = TypeVar("P", bound=ScaledProblem)
+Made = TypeVar("Made", bound=ScaledProblem, covariant=True)
+#: The problem of some pairs, whose columns are divided by something.
+MakeProblem = Callable[[Any, Scaling], P]
+
+
+class SplitProblems(Protocol[Made]):
     """The splits of a search over penalties."""
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> Made:
         """Of all rows."""
 
     @property
     def n_splits(self) -> int:
         """How many there are."""
 
-    def training(self, number: int) -> Problem:
+    def training(self, number: int) -> Made:
         """The problem of the training rows of a split."""
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array] | None:
@@ -55,16 +71,20 @@ class SplitMoments:
         return self.whole - self.test  # type: ignore[operator]
 
 
-class MomentSplits:
+class MomentSplits(Generic[P]):
     """Splits of which the moments are there: training moments are the total minus a fold."""
 
-    def __init__(self, total: PairMoments, parts: list[SplitMoments], factors: Array, scale: Scaling) -> None:
-        self._parts, self._factors, self.n_splits = parts, factors, len(parts)
-        self.problem = Problem(total, factors, scale=scale)
+    def __init__(
+        self, total: PairMoments, parts: list[SplitMoments], make: MakeProblem[P], scale: Scaling
+    ) -> None:
+        self._parts, self._make, self.n_splits = parts, make, len(parts)
+        self.problem = make(total, scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     @classmethod
-    def from_folds(cls, repeats: list[list[PairMoments]], factors: Array, scale: Scaling) -> MomentSplits:
+    def from_folds(
+        cls, repeats: list[list[PairMoments]], make: MakeProblem[P], scale: Scaling
+    ) -> MomentSplits[P]:
         """Of the moments of each fold, for each repeat."""
         parts, totals = [], []
         for folds in repeats:
@@ -72,13 +92,13 @@ class MomentSplits:
             for fold in folds:
                 _require_fold(fold.has_pairs)
                 parts.append(SplitMoments(fold, whole=totals[-1]))
-        return cls(totals[0], parts, factors, scale)
+        return cls(totals[0], parts, make, scale)
 
-    def training(self, number: int) -> Problem:
+    def training(self, number: int) -> P:
         """The problem of the training rows of a split."""
         moments = self._parts[number].training()
         _require_both_classes(moments.has_pairs)
-        return Problem(moments, self._factors, scale=self._scale)
+        return self._make(moments, self._scale)
 
     def statistics(self, number: int, W: Array) -> tuple[Array, Array]:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split."""
@@ -86,7 +106,7 @@ class MomentSplits:
         return test.binormal_auc(W), test.risk(W)
 
 
-class OperatorSplits:
+class OperatorSplits(Generic[P]):
     """Splits of rows in memory whose Σ is only multiplied by; the training rows of one split at a time.
 
     Parameters
@@ -97,8 +117,8 @@ class OperatorSplits:
         Who is held out.
     pairs_of : callable
         The pairs of some rows, or of all for None.
-    factors : ndarray of shape (d,)
-        Penalty factors.
+    make : callable
+        The problem of these pairs.
     scale : bool or "auto"
         What columns are divided by.
     """
@@ -108,21 +128,21 @@ class OperatorSplits:
         block: Block,
         splits: list[Split],
         pairs_of: Callable[[NDArray[np.intp] | None], Quadratic],
-        factors: Array,
+        make: MakeProblem[P],
         scale: Scaling,
     ) -> None:
-        self._n_rows, self._splits, self._pairs_of, self._factors = block.n_rows, splits, pairs_of, factors
+        self._n_rows, self._splits, self._pairs_of, self._make = block.n_rows, splits, pairs_of, make
         self.n_splits = len(splits)
         if block.weight is not None:
             for number, split in enumerate(splits):
                 for subset in (split.test, self._list_training(number)):
                     _require_both_classes(all(block.rows_of(side, subset).size for side in (True, False)))
-        self.problem = Problem(pairs_of(None), factors, scale=scale)
+        self.problem = make(pairs_of(None), scale)
         self._scale = for_splits(scale, self.problem.scales)
 
-    def training(self, number: int) -> Problem:
+    def training(self, number: int) -> P:
         """The problem of the training rows of a split."""
-        return Problem(self._pairs_of(self._list_training(number)), self._factors, scale=self._scale)
+        return self._make(self._pairs_of(self._list_training(number)), self._scale)
 
     def _list_training(self, number: int) -> NDArray[np.intp]:
         split = self._splits[number]
@@ -134,11 +154,19 @@ class OperatorSplits:
         """None: these need the scores of the rows."""
 
 
-class PackedSplits:
+class PackedSplits(Generic[P]):
     """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
-    def __init__(self, repeats: list[PackedRows], factors: Array, scale: Scaling, frequencies: bool) -> None:
-        self._factors = factors
+    def __init__(
+        self,
+        repeats: list[PackedRows],
+        make: MakeProblem[P],
+        scale: Scaling,
+        settings: PairSettings,
+        *,
+        grouped: bool,
+    ) -> None:
+        self._make, self._settings, self._grouped = make, settings, grouped
         for one in repeats:
             for sums in one.sums:
                 _require_fold(bool(sums.counts.all()))
@@ -146,13 +174,18 @@ class PackedSplits:
         self.n_splits = len(self._splits)
         pairs = repeats[0].operator()
         warn_of_lost_digits(pairs)
-        self.problem = Problem(pairs.as_frequencies() if frequencies else pairs, factors, scale=scale)
+        self.problem = make(self._pairs(pairs), scale)
         self._scale = for_splits(scale, self.problem.scales)
 
-    def training(self, number: int) -> Problem:
+    def training(self, number: int) -> P:
         """The problem of the training rows of a split."""
         packed, fold = self._splits[number]
-        return Problem(packed.operator(fold), self._factors, scale=self._scale)
+        return self._make(self._pairs(packed.operator(fold)), self._scale)
+
+    def _pairs(self, pairs: PairOperator) -> PairOperator:
+        if self._grouped:
+            pairs = GroupedPairOperator(pairs, equal_groups=self._settings.equal_groups)
+        return pairs.as_frequencies() if self._settings.frequencies else pairs
 
     def statistics(self, number: int, W: Array) -> None:
         """None: these need the scores of the rows."""

@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
+from mbauc.runtime.warn import warn
 
 Rows = NDArray[np.intp]
 
@@ -38,6 +39,56 @@ def draw_stratified_splits(
         fold = FoldsByRank.draw(sizes, n_splits, rng).for_part(0).assign(block)
         rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
     return rounds
+
+
+def draw_group_splits(block: Block, n_splits: int, repeats: int, rng: np.random.Generator) -> list[list[Split]]:
+    """Random folds that keep groups together, the large ones shared out evenly; a list for each repeat."""
+    codes = np.unique(np.asarray(block.groups), return_inverse=True)[1]
+    sizes = [np.bincount(codes[block.rows_of(side)], minlength=int(codes.max()) + 1) for side in (True, False)]
+    pairs = sizes[0] * sizes[1].astype(np.float64)
+    paired = int(np.count_nonzero(pairs))
+    if paired < 2:
+        raise ValueError(
+            f"cross-validation needs at least 2 groups with rows of both classes, got {paired}: one to train "
+            "on, one to test on."
+        )
+    if paired < n_splits:
+        warn(
+            f"{paired} groups have rows of both classes, fewer than cv={n_splits}; using {paired} folds.",
+            UserWarning,
+        )
+    n_splits, rounds = min(paired, n_splits), []
+    for _ in range(repeats):
+        # the largest first, dealt out in turns; equal ones in random order
+        order = np.lexsort((rng.random(pairs.size), -pairs))
+        fold_of = np.empty(pairs.size, dtype=np.intp)
+        for start in range(0, pairs.size, n_splits):
+            own = order[start : start + n_splits]
+            fold_of[own] = rng.permutation(n_splits)[: own.size]
+        fold = fold_of[codes]
+        rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
+    return rounds
+
+
+def keep_groups_apart(rounds: list[list[Split]], groups: NDArray[np.uint64]) -> list[list[Split]]:
+    """The same splits; where a group is cut in two, training pairs are those among the training rows."""
+    kept: list[list[Split]] = []
+    every = np.arange(groups.size)
+    for splits in rounds:
+        if all(split.train is None and not _cuts(groups, split.test) for split in splits):
+            kept.append(splits)
+            continue
+        for split in splits:
+            train = np.setdiff1d(every, split.test) if split.train is None else split.train
+            kept.append([Split(split.test, train)])
+    return kept
+
+
+def _cuts(groups: NDArray[np.uint64], test: Rows) -> bool:
+    """Whether a group has rows among the test rows and elsewhere."""
+    inside = np.zeros(groups.size, dtype=bool)
+    inside[test] = True
+    return bool(np.intersect1d(groups[inside], groups[~inside]).size)
 
 
 def collect_splits(cv: Any, X: Any, positive: NDArray[np.bool_], groups: Any) -> list[list[Split]]:

@@ -1,5 +1,6 @@
 """Whether scorers differ: on the same rows, on different rows, over splits and over data sets."""
 
+from mbauc.metrics.comparisons.grouped_auc import compare_grouped_roc_auc
 from mbauc.metrics.comparisons.holm import holm
 from mbauc.metrics.comparisons.paired_auc import AucComparison, compare_roc_auc
 from mbauc.metrics.comparisons.rank_tests import RankTests, rank_tests
@@ -12,6 +13,7 @@ __all__ = [
     "PairedTest",
     "RankTests",
     "WinTieLoss",
+    "compare_grouped_roc_auc",
     "compare_roc_auc",
     "compare_roc_auc_unpaired",
     "holm",

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, stdtr
 from scipy.stats import chi2
 
 from mbauc.metrics.comparisons.holm import holm
-from mbauc.metrics.intervals.delong import covariance_of_means
+from mbauc.metrics.intervals.delong import covariance_of_means, quantile
 from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import mean_of_positives, placements
 
 Array = NDArray[np.float64]
 
-#: Differences of placements up to this, times the root of the number of rows, may come from rounding.
+#: Differences of shares up to this, times the root of the number of units, may come from rounding.
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)
 #: Eigenvalues of a correlation matrix up to this are zero but for rounding.
 _DEPENDENT = 1e-12
@@ -126,6 +126,26 @@ def compare_roc_auc(
     clean - noisy: +0.1014 (95% interval +0.0545 to +0.1482, p = 2.24e-05)
     """
     check_confidence(confidence)
+    names, table = validate_scorers(scores)
+    scorers = [validate_scorer(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
+    first = scorers[0]
+    design = validate_design(first, weights, clusters)
+    shares = np.column_stack([placements(ranked) for ranked in scorers])
+    auc = np.array([mean_of_positives(first, share[first.positive]) for share in shares.T])
+    warn_of_few_rows(design.effective_sizes, farthest_from_half(auc), design.kinds)
+    return compare_means(
+        names,
+        auc,
+        shares,
+        lambda gap: mean_of_positives(first, gap[first.positive]),
+        lambda gaps: covariance_of_means(first, design, gaps),
+        confidence,
+        rounded=first.weight is not None and bool((first.weight % 1).any()),
+    )
+
+
+def validate_scorers(scores: Any) -> tuple[list[str], list[Any]]:
+    """Names and scores of two or more scorers, as a caller passed them."""
     if isinstance(scores, Mapping):
         names, table = [str(name) for name in scores], list(scores.values())
     else:
@@ -133,45 +153,62 @@ def compare_roc_auc(
         names = [str(k) for k in range(len(table))]
     if len(table) < 2:
         raise ValueError("scores must hold at least two scorers to compare; use roc_auc_interval for one.")
-    scorers = [_validate(name, y, s, sample_weight) for name, s in zip(names, table, strict=True)]
-    first = scorers[0]
-    design = validate_design(first, weights, clusters)
-    shares = np.column_stack([placements(ranked) for ranked in scorers])
-    auc = np.array([mean_of_positives(first, share[first.positive]) for share in shares.T])
-    warn_of_few_rows(design.effective_sizes, float(max(auc, key=lambda value: abs(value - 0.5))), design.kinds)
+    return names, table
 
-    # differences of placements, not of variances: nearly equal scorers differ in few rows, by little
+
+def farthest_from_half(auc: Array) -> float:
+    """The AUC that is nearest to 0 or 1."""
+    return float(max(auc, key=lambda value: abs(value - 0.5)))
+
+
+def compare_means(
+    names: list[str],
+    auc: Array,
+    shares: Array,
+    mean: Callable[[Array], float],
+    covariance: Callable[[Array], Array],
+    confidence: float,
+    *,
+    rounded: bool = False,
+    freedom: float = np.inf,
+) -> AucComparison:
+    """Compare k AUCs that are means over units (rows, groups) of shares of pairs won, shape (units, k).
+
+    ``mean`` and ``covariance`` are those of the means of other columns over the same units. ``rounded`` says
+    that equal shares may differ by rounding. With few units the quantiles are Student's.
+    """
+    # differences of shares, not of variances: nearly equal scorers differ in few units, by little
     difference, stderr = np.zeros((len(auc), len(auc))), np.zeros((len(auc), len(auc)))
     for i, j in combinations(range(len(auc)), 2):
-        gap = _gap(shares[:, i], shares[:, j], first.weight)
-        difference[i, j] = mean_of_positives(first, gap[first.positive])
-        stderr[i, j] = np.sqrt(covariance_of_means(first, design, gap[:, None])[0, 0])
+        gap = _gap(shares[:, i], shares[:, j], rounded=rounded)
+        difference[i, j] = mean(gap)
+        stderr[i, j] = np.sqrt(covariance(gap[:, None])[0, 0])
     difference, stderr = difference - difference.T, stderr + stderr.T
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(difference == 0.0, 0.0, np.abs(difference) / stderr)
-    half = float(ndtri(0.5 + confidence / 2)) * stderr
-    to_first = [_gap(shares[:, 0], share, first.weight) for share in shares.T[1:]]
+    half = quantile(confidence, freedom) * stderr
+    to_first = [_gap(shares[:, 0], share, rounded=rounded) for share in shares.T[1:]]
     return AucComparison(
         names,
         auc,
-        covariance_of_means(first, design, shares),
+        covariance(shares),
         difference,
         stderr,
-        2 * ndtr(-z),
+        2 * (ndtr(-z) if np.isinf(freedom) else stdtr(freedom, -z)),
         difference - half,
         difference + half,
-        *_all_equal(difference[0, 1:], covariance_of_means(first, design, np.column_stack(to_first))),
+        *_all_equal(difference[0, 1:], covariance(np.column_stack(to_first))),
         confidence,
     )
 
 
-def _gap(first: Array, second: Array, weight: Array | None) -> Array:
-    """How the placements of the rows differ between two scorers.
+def _gap(first: Array, second: Array, *, rounded: bool) -> Array:
+    """How the shares of the units differ between two scorers.
 
     Where weights are not whole numbers, their sums differ a little by the order in which they are added up.
     """
     gap = first - second
-    if weight is not None and (weight % 1).any():
+    if rounded:
         gap[np.abs(gap) <= _ROUNDING * np.sqrt(gap.size)] = 0.0
     return gap
 
@@ -191,7 +228,8 @@ def _all_equal(gaps: Array, covariance: Array) -> tuple[float, float]:
     return statistic, float(chi2.sf(statistic, int(free.sum())))
 
 
-def _validate(name: str, y: Any, s: Any, sample_weight: Any) -> RankedScores:
+def validate_scorer(name: str, y: Any, s: Any, sample_weight: Any) -> RankedScores:
+    """The scores of one of several scorers, or an error that names it."""
     try:
         return RankedScores.validate(y, s, sample_weight)
     except ValueError as error:

@@ -42,6 +42,7 @@ _CHUNK = Arrays(
     optional={
         "values": ArrayOf(("<f4", "<f8"), ("entries",)),
         "weight": ArrayOf("<f8", ("rows",), low=0),
+        "groups": ArrayOf("<u8", ("rows",)),
     },
 )
 #: What each kind of record says and holds.
@@ -98,6 +99,7 @@ def _compact_rows(record: Body, arrays: Mapping[str, NDArray[Any]]) -> CompactRo
         arrays["columns"],
         arrays.get("values"),
         arrays.get("weight"),
+        arrays.get("groups"),
     )
 
 
@@ -311,6 +313,6 @@ def wrong_columns(path: str, was: int, now: int) -> CheckpointError:
 
 
 def _entry(chunk: CompactRows) -> Entry:
-    arrays = {name: getattr(chunk, name) for name in ("starts", "columns", "values", "weight")}
+    arrays = {name: getattr(chunk, name) for name in ("starts", "columns", "values", "weight", "groups")}
     held = {name: array for name, array in arrays.items() if array is not None}
     return _ROWS, {"group": int(chunk.stratum)}, held

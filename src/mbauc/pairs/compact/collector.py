@@ -120,15 +120,15 @@ class Collector:
 
     def compact(self, block: SparseBlock) -> list[CompactRows]:
         """Compact rows of a block whose columns have numbers."""
-        X, strata, weight, ones = block.X, block.strata, block.weight, block.ones
+        X, ones = block.X, block.ones
         parts = [
             (stratum, part, plain)
-            for stratum, rows in enumerate(strata)
+            for stratum, rows in enumerate(block.strata)
             for plain, kind in self._kinds(X, rows, ones)
             for part in _parts(X.indptr, kind)
         ]
         return run_threads(
-            lambda part: self._compact(X, weight, *part), parts, min(self._n_threads, len(parts) or 1)
+            lambda part: self._compact(block, *part), parts, min(self._n_threads, len(parts) or 1)
         )
 
     def _kinds(self, X: Any, index: NDArray[np.intp], ones: bool) -> list[tuple[bool, NDArray[np.intp]]]:
@@ -155,11 +155,10 @@ class Collector:
         )
         return np.asarray(counts[0] if n_threads == 1 else counts.sum(axis=0))
 
-    def _compact(
-        self, X: Any, weight: Array | None, stratum: int, index: NDArray[np.intp], ones: bool
-    ) -> CompactRows:
+    def _compact(self, block: SparseBlock, stratum: int, index: NDArray[np.intp], ones: bool) -> CompactRows:
         from mbauc.pairs.operator import kernels
 
+        X, weight, groups = block.X, block.weight, block.groups
         starts = np.zeros(index.size + 1, dtype=np.uint32)
         np.cumsum(X.indptr[index + 1] - X.indptr[index], out=starts[1:])
         columns = np.empty(starts[-1], dtype=np.uint16 if self._short else np.uint32)
@@ -179,7 +178,8 @@ class Collector:
             with np.errstate(over="ignore"):
                 half = values.astype(np.float32)
             values = half if np.array_equal(half, values) else values
-        return CompactRows(stratum, starts, columns, values, None if weight is None else weight[index])
+        own = None if weight is None else weight[index], None if groups is None else groups[index]
+        return CompactRows(stratum, starts, columns, values, *own)
 
     def sums(self, stratum: int) -> tuple[Array, Array]:
         """Weighted sums of the columns in use, and of their squares, over the rows of a stratum."""

@@ -25,6 +25,8 @@ class CompactRows:
     values: NDArray[Any] | None
     #: weight of each row; None if all are one, shape (n,)
     weight: NDArray[np.float64] | None
+    #: key of the group of each row; None if pairs are not within groups, shape (n,)
+    groups: NDArray[np.uint64] | None = None
 
     def load(self) -> CompactRows:
         """The rows in memory, where they are already."""
@@ -43,7 +45,7 @@ class CompactRows:
     @property
     def nbytes(self) -> int:
         """Bytes that the arrays take."""
-        arrays = (self.starts, self.columns, self.values, self.weight)
+        arrays = (self.starts, self.columns, self.values, self.weight, self.groups)
         return sum(array.nbytes for array in arrays if array is not None)
 
 

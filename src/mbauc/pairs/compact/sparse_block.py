@@ -22,13 +22,16 @@ class SparseBlock:
     strata: list[NDArray[np.intp]]
     weight: NDArray[np.float64] | None
     ones: bool
+    #: key of the group of each row, if there are groups
+    groups: NDArray[np.uint64] | None = None
 
     @classmethod
     def from_block(cls, block: Block) -> SparseBlock:
         """Positives and negatives of a block, without rows of weight zero; raises at a NaN or an infinity."""
         X = block.X if is_sparse(block.X) else sp.csr_array(np.asarray(block.X, dtype=np.float64))
         X = canonical_csr(X).astype(np.float64, copy=False)
-        return cls(X, [block.rows_of(True), block.rows_of(False)], block.weight, all_ones(X, 1))
+        strata = [block.rows_of(True), block.rows_of(False)]
+        return cls(X, strata, block.weight, all_ones(X, 1), block.groups)
 
     def restrict(self, subset: NDArray[np.intp]) -> SparseBlock:
         """The same block with some of its rows in the strata."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.from_source import build_source_operator
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.operator.pair_operator import PairOperator
@@ -20,7 +21,21 @@ from mbauc.rows.parts.source import SourceParts
 
 
 @contextmanager
-def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
+def open_operator(
+    rows: PartedRows, n_threads: int, memory: int, *, equal_groups: bool = False
+) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
+    """An operator of all pairs, or of those within groups if rows have groups, and the classes.
+
+    ``equal_groups`` says that each group counts alike, instead of each pair.
+    """
+    with _open_all_pairs(rows, n_threads, memory) as (pairs, classes):
+        yield GroupedPairOperator(pairs, equal_groups=equal_groups) if rows.grouped else pairs, classes
+
+
+@contextmanager
+def _open_all_pairs(
+    rows: PartedRows, n_threads: int, memory: int
+) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
     """An operator of all pairs, and the classes.
 
     Rows in memory are taken as they are, or packed if sparse. A source is packed in one pass, in bounded
@@ -31,7 +46,10 @@ def open_operator(rows: PartedRows, n_threads: int, memory: int) -> Iterator[tup
     if isinstance(parts, MemoryParts):
         [block] = parts.items
         strata = [block.rows_of(True), block.rows_of(False)]
-        yield build_matrix_operator(block.X, strata, block.weight, n_threads), np.asarray(rows.classes)
+        yield (
+            build_matrix_operator(block.X, strata, block.weight, n_threads, block.groups),
+            np.asarray(rows.classes),
+        )
     elif isinstance(parts, SourceParts):
         folder = None if parts.checkpoint is None else parts.checkpoint.folder
         pairs = build_source_operator(

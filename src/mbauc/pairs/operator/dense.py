@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.columns import ColumnOrder
-from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
+from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
+from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels, Stratum
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
@@ -19,6 +20,14 @@ Array = NDArray[np.float64]
 _BLOCK = 1 << 19
 #: Rows whose mean is taken off all of them.
 _PROBE = 1000
+#: Rows are read as they stand, others between them included, if these are not more than those that count …
+_MOST_AROUND = 2
+#: … and without taking the shift off, if no column is further from zero than so many of its deviations.
+_NEAR_ZERO = 1e3
+#: Rows that a curvature is estimated from: of a stratum at most …
+_BLOCK_ROWS = 5_000
+#: … and as many that their products with each other take as long as so many columns' products with all rows.
+_ROWS_AND_COLUMNS = 40
 
 
 class DensePairOperator(PairOperator):
@@ -36,10 +45,17 @@ class DensePairOperator(PairOperator):
         Weight of each row.
     shards : int
         Parts of the rows that work side by side.
+    groups : ndarray of shape (n,), optional
+        Key of the group of each row.
     """
 
     def __init__(
-        self, X: NDArray[Any], strata: Sequence[NDArray[np.intp]], weight: Array | None, shards: int = 1
+        self,
+        X: NDArray[Any],
+        strata: Sequence[NDArray[np.intp]],
+        weight: Array | None,
+        shards: int = 1,
+        groups: NDArray[np.uint64] | None = None,
     ) -> None:
         self._X, self.shards = X, shards
         self._rows = np.concatenate(strata)
@@ -76,6 +92,15 @@ class DensePairOperator(PairOperator):
         super().__init__(found, shift)
         self.order = ColumnOrder(X.shape[1])
         self.order.admit(np.ones(X.shape[1], dtype=np.int64))
+        order = np.argsort(self._rows, kind="stable")
+        self._in_order = self._rows[order]
+        self._labels_in_order = RowLabels(
+            self._stratum[order] == 0,
+            None if weight is None else self._weight[order],
+            None if groups is None else groups[self._in_order],
+        )
+        spread = np.sqrt(self.column_variances())
+        self._plain = bool((np.abs(shift) <= _NEAR_ZERO * spread)[spread > 0].all())
 
     def _blocks(self, shard: int, shards: int) -> Iterator[tuple[slice, Array]]:
         """Every ``shards``-th block of rows, shifted."""
@@ -98,5 +123,88 @@ class DensePairOperator(PairOperator):
                 self.advance(stratum.size)
             return result, sums
 
+        return self._run(sweep)
+
+    # -- row by row: in the order of X ----------------------------------------------------------------------
+
+    def _pieces(self, shard: int) -> Iterator[tuple[slice, NDArray[Any], NDArray[np.intp]]]:
+        """Every so many pieces of the rows that count, a piece of X around them, and where they are in it."""
+        for start in range(shard * self._step, self._in_order.size, self.shards * self._step):
+            part = slice(start, start + self._step)
+            rows = self._in_order[part]
+            first, last = rows[0], rows[-1] + 1
+            if last - first > _MOST_AROUND * rows.size:
+                yield part, self._X[rows], np.arange(rows.size)
+            else:
+                # read where they are, others among them included
+                yield part, self._X[first:last], rows - first
+            self.advance(rows.size)
+
+    def scores(self, v: Array) -> Array:
+        """The score x'v of each row, in the order of X."""
+        result = np.empty(self._in_order.size)
+
+        def score(shard: int) -> None:
+            for part, X, places in self._pieces(shard):
+                result[part] = (self._near_zero(X) @ v)[places]
+
+        self._run(score)
+        return result
+
+    def combine(self, r: Array) -> Array:
+        """Σ rᵢ xᵢ."""
+
+        def add_up(shard: int) -> Array:
+            result = np.zeros(self.mu.size)
+            for part, X, places in self._pieces(shard):
+                shares = np.zeros(len(X))
+                shares[places] = r[part]
+                result += shares @ self._near_zero(X)
+            return result
+
+        result: Array = sum(self._run(add_up), np.zeros(self.mu.size))
+        return result - self.shift * r.sum() if self._plain else result
+
+    def combine_squares(self, r: Array) -> Array:
+        """Σ rᵢ xᵢⱼ²."""
+
+        def add_up(shard: int) -> Array:
+            result = np.zeros(self.mu.size)
+            for part, X, places in self._pieces(shard):
+                shares = np.zeros(len(X))
+                shares[places] = r[part]
+                result += shares @ np.subtract(X, self.shift, dtype=np.float64) ** 2
+            return result
+
+        result: Array = sum(self._run(add_up), np.zeros(self.mu.size))
+        return result
+
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss, from some rows of each stratum; empty if columns are many."""
+        d, positive = self.mu.size, self._labels_in_order.positive
+        strata = [np.flatnonzero(positive), np.flatnonzero(~positive)]
+        most = min(_BLOCK_ROWS, _ROWS_AND_COLUMNS * self._in_order.size // (2 * d))
+        if min(most, *(own.size for own in strata)) < ENOUGH_ROWS * d:
+            return super().curvature(r)
+        result, means = np.zeros((d, d)), []
+        for own in strata:
+            own = own[:: max(1, own.size // most)]
+            rows = np.subtract(self._X[self._in_order[own]], self.shift, dtype=np.float64)
+            weight = r[own] / max(float(r[own].sum()), np.finfo(np.float64).tiny)
+            means.append(weight @ rows)
+            rows = (rows - means[-1]) * np.sqrt(weight)[:, None]
+            result += rows.T @ rows
+        gap = means[0] - means[1]
+        return 0.5 * float(r.sum()) * (result + np.outer(gap, gap))
+
+    def _near_zero(self, X: NDArray[Any]) -> Array:
+        """Rows as they are, or less the shift where digits would be lost without."""
+        shifted: Array = X if self._plain else np.subtract(X, self.shift, dtype=np.float64)
+        return shifted.astype(np.float64, copy=False)
+
+    def _run(self, work: Callable[[int], Any]) -> list[Any]:
         with single_threaded_blas():
-            return run_threads(sweep, range(self.shards), self.shards)
+            return run_threads(work, range(self.shards), self.shards)
+
+    def _labels(self) -> RowLabels:
+        return self._labels_in_order

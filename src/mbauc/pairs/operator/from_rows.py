@@ -18,7 +18,11 @@ Array = NDArray[np.float64]
 
 
 def build_matrix_operator(
-    X: Any, strata: list[NDArray[np.intp]], weight: Array | None, n_threads: int
+    X: Any,
+    strata: list[NDArray[np.intp]],
+    weight: Array | None,
+    n_threads: int,
+    groups: NDArray[np.uint64] | None = None,
 ) -> SparsePairOperator | DensePairOperator:
     """Pairs of the rows of a matrix as a linear operator.
 
@@ -35,14 +39,17 @@ def build_matrix_operator(
         Weight of each row.
     n_threads : int
         Threads to use, in this and in all products.
+    groups : ndarray of shape (n,), optional
+        Key of the group of each row, for :meth:`~mbauc.pairs.operator.pair_operator.PairOperator.row_labels`;
+        Σ is over the pairs of all rows.
     """
     if not is_sparse(X):
-        return DensePairOperator(X, strata, weight, n_threads)
+        return DensePairOperator(X, strata, weight, n_threads, groups)
     X = canonical_csr(X)
     ones = all_ones(X, n_threads)
     shift = None if ones else find_shift(X, np.concatenate(strata))
     collector = Collector(X.shape[1], len(strata), n_threads, shift)
-    block = SparseBlock(X, strata, weight, ones)
+    block = SparseBlock(X, strata, weight, ones, groups)
     collector.count(block)
     collector.finish_counting()
     if not all(np.isfinite(collector.sums(stratum)[1]).all() for stratum in range(len(strata))):

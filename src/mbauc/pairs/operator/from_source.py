@@ -145,7 +145,9 @@ def _mark_blocks(source: Source, checksums: bool) -> Generator[_Marked, None, No
             continue
         with locate_in_source(block):
             rows = SparseBlock.from_block(block)
-        crc = content_crc(rows.X, block.positive, block.weight, rows.ones) if checksums else 0
+        crc = 0
+        if checksums:
+            crc = content_crc(rows.X, block.positive, block.weight, rows.ones, block.groups)
         yield _Marked(rows, block.positive & block.used, BlockMark(block.n_rows, crc))
 
 

@@ -96,36 +96,62 @@ def leading_gram(
 
 
 @compiled()
+def _score_row(columns: Any, values: Any, v: Any, place: Any, end: Any) -> float:
+    """The score x'v of the row whose entries begin at ``place``."""
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    # four sums at a time: a single one would wait for itself
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    while place + three < end:
+        if values is None:
+            a += v[columns[place]]
+            b += v[columns[place + one]]
+            c += v[columns[place + two]]
+            d += v[columns[place + three]]
+        else:
+            a += values[place] * v[columns[place]]
+            b += values[place + one] * v[columns[place + one]]
+            c += values[place + two] * v[columns[place + two]]
+            d += values[place + three] * v[columns[place + three]]
+        place += four
+    while place < end:
+        if values is None:
+            a += v[columns[place]]
+        else:
+            a += values[place] * v[columns[place]]
+        place += one
+    return (a + b) + (c + d)
+
+
+@compiled()
+def score(starts: Any, columns: Any, values: Any, v: Any, out: Any) -> None:
+    """Write Xv to ``out``."""
+    for row in range(starts.size - 1):
+        out[row] = _score_row(columns, values, v, np.uintp(starts[row]), np.uintp(starts[row + 1]))
+
+
+@compiled()
+def combine(starts: Any, columns: Any, values: Any, r: Any, out: Any) -> None:
+    """Add X'r to ``out``."""
+    for row in range(starts.size - 1):
+        share = r[row]
+        if share == 0.0:  # as many rows as are in no pair that counts
+            continue
+        for k in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
+            if values is None:
+                out[columns[k]] += share
+            else:
+                out[columns[k]] += share * values[k]
+
+
+@compiled()
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scale: float, v: Any, centre: float, out: Any
 ) -> tuple[float, float]:
     """Add scale · X'(D(Xv - centre)) to ``out``; return such sums of the centred scores and their squares."""
     total, squared = 0.0, 0.0
-    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
-    place = np.uintp(starts[0])
     for row in range(starts.size - 1):
-        begin, end = place, np.uintp(starts[row + 1])
-        # four sums at a time: a single one would wait for itself
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        while place + three < end:
-            if values is None:
-                a += v[columns[place]]
-                b += v[columns[place + one]]
-                c += v[columns[place + two]]
-                d += v[columns[place + three]]
-            else:
-                a += values[place] * v[columns[place]]
-                b += values[place + one] * v[columns[place + one]]
-                c += values[place + two] * v[columns[place + two]]
-                d += values[place + three] * v[columns[place + three]]
-            place += four
-        while place < end:
-            if values is None:
-                a += v[columns[place]]
-            else:
-                a += values[place] * v[columns[place]]
-            place += one
-        score = (a + b) + (c + d) - centre
+        begin, end = np.uintp(starts[row]), np.uintp(starts[row + 1])
+        score = _score_row(columns, values, v, begin, end) - centre
         share = scale * score if weight is None else scale * weight[row] * score
         total += share
         squared += share * score

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ _CHOLESKY_COLUMNS = 72
 _LARGEST_BLOCK = 1024
 #: Rows of a stratum, at most.
 _BLOCK_ROWS = 5_000
+#: Rows of a stratum for each column from which on a block is good where pairs do not count alike.
+ENOUGH_ROWS = 4
 
 
 @dataclass
@@ -55,28 +58,38 @@ class LeadingBlock:
         most = min(_BLOCK_ROWS, max(int(entries / length**2), 2 * size // max(int(length), 1), 1))
         return cls(size, tuple(max(1, stratum.count // most) for stratum in pairs.strata))
 
-    def sums(self, chunks: Iterable[Chunk]) -> LeadingSums:
-        """Over some of the rows."""
+    def suffices(self, pairs: PairOperator) -> bool:
+        """Whether it is of all columns, from many more rows than columns."""
+        rows = min(stratum.count // step for stratum, step in zip(pairs.strata, self.steps, strict=True))
+        return self.size == pairs.mu.size and rows >= ENOUGH_ROWS * self.size
+
+    def sums(self, chunks: Iterable[Chunk], weights: Iterable[Array] | None = None) -> LeadingSums:
+        """Over some of the rows, with their own weights or with others, those of each chunk."""
         from mbauc.pairs.operator import kernels
 
         count = len(self.steps)
         result = LeadingSums(
             np.zeros((count, self.size, self.size)), np.zeros((count, self.size)), np.zeros(count)
         )
-        for stored in chunks:
+        for stored, weight in zip(chunks, repeat(None) if weights is None else weights, strict=False):
             chunk = stored.load()
             stratum = chunk.stratum
             result.totals[stratum] += kernels.leading_gram(
                 chunk.starts,
                 chunk.columns,
                 chunk.values,
-                chunk.weight,
+                chunk.weight if weight is None else weight,
                 self.steps[stratum],
                 self.size,
                 result.grams[stratum],
                 result.sums[stratum],
             )
         return result
+
+    def curvature(self, sums: LeadingSums, total: float) -> Array:
+        """Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs that weigh ``total``, from sums whose weights are Σⱼ hᵢⱼ."""
+        means = sums.sums / np.maximum(sums.totals, np.finfo(np.float64).tiny)[:, None]
+        return total * self.block(means[0] - means[1], sums)
 
     def block(self, mu: Array, sums: LeadingSums) -> Array:
         """Σ among the first columns, estimated from the sampled rows, plus μ μ'."""

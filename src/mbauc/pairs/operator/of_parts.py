@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +18,8 @@ from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
-from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.operator.sparse import build_strata, sweep
+from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels
+from mbauc.pairs.operator.sparse import build_strata, combine_chunk, label_chunks, score_chunk, sweep
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.accumulate import accumulate
@@ -79,16 +81,77 @@ class Sweep:
         return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
 
 
+class PartResult(NamedTuple):
+    """What a task found in a part, by the number of the part."""
+
+    number: int
+    found: Any
+
+
+@dataclass(frozen=True)
+class LabelRows:
+    """Task: labels of the rows of a part."""
+
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
+        """Chunk after chunk."""
+        return PartResult(number, label_chunks(leave_out_fold(packed, self.left_out)))
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """Task: x'v of the rows of a part."""
+
+    v: Array
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
+        """Chunk after chunk."""
+        scores = [np.empty(0)]
+        for chunk in leave_out_fold(packed, self.left_out):
+            scores.append(np.empty(chunk.n_rows))
+            score_chunk(chunk, self.v, scores[-1])
+        return PartResult(number, np.concatenate(scores))
+
+
+@dataclass(frozen=True)
+class CombineRows:
+    """Task: a part's share of Σ rᵢ xᵢ, or of the same with squared entries."""
+
+    r: Array
+    #: where the rows of each part begin in r
+    first: Mapping[int, int]
+    columns: int
+    squared: bool
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Array:
+        """Over its rows, chunk after chunk."""
+        result, place = np.zeros(self.columns), self.first.get(number, 0)
+        for chunk in leave_out_fold(packed, self.left_out):
+            combine_chunk(chunk, self.r[place : place + chunk.n_rows], result, squared=self.squared)
+            place += chunk.n_rows
+        return result
+
+
 @dataclass(frozen=True)
 class SumLeading:
-    """Task: a part's share of the leading block."""
+    """Task: a part's share of the leading block, with the weights of its rows or with others."""
 
     plan: LeadingBlock
     left_out: int | None = None
+    r: Array | None = None
+    #: where the rows of each part begin in r
+    first: Mapping[int, int] | None = None
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> LeadingSums:
         """Sums over its rows."""
-        return self.plan.sums(leave_out_fold(packed, self.left_out))
+        chunks = list(leave_out_fold(packed, self.left_out))
+        if self.r is None or self.first is None:
+            return self.plan.sums(chunks)
+        ends = self.first.get(number, 0) + np.cumsum([0, *(chunk.n_rows for chunk in chunks)])
+        return self.plan.sums(chunks, [self.r[a:b] for a, b in pairwise(ends)])
 
 
 @dataclass(frozen=True)
@@ -162,6 +225,48 @@ class PartedPairOperator(PairOperator):
         found = self._packed.reduce(Sweep(v, centres, scales, self._left_out), add_pairs)
         self.advance(self.n_rows)
         return [found]
+
+    # -- row by row: part after part, chunk after chunk ------------------------------------------------------
+
+    def scores(self, v: Array) -> Array:
+        """The score x'v of each row, part after part; one job, and n numbers come back."""
+        found = self._packed.collect(ScoreRows(v, self._left_out))
+        self.advance(self.n_rows)
+        return np.concatenate([part.found for part in found])
+
+    def combine(self, r: Array) -> Array:
+        """Σ rᵢ xᵢ; one job, and n numbers go to every worker."""
+        return self._combine(r, squared=False)
+
+    def combine_squares(self, r: Array) -> Array:
+        """Σ rᵢ xᵢⱼ²; one job, and n numbers go to every worker."""
+        return self._combine(r, squared=True)
+
+    def _combine(self, r: Array, *, squared: bool) -> Array:
+        task = CombineRows(r, self._part_labels[1], self.mu.size, squared, self._left_out)
+        found: Array = self._packed.reduce(task, add)
+        self.advance(self.n_rows)
+        return found
+
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss; one job, or none and empty if columns are many."""
+        plan = LeadingBlock.plan(self, self._entries)
+        if not plan.suffices(self):
+            return super().curvature(r)
+        task = SumLeading(plan, self._left_out, r, self._part_labels[1])
+        return plan.curvature(self._packed.reduce(task, add), 0.5 * float(r.sum()))
+
+    @cached_property
+    def _part_labels(self) -> tuple[RowLabels, dict[int, int]]:
+        """Labels of all rows, and where those of each part begin; one job, once."""
+        parts: list[PartResult] = self._packed.collect(LabelRows(self._left_out))
+        first = np.cumsum([0, *(part.found.positive.size for part in parts)])
+        numbers = [part.number for part in parts]
+        labels = RowLabels.concatenate([part.found for part in parts])
+        return labels, dict(zip(numbers, first[:-1].tolist(), strict=True))
+
+    def _labels(self) -> RowLabels:
+        return self._part_labels[0]
 
 
 class PackedRows:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,29 @@ class Stratum:
         return self.weight**2 / self.squared_weight if self.squared_weight > 0 else 0.0
 
 
+class RowLabels(NamedTuple):
+    """What is known of the rows of an operator beside their features, in its own order."""
+
+    positive: NDArray[np.bool_]
+    #: weight of each row; None if all are one
+    weight: Array | None
+    #: key of the group of each row; None if pairs are not within groups
+    groups: NDArray[np.uint64] | None
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[RowLabels]) -> RowLabels:
+        """Labels of rows that follow each other; rows without weights among others that have some count one."""
+        positive = np.concatenate([np.empty(0, dtype=np.bool_), *(part.positive for part in parts)])
+        weight = groups = None
+        if any(part.weight is not None for part in parts):
+            weight = np.concatenate(
+                [np.ones(part.positive.size) if part.weight is None else part.weight for part in parts]
+            )
+        if any(part.groups is not None for part in parts):
+            groups = np.concatenate([part.groups for part in parts if part.groups is not None])
+        return cls(positive, weight, groups)
+
+
 class PairOperator(ABC):
     """Σ as a linear operator over the columns that occur: a :class:`~mbauc.pairs.quadratic.Quadratic`.
 
@@ -59,6 +82,11 @@ class PairOperator(ABC):
 
     Centring is of low rank: the mean score of a stratum is taken off each of its scores before these are
     multiplied back, and what rounding has left of it afterwards.
+
+    The same rows one by one, for losses that are no quadratic: :meth:`scores`, :meth:`combine`,
+    :meth:`combine_squares` and :meth:`row_labels` are over rows in an order of the operator's own, which is the
+    same at each call. Rows without weight are not among them. Columns are less ``shift`` there, which pairs do
+    not see.
 
     Attributes
     ----------
@@ -112,6 +140,42 @@ class PairOperator(ABC):
     def n_rows(self) -> int:
         """Number of rows of all strata."""
         return sum(stratum.count for stratum in self.strata)
+
+    # -- row by row ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def scores(self, v: Array) -> Array:
+        """The score x'v of each row, but for a constant that all rows share; shape (n_rows,)."""
+
+    @abstractmethod
+    def combine(self, r: Array) -> Array:
+        """Σ rᵢ xᵢ over the columns in use; of columns less ``shift``, unless r sums to zero."""
+
+    @abstractmethod
+    def combine_squares(self, r: Array) -> Array:
+        """Σ rᵢ xᵢⱼ² of columns less ``shift``, over the columns in use."""
+
+    def curvature(self, r: Array) -> Array:
+        """About Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs, given rᵢ = Σⱼ hᵢⱼ ≥ 0, to precondition with.
+
+        From some of the rows, and as if h were a product. Empty where columns are too many for it to be cheap.
+        """
+        return np.empty((0, 0))
+
+    @abstractmethod
+    def _labels(self) -> RowLabels:
+        """Labels of the rows of two classes."""
+
+    def row_labels(self) -> RowLabels:
+        """Which rows are positive, their weights and their groups."""
+        if len(self.strata) != 2:
+            raise ValueError(
+                "pairs that were drawn one by one have no rows of two classes; losses other than the squared "
+                "one need all pairs, or all pairs of the rows that were drawn (pairing='complete')."
+            )
+        return self._labels()
+
+    # -- Σ ---------------------------------------------------------------------------------------------------
 
     def product(self, v: Array) -> Array:
         """Σ v."""

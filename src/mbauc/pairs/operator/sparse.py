@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.collector import Collector
 from mbauc.pairs.compact.columns import ColumnOrder
-from mbauc.pairs.compact.rows import Chunk
+from mbauc.pairs.compact.rows import Chunk, CompactRows
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
-from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
+from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels, Stratum
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
 
@@ -86,6 +87,93 @@ class SparsePairOperator(PairOperator):
             return sweep(self.chunks[shard :: self.shards], v, centres, scales, self.advance)
 
         return run_threads(part, range(self.shards), self.shards)
+
+    # -- row by row: chunk after chunk -----------------------------------------------------------------------
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        """Where the rows of each chunk begin, and where those of the last one end."""
+        return np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)])
+
+    def scores(self, v: Array) -> Array:
+        """The score x'v of each row, chunk after chunk."""
+        result = np.empty(self.n_rows)
+
+        def part(shard: int) -> None:
+            for number in range(shard, len(self.chunks), self.shards):
+                score_chunk(self.chunks[number], v, result[self._starts[number] : self._starts[number + 1]])
+                self.advance(self.chunks[number].n_rows)
+
+        run_threads(part, range(self.shards), self.shards)
+        return result
+
+    def combine(self, r: Array) -> Array:
+        """Σ rᵢ xᵢ."""
+        return self._combine(r, squared=False)
+
+    def combine_squares(self, r: Array) -> Array:
+        """Σ rᵢ xᵢⱼ²."""
+        return self._combine(r, squared=True)
+
+    def _combine(self, r: Array, *, squared: bool) -> Array:
+        def part(shard: int) -> Array:
+            result = np.zeros(self.mu.size)
+            for number in range(shard, len(self.chunks), self.shards):
+                own = r[self._starts[number] : self._starts[number + 1]]
+                combine_chunk(self.chunks[number], own, result, squared=squared)
+                self.advance(own.size)
+            return result
+
+        first, *others = run_threads(part, range(self.shards), self.shards)
+        return sum(others, first)
+
+    def curvature(self, r: Array) -> Array:
+        """About the curvature of a loss, from at most 5,000 rows of a stratum; empty if columns are many."""
+        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+        if not plan.suffices(self):
+            return super().curvature(r)
+
+        def sums(number: int) -> LeadingSums:
+            own = [k for k, chunk in enumerate(self.chunks) if chunk.stratum == number]
+            weights = [r[self._starts[k] : self._starts[k + 1]] for k in own]
+            return plan.sums([self.chunks[k] for k in own], weights)
+
+        found = run_threads(sums, range(len(self.strata)), self.shards)
+        return plan.curvature(sum(found[1:], found[0]), 0.5 * float(r.sum()))
+
+    def _labels(self) -> RowLabels:
+        return label_chunks(self.chunks)
+
+
+def score_chunk(stored: Chunk, v: Array, out: Array) -> None:
+    """Write x'v of each row of a chunk."""
+    from mbauc.pairs.operator import kernels
+
+    chunk = stored.load()
+    kernels.score(chunk.starts, chunk.columns, chunk.values, v, out)
+
+
+def combine_chunk(stored: Chunk, r: Array, out: Array, *, squared: bool) -> None:
+    """Add Σ rᵢ xᵢ of the rows of a chunk, or of the squares of their entries."""
+    from mbauc.pairs.operator import kernels
+
+    chunk = stored.load()
+    values = chunk.values
+    if squared and values is not None:
+        values = np.square(values, dtype=np.float64)
+    kernels.combine(chunk.starts, chunk.columns, values, r, out)
+
+
+def label_chunks(chunks: Iterable[Chunk]) -> RowLabels:
+    """Labels of the rows, chunk after chunk."""
+    return RowLabels.concatenate([_label_chunk(chunk.load()) for chunk in chunks])
+
+
+def _label_chunk(chunk: CompactRows) -> RowLabels:
+    # copied: what a file's chunk holds is gone with the next one
+    weight = None if chunk.weight is None else np.array(chunk.weight)
+    groups = None if chunk.groups is None else np.array(chunk.groups)
+    return RowLabels(np.full(chunk.n_rows, chunk.stratum == 0), weight, groups)
 
 
 def build_strata(collector: Collector) -> list[Stratum]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,18 +104,35 @@ class FoldsById:
 
     def for_part(self, number: int) -> PartFolds:
         """Folds of the rows of a part."""
-        return _Keyed(self.n_folds, self.seed)
+        return _Keyed(self.n_folds, self.seed, "ids")
+
+
+@dataclass(frozen=True)
+class FoldsByGroup:
+    """Folds from the groups of the rows: a group is held out as a whole, the same wherever its rows are.
+
+    Needs no count of the rows beforehand, and no memory. Folds have equal numbers of groups in expectation.
+    """
+
+    n_folds: int
+    seed: int
+
+    def for_part(self, number: int) -> PartFolds:
+        """Folds of the rows of a part."""
+        return _Keyed(self.n_folds, self.seed, "groups")
 
 
 @dataclass(frozen=True)
 class _Keyed:
     n_folds: int
     seed: int
+    by: Literal["ids", "groups"]
 
     def assign(self, block: Block) -> NDArray[Any]:
-        if block.ids is None:
-            raise ValueError("folds by id need the ids of the rows.")
-        fold = (row_keys(block.ids, self.seed) % np.uint64(self.n_folds)).astype(np.int32)
+        known = block.ids if self.by == "ids" else block.groups
+        if known is None:
+            raise ValueError(f"folds by {self.by} need the {self.by} of the rows.")
+        fold = (row_keys(known, self.seed) % np.uint64(self.n_folds)).astype(np.int32)
         fold[~block.used] = -1
         return fold
 

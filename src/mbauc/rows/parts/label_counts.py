@@ -30,7 +30,7 @@ class CountLabels:
         counts: dict[Any, Array] = {}
 
         def count(first: int, columns: Columns) -> None:
-            _, y, weight, _ = columns
+            _, y, weight, *_ = columns
             # a label may have weight zero throughout: it is a label all the same
             labels = distinct_labels(y)
             if labels.size > 2:

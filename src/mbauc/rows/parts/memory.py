@@ -63,4 +63,10 @@ def run_here(task: Task, items: Iterable[Any]) -> Any:
 
 def rows_in_memory(block: Block) -> PartedRows:
     """A block of checked rows as a data set."""
-    return PartedRows(MemoryParts([block]), Schema(block.n_features), (0, 1), weighted=block.weight is not None)
+    return PartedRows(
+        MemoryParts([block]),
+        Schema(block.n_features),
+        (0, 1),
+        weighted=block.weight is not None,
+        grouped=block.groups is not None,
+    )

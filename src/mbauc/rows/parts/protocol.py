@@ -33,9 +33,9 @@ class Preview(NamedTuple):
 class Parts(Protocol):
     """A data set in parts, numbered in the order of the rows.
 
-    Its items are blocks: checked ones, or as an engine hands them over, tuples (X, y, weight, ids) of which X
-    is None where a task needs none. Items of :meth:`persist` are what a task made. Each method is one job. A
-    part that is lost with its worker is made again by the engine.
+    Its items are blocks: checked ones, or as an engine hands them over, tuples (X, y, weight, ids, groups) of
+    which X is None where a task needs none, and the last ones may be missing. Items of :meth:`persist` are what
+    a task made. Each method is one job. A part that is lost with its worker is made again by the engine.
 
     Attributes
     ----------

@@ -75,7 +75,8 @@ class ResumablePass:
         earlier, count = EarlierBlocks(folder, list(self._marks), apart), 0
         self._before = self._now
         for block in blocks:
-            mark = BlockMark(block.n_rows, content_crc(block.X, block.positive, block.weight))
+            crc = content_crc(block.X, block.positive, block.weight, groups=block.groups)
+            mark = BlockMark(block.n_rows, crc)
             if count < len(earlier.marks) or self._complete:
                 earlier.compare(count, mark)
             else:

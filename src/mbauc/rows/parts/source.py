@@ -16,7 +16,7 @@ from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Preview, Task
 from mbauc.rows.parts.resume import ResumablePass
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Observe, Source, about_rows, count_rows, ignore
+from mbauc.rows.source import Observe, Source, about_rows, count_rows, has_groups, ignore
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 from mbauc.store.checkpoint import Checkpoint
@@ -122,7 +122,19 @@ def _number_rows(source: Source) -> Generator[Block, None, None]:
         yield replace(block, ids=np.arange(block.first, block.first + block.n_rows))
 
 
-def rows_in_source(source: Source, *, with_ids: bool = False, **options: Any) -> PartedRows:
-    """The rows of a source as a data set, known by their order or by their numbers; options of SourceParts."""
+def rows_in_source(
+    source: Source, *, with_ids: bool = False, grouped: bool | None = None, **options: Any
+) -> PartedRows:
+    """The rows of a source as a data set, known by their order or by their numbers; options of SourceParts.
+
+    ``grouped`` says whether pairs are within groups; by default where the source has some.
+    """
     schema = Schema(int(source.n_features))
-    return PartedRows(SourceParts(source, **options), schema, (0, 1), weighted=True, with_ids=with_ids)
+    return PartedRows(
+        SourceParts(source, **options),
+        schema,
+        (0, 1),
+        weighted=True,
+        with_ids=with_ids,
+        grouped=has_groups(source) if grouped is None else grouped,
+    )

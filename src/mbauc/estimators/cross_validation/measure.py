@@ -1,0 +1,54 @@
+"""What held-out scores are judged by: AUC, within groups if rows have groups, or of a part of the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.losses import PairWeights, Region
+from mbauc.metrics.grouped import GroupedAuc
+from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The share of the pairs that count which scores rank right.
+
+    Of a region of the ROC curve it is the share of its area below the curve, mapped so that ½ is what a coin
+    reaches and 1 is all of it, as :func:`mbauc.metrics.partial_roc_auc` has it.
+    """
+
+    region: Region = field(default_factory=Region)
+    equal_groups: bool = False
+
+    def of_classes(
+        self,
+        high: Array,
+        low: Array,
+        weights: tuple[Array, Array] | None = None,
+        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
+    ) -> float:
+        """Of the scores of the positives and of the negatives, with their weights and groups."""
+        if groups is None and self.region.is_whole:
+            if weights is None:
+                return auc_of_classes(np.sort(high), np.sort(low))
+            return weighted_auc_of_classes(high, low, *weights)
+        scores = np.concatenate([high, low])
+        pairs = PairWeights.build(
+            np.arange(scores.size) < high.size,
+            None if weights is None else np.concatenate(weights),
+            None if groups is None else np.concatenate(groups),
+            equal_groups=self.equal_groups,
+        )
+        return self._standardise(GroupedAuc.of(self.region.select(pairs, scores), scores).auc)
+
+    def _standardise(self, share: float) -> float:
+        """The share of the region's area as a number that is ½ for a coin."""
+        low, high, floor = self.region.min_fpr, self.region.max_fpr, self.region.min_tpr
+        largest = (high - low) * (1.0 - floor)
+        chance = (max(high - floor, 0.0) ** 2 - max(low - floor, 0.0) ** 2) / 2 / largest
+        return 0.5 + 0.5 * (share - chance) / (1.0 - chance)

@@ -1,0 +1,224 @@
+"""The search for penalties, and for a loss, by cross-validation: what is the same for every loss."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.checks import check_number
+from mbauc.estimators.capabilities import Way, check_capabilities
+from mbauc.estimators.cross_validation.grids import are_chosen, check_grids, warn_at_the_edge
+from mbauc.estimators.cross_validation.held_out import HeldOut, HeldOutBlock, HeldOutParts, ScorePackedRows
+from mbauc.estimators.cross_validation.measure import Measure
+from mbauc.estimators.cross_validation.problems import PackedSplits, SplitProblems
+from mbauc.estimators.cross_validation.results import Candidate, Tried
+from mbauc.estimators.cross_validation.splits import (
+    Split,
+    collect_splits,
+    draw_group_splits,
+    draw_stratified_splits,
+    keep_groups_apart,
+)
+from mbauc.estimators.fitting import PairSettings
+from mbauc.estimators.solved_ranker import SolvedRanker
+from mbauc.estimators.source_fit import check_source
+from mbauc.estimators.validation import (
+    name_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+    validate_training_data,
+)
+from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.rows.block import Block
+from mbauc.rows.parts.folds import FoldRule, FoldsByGroup, fold_rules
+from mbauc.rows.parts.label_counts import count_labels
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import rows_in_source
+from mbauc.rows.source import Source, count_rows
+from mbauc.runtime.seeds import generator
+from mbauc.solvers import Solution
+
+Array = NDArray[np.float64]
+
+#: Rows of a source from which on folds are drawn by the numbers of rows, not within each class.
+_MANY = 2_000_000
+
+
+class PenaltySearch(SolvedRanker):
+    """A ranker whose penalties are those that rank held-out rows best."""
+
+    @restore_on_failure
+    def fit_source(self, source: Source) -> Self:
+        """Choose the penalties and fit to all rows of a source of blocks, such as files.
+
+        ``cv`` is a number of folds and all pairs are used. One pass counts the labels, so that each fold has
+        its share of both; more than two million rows are in folds by a hash of their numbers instead. One pass
+        adds up or packs the folds, and held-out scores are counted in bins: exact up to several thousand
+        distinct scores a fold, and the middle of a narrow bracket beyond.
+
+        Parameters
+        ----------
+        source : Source
+            As for ``fit_source`` of the estimator without cross-validation.
+
+        Returns
+        -------
+        self
+        """
+        check_source(source)
+        show, many = bool(self.verbose), count_rows(source) > _MANY
+        return self.fit_parts(rows_in_source(source, with_ids=many, title="cross-validation", show=show))
+
+    @restore_on_failure
+    def fit_parts(self, rows: PartedRows) -> Self:
+        """Choose the penalties and fit to rows in parts; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+
+        Parameters
+        ----------
+        rows : PartedRows
+            Parts of rows, and what is known of them.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        way: Way = "cluster folds" if rows.parts.kind == "cluster" else "source folds"
+        check_capabilities(way, self._asked(rows.grouped))
+        with rows.in_order() as ordered:
+            by_rank = not (ordered.with_ids or ordered.grouped)
+            counts = count_labels(ordered.parts, ordered.schema, ordered.classes) if by_rank else None
+            if counts is not None:
+                ordered = replace(ordered, classes=counts.classes)
+            n_folds, rng = int(self.cv or 5), generator(self.random_state)
+            rules: list[FoldRule] = (
+                [FoldsByGroup(n_folds, int(rng.integers(2**63 - 1))) for _ in range(int(self.repeats))]
+                if ordered.grouped
+                else fold_rules(counts, n_folds, int(self.repeats), rng)
+            )
+            self._fit_folds(ordered, rules)
+        self._remember_columns(rows.schema)
+        return self
+
+    # -- what losses differ in -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def _split_block(
+        self, block: Block, rounds: list[list[Split]], settings: PairSettings, rng: np.random.Generator
+    ) -> SplitProblems[Any]:
+        """The problems of splits of rows in memory."""
+
+    @abstractmethod
+    def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
+        """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
+
+    @abstractmethod
+    def _try(self, splits: SplitProblems[Any], held_out: HeldOut) -> Tried:
+        """What was tried, and how it ranks the held-out rows of each split."""
+
+    @abstractmethod
+    def _choose(self, tried: Tried) -> int:
+        """The place of the candidate to take."""
+
+    @abstractmethod
+    def _solve_chosen(self, problem: Any, chosen: Candidate) -> tuple[Any, Solution]:
+        """The problem of all rows for the loss that was chosen, and its solution."""
+
+    # -- the steps of a search -----------------------------------------------------------------------------
+
+    def _search_block(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, *, within_groups: bool = False
+    ) -> Self:
+        """Choose the penalties and fit to rows in memory."""
+        self._check_settings()
+        check_capabilities("memory folds", self._asked(within_groups))
+        own = groups if within_groups else None
+        block, classes = validate_training_data(self, X, y, sample_weight, groups=own, reset=True)
+        require_pairs_within_groups(block)
+        rng = generator(self.random_state)
+        rounds = self._draw_splits(block, groups, rng)
+        settings = PairSettings.from_estimator(self)
+        with name_columns(X):
+            splits = self._split_block(block, rounds, settings, rng)
+            tests = [split.test for one in rounds for split in one]
+            self._decide(splits, HeldOutBlock(block, tests, settings.n_threads, self._measure()))
+        self.classes_ = classes
+        return self
+
+    def _draw_splits(self, block: Block, groups: Any, rng: np.random.Generator) -> list[list[Split]]:
+        if self.cv is None or isinstance(self.cv, int | np.integer):
+            draw = draw_stratified_splits if block.groups is None else draw_group_splits
+            if groups is not None and block.groups is None:
+                raise ValueError(
+                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups "
+                    "together give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs "
+                    "within groups only, set within_groups=True."
+                )
+            return draw(block, int(self.cv or 5), int(self.repeats), rng)
+        if self.repeats != 1:
+            raise ValueError("repeats draws new folds and needs cv to be a number; give a repeated splitter.")
+        rounds = collect_splits(self.cv, block.X, block.positive, groups)
+        return rounds if block.groups is None else keep_groups_apart(rounds, block.groups)
+
+    def _measure(self) -> Measure:
+        """What held-out scores are judged by."""
+        return Measure(equal_groups=bool(self.equal_groups))
+
+    @contextmanager
+    def _pack(self, rows: PartedRows, rules: list[FoldRule]) -> Iterator[list[PackedRows]]:
+        """Packed rows for each repeat, which workers hold until the context ends."""
+        repeats: list[PackedRows] = []
+        try:
+            for rule in rules:
+                repeats.append(PackedRows(rows, rule))
+                rows = replace(rows, classes=repeats[0].classes)
+            self.classes_ = repeats[0].classes
+            yield repeats
+        finally:
+            for one in repeats:
+                one.release()
+
+    def _decide_packed(self, repeats: list[PackedRows], make: Any, grouped: bool) -> None:
+        """Choose the penalties and fit to packed rows."""
+        smaller = int(repeats[0].total.counts.min())
+        splits: PackedSplits[Any] = PackedSplits(
+            repeats, make, self._scaling(), PairSettings.from_estimator(self), grouped=grouped
+        )
+        measure = self._measure()
+        kept = measure if grouped or not measure.region.is_whole else None
+        self._decide(splits, HeldOutParts(smaller, [ScorePackedRows(one, kept) for one in repeats]))
+
+    def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
+        """Choose the penalties and store the fit to all rows."""
+        tried = self._try(splits, held_out)
+        best = self._choose(tried)
+        chosen = tried.find(best)
+        if not self.one_standard_error and (chosen.region is None or chosen.region.is_whole):
+            l2, place, scores = tried.path(best)
+            warn_at_the_edge(l2, place, scores)
+        self._store_solution(*self._solve_chosen(splits.problem, chosen))
+        self.cv_results_ = tried.results()
+        self.best_index_ = best
+        self.best_score_ = float(tried.means[best])
+        self.n_splits_ = splits.n_splits
+
+    def _check_settings(self) -> None:
+        check_capabilities("memory folds", self.get_params(deep=False))
+        super()._check_settings()
+        check_number("repeats", self.repeats, low=1)
+        if isinstance(self.cv, int | np.integer) and self.cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, got {self.cv}.")
+        if isinstance(self.cv, str | float | bool):
+            raise ValueError(
+                f"cv must be a whole number, a splitter or an iterable of splits, got {self.cv!r}."
+            )
+        check_grids(self.l1_grid, self.l2_grid)
+
+    def _penalties_are_chosen(self) -> bool:
+        return are_chosen(self.l1_grid, self.l2_grid)

@@ -1,0 +1,1 @@
+"""Truncated Newton steps for losses over pairs that are no quadratic."""
