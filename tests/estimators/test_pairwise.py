@@ -7,6 +7,7 @@ from scipy import sparse as sp
 from scipy.optimize import minimize
 from sklearn import set_config
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -113,7 +114,8 @@ def test_however_rows_come_the_weights_are_the_same(data, loss, tmp_path):
             clone(ranker).fit_parts(rows),
         ):
             np.testing.assert_allclose(other.coef_, want.coef_, atol=3e-4)
-            np.testing.assert_allclose(other.predict_proba(X), want.predict_proba(X), atol=3e-3)
+            np.testing.assert_allclose(other.intercept_, want.intercept_, atol=3e-3)
+            assert other.slope_ == pytest.approx(want.slope_, rel=1e-2)
 
 
 def test_dense_rows_of_zeros_are_as_sparse_ones(rng):
@@ -147,23 +149,20 @@ def test_l2_is_that_of_the_squared_loss_times_the_curvature(data):
         assert PairwiseAUCClassifier(loss).fit(X, y).l2_ == pytest.approx(squared.l2_ * mean, rel=1e-6)
 
 
-def test_the_top_of_the_list_is_better_if_it_is_what_was_asked_for(rng):
-    n = 6000
-    y = (rng.random(n) < 0.2).astype(int)
-    X = rng.standard_normal((n, 2))
-    X[:, 0] += 0.9 * y  # a little better than chance all along
-    X[:, 1] += 6.0 * y * (rng.random(n) < 0.3)  # certain of a third of the positives
-    X[:, 1] += 1.5 * (1 - y) * (rng.random(n) < 0.5)
-    rates = {}
-    for max_fpr in (1.0, 0.05):
-        ranker = PairwiseAUCClassifier("hinge", max_fpr=max_fpr, l2=1e-3).fit(X[:3000], y[:3000])
-        rates[max_fpr] = partial_roc_auc(y[3000:], ranker.decision_function(X[3000:]), max_fpr=0.05)
-    assert rates[0.05] > rates[1.0] + 0.01
+def test_the_top_of_the_list_is_better_if_it_is_what_was_asked_for():
+    X, y = make_classification(
+        8000, weights=[0.95], flip_y=0.02, n_informative=6, n_clusters_per_class=3, random_state=1
+    )
+    whole, top = (
+        partial_roc_auc(y[4000:], ranker.fit(X[:4000], y[:4000]).decision_function(X[4000:]), max_fpr=0.1)
+        for ranker in (PairwiseAUCClassifier(), PairwiseAUCClassifier(max_fpr=0.3))
+    )
+    assert top > whole + 0.01
 
 
 def test_pairs_across_groups_do_not_count(rng):
     groups = np.repeat(np.arange(40), 10)
-    y = rng.random(400) < 0.4
+    y = np.arange(400) % 3 == 0
     X = rng.standard_normal((400, 3)) + 0.8 * y[:, None]
     level = rng.standard_normal(40)[groups]
     moved = X + 100.0 * level[:, None]
@@ -299,13 +298,14 @@ def test_a_failing_fit_changes_nothing(data):
     X, y, *_ = data
     ranker = PairwiseAUCClassifier().fit(X, y)
     before = dict(vars(ranker))
-    with pytest.raises(ValueError, match="NaN|nan"):
+    with pytest.raises(ValueError, match="NaN"):
         ranker.fit(np.where(np.arange(5) == 2, np.nan, X), y)
     assert vars(ranker).keys() == before.keys()
     assert all(vars(ranker)[name] is before[name] for name in before)
 
 
 @pytest.mark.data
+@pytest.mark.filterwarnings("ignore::mbauc.errors.HeavyTailsWarning")
 @pytest.mark.parametrize(("name", "auc"), [("a1a", 0.893), ("w1a", 0.925), ("svmguide3", 0.819)])
 def test_real_data(shared_file, name, auc):
     known = datasets.load(name, shared_file(f"{name}.bz2").parent)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.losses.objective import PairObjective
 from mbauc.runtime.warn import warn
-from mbauc.solvers.matrix_free.ridge import Watch, ignore_state
+from mbauc.solvers.matrix_free.ridge import Watch, estimate_excess, ignore_state
 from mbauc.solvers.newton.model import Goal, minimise_elastic_net, minimise_ridge
 from mbauc.solvers.newton.rows import Point, ScaledRows
 from mbauc.solvers.penalty import Penalty
@@ -34,6 +34,8 @@ _BEYOND_DOUBT = 1e-3
 #: A gain below this share of the value is rounding.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
+#: Values of the latest weights that are kept, to see how the steps shrink.
+_VALUES = 4
 #: Of numbers that can still be squared.
 _LARGEST = 1e150
 #: A state of this descent; d is the number of columns in use.
@@ -44,7 +46,9 @@ NEWTON_STATE = Arrays(
         "steps": ArrayOf("<i8", low=0),
         "sweeps": ArrayOf("<i8", low=0),
         "excess": ArrayOf("<f8", low=0, high=np.inf),
-    }
+        "values": ArrayOf("<f8", ("values",), -_LARGEST, _LARGEST),
+    },
+    sizes={"values": range(_VALUES + 1)},
 )
 
 
@@ -59,8 +63,9 @@ class NewtonDescent:
     its minimum: what the model could still be lowered by, and what it was wrong by. The bound must agree, up to
     a factor of 100; where it does not, the estimate must be a thousand times smaller.
 
-    Where pairs count by their ranks, the loss has kinks, at which no step may lead down although there are
-    lower points; it stops there, and the bound says how far they can be.
+    Where pairs count by their ranks, the loss has kinks. The model is wrong about them however short a step is,
+    and the bound does not go to zero, since a gradient at a kink does not: it stops where the gains of the
+    latest steps say so, or where no step leads down. The bound remains one where the loss is convex.
 
     Parameters
     ----------
@@ -91,10 +96,11 @@ class NewtonDescent:
         max_iter: int,
         watch: Watch = ignore_state,
     ) -> None:
-        self._rows, self._penalty = rows, penalty
+        self._rows, self._penalty, self._smooth = rows, penalty, objective.region.is_whole
         self._tol, self._max_iter, self._watch = tol, max_iter, watch
         self.point = Point(rows, objective, penalty, np.where(rows.known, start, 0.0))
         self.steps, self.excess, self.stuck = 0, float("inf"), False
+        self._values = [self.point.value]
         # derivative at zero, of pairs among all rows
         self._unit = rows.largest_difference * abs(float(objective.loss.slopes(np.zeros(1))[0])) or 1.0
 
@@ -106,12 +112,14 @@ class NewtonDescent:
             "steps": np.int64(self.steps),
             "sweeps": np.int64(self._rows.sweeps),
             "excess": np.float64(self.excess),
+            "values": np.array(self._values),
         }
 
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state whose weights this was started from."""
         self.steps, self.excess = int(state["steps"]), float(state["excess"])
         self._rows.sweeps = int(state["sweeps"])
+        self._values = [float(value) for value in state["values"]]
 
     def run(self) -> Solution:
         """Step until there is little to gain."""
@@ -124,6 +132,8 @@ class NewtonDescent:
     def _is_enough(self) -> bool:
         if self.excess > self._tol:
             return False
+        if not self._smooth:
+            return True
         bound = self.point.excess_bound
         trusted = bound <= _TRUSTED * self._tol or bound == np.inf
         return trusted or self.excess <= _BEYOND_DOUBT * self._tol
@@ -149,6 +159,9 @@ class NewtonDescent:
         gain = self.point.value - reached.value
         self.excess = 2.0 * (goal.left + abs(goal.gain - gain))
         self.point = reached
+        self._values = [*self._values[1 - _VALUES :], reached.value]
+        if not self._smooth:
+            self.excess = min(self.excess, 2.0 * estimate_excess([-value for value in self._values]))
 
     def _search(self, goal: Goal) -> Point | None:
         """The goal, or a point on the way that is lower by what the model lets expect; None if none is."""
@@ -169,7 +182,8 @@ class NewtonDescent:
         point, penalty = self.point, self._penalty
         bound = point.excess_bound
         # never more than a hundred times below what can be ruled out
-        excess = min(max(self.excess, bound / _TRUSTED if np.isfinite(bound) else 0.0), bound)
+        least = bound / _TRUSTED if self._smooth and np.isfinite(bound) else 0.0
+        excess = min(max(self.excess, least), bound)
         if self.excess > self._tol and not self.stuck:
             _warn(self._rows.sweeps, excess, self._tol)
         return Solution(

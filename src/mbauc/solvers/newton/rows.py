@@ -11,9 +11,13 @@ from mbauc.losses.objective import PairObjective
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.solvers.gap import binormal_auc
 from mbauc.solvers.newton.certificate import excess_bound
+from mbauc.solvers.newton.selection import expand
 from mbauc.solvers.penalty import Penalty
 
 Array = NDArray[np.float64]
+
+#: A margin at which a loss that turns has turned.
+_LARGE_MARGIN = 1e3
 
 
 class ScaledRows:
@@ -75,7 +79,7 @@ class Point:
         self._rows, self._objective, self._penalty = rows, objective, penalty
         self.w = w
         self.scores = rows.scores(w)
-        self.expansion = objective.expand(self.scores)
+        self.expansion = expand(objective, self.scores)
         self.value = self.expansion.value + penalty.value(w)
 
     def move(self, w: Array) -> Point:
@@ -90,6 +94,8 @@ class Point:
     @cached_property
     def excess_bound(self) -> float:
         """What the regularised pairwise risk, twice the value, is above its minimum at most."""
+        if not is_convex(self._objective):
+            return float("inf")
         known = self._rows.known
         penalty = Penalty(self._penalty.l1, self._penalty.l2, self._penalty.factors[known])
         return 2.0 * excess_bound(penalty, self.w[known], self.gradient[known], self.expansion.value)
@@ -111,3 +117,10 @@ class Point:
             middle = float(share @ scores)
             mean, variance = mean + sign * middle, variance + float(share @ (scores - middle) ** 2)
         return binormal_auc(mean, variance + mean**2)
+
+
+def is_convex(objective: PairObjective) -> bool:
+    """Whether a loss is convex: over all pairs, or a falling one over those for which it is largest."""
+    region = objective.region
+    falling = float(objective.loss.slopes(np.array([_LARGE_MARGIN]))[0]) <= 0.0
+    return region.is_whole or (region.min_fpr == 0.0 and falling)
