@@ -5,11 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbauc import MBAClassifier, MBAClassifierCV
+from mbauc import MBAClassifier, MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
 from mbauc.estimators.capabilities import CAPABILITIES, WAYS, capability_table, check_capabilities
-from mbauc.readers import RawBlock
 
-DEFAULTS = MBAClassifier().get_params() | {"cv": 5, "memory": None, "checkpoint": None}
+#: Of one estimator, as if it could do all that there is.
+DEFAULTS = (
+    MBAClassifier().get_params()
+    | PairwiseAUCClassifier(loss="squared").get_params()
+    | {"cv": 5, "memory": None, "checkpoint": None, "groups": False}
+)
 #: Settings that ask for each capability.
 ASKED = {
     "all pairs, exactly": {},
@@ -21,6 +25,15 @@ ASKED = {
     '`solver="gram"` with a number of `pairs`': {"solver": "gram", "pairs": 2000},
     "`within_block=True`": {"within_block": True},
     "`decay` of earlier rows": {"decay": 0.9},
+    "a `loss` other than the squared one": {"loss": "hinge"},
+    "`max_fpr`, `min_fpr`: few false alarms": {"max_fpr": 0.2},
+    "`min_tpr`: many detections": {"min_tpr": 0.5},
+    "such a `loss`, or such rates, with a number of `pairs`": {"loss": "hinge", "pairs": 2000},
+    'such a `loss`, or such rates, with `solver="gram"`': {"max_fpr": 0.2, "solver": "gram"},
+    "pairs within `groups`": {"groups": True},
+    '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
+    "`groups` with `within_block=True`": {"groups": True, "within_block": True},
+    '`groups` with `solver="gram"`': {"groups": True, "solver": "gram"},
     "a splitter, or splits, as `cv`": {"cv": [(range(300), range(300, 600))]},
     "a `checkpoint` to resume from": {"checkpoint": "folder"},
     "a limit of `memory`": {"memory": "1GB"},
@@ -50,27 +63,47 @@ class Blocks(list):
     n_features, classes = 3, (0, 1)
 
 
+#: Estimators of all losses, and of the squared one, by way of fitting.
+ESTIMATORS = {
+    "memory": (MBAClassifier, PairwiseAUCClassifier),
+    "source": (MBAClassifier, PairwiseAUCClassifier),
+    "stream": (MBAClassifier, None),
+    "memory folds": (MBAClassifierCV, PairwiseAUCClassifierCV),
+    "source folds": (MBAClassifierCV, PairwiseAUCClassifierCV),
+}
+
+
+def estimator_of(way, settings):
+    """The class that has these settings, if any."""
+    for kind in ESTIMATORS[way]:
+        if kind is not None and settings.keys() - {"groups"} <= kind().get_params().keys():
+            return kind
+    return None
+
+
 def fit_of(way, settings):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 3)), np.arange(600) % 2
-    if way == "memory folds":
-        return MBAClassifierCV(**settings).fit(X, y)
-    ranker = MBAClassifier(**settings)
-    if way == "source":
-        return ranker.fit_source(Blocks([RawBlock(X, y)]))
-    return ranker.fit(X, y) if way == "memory" else ranker.partial_fit(X, y)
+    kind, grouped = estimator_of(way, settings), settings.get("groups")
+    settings = {name: value for name, value in settings.items() if name != "groups"}
+    if kind is MBAClassifierCV and grouped and way == "memory folds":
+        settings["within_groups"] = True
+    ranker, groups = kind(**settings), {"groups": rng.integers(20, size=600)} if grouped else {}
+    if "source" in way:
+        return ranker.fit_source(Blocks([(X, y, None, *groups.values())]))
+    return ranker.partial_fit(X, y, **groups) if way == "stream" else ranker.fit(X, y, **groups)
 
 
 #: What estimators in this process can be asked for by their parameters.
 KNOWN = [
     (capability, way)
     for capability in CAPABILITIES
-    for way in ("memory", "source", "stream", "memory folds")
-    if ASKED[capability.what].keys()
-    <= (MBAClassifierCV if way == "memory folds" else MBAClassifier)().get_params().keys()
+    for way in ESTIMATORS
+    if estimator_of(way, ASKED[capability.what]) and way in (*capability.ways, *capability.refusals)
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.PenaltyWarning")
 @pytest.mark.parametrize(("capability", "way"), KNOWN, ids=lambda one: getattr(one, "what", one))
 def test_estimators_do_as_the_table_says(capability, way):
     settings = ASKED[capability.what]

@@ -482,7 +482,8 @@ def resumed(folder, state, l1):
     with Checkpoint(folder, {}) as checkpoint:
         checkpoint.save("decisions", {"threads": np.int64(1)})
         checkpoint.save("solver", state)
-        return source_fit.SourceRun(checkpoint, None, False).load_state(Known(), source_fit.quadratic_state(l1, 1.0))
+        run = source_fit.SourceRun(checkpoint, None, False)
+        return run.load_state(Known(), source_fit.quadratic_state(l1, 1.0))
 
 
 @pytest.mark.parametrize(("state", "l1"), [(RIDGE, 0.0), (DESCENT, 0.1)], ids=["ridge", "descent"])

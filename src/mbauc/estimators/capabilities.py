@@ -41,9 +41,9 @@ class Capability(NamedTuple):
     refusals: dict[Way, str]
 
 
-_WITH_FOLDS = Advice(" cannot be combined with {cv}.")
+_WITH_FOLDS = Advice(" cannot be combined with {cv} or {loss}.", loss="auto")
 _WITH_DECAY = Advice(" cannot be combined with {decay}.")
-_CHOSEN = " is chosen by " + Advice("{cv}; leave out one of the two.")
+_CHOSEN = " is chosen by " + Advice("{cv} or {loss}; leave out one of the two.", loss="auto")
 _ALL_OR_NUMBER = Advice("{pairs} or a number.", pairs="all")
 _LEAVE_ALL = Advice("leave {pairs}.", pairs="all")
 _PASS_BLOCKS = " is for streams: pass the blocks to partial_fit; fit_source needs the default."
@@ -53,6 +53,9 @@ _NO_ORDER = (
 )
 _ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
 
+
+#: Ways that have losses other than the squared one: all but streams, of which nothing but moments is kept.
+_LOSS_WAYS: tuple[Way, ...] = ("memory", "source", "cluster", "memory folds", "source folds", "cluster folds")
 
 CAPABILITIES = (
     Capability(
@@ -113,7 +116,7 @@ CAPABILITIES = (
         '`solver="gram"` with a number of `pairs`',
         ("memory", "stream", "cluster", "memory folds"),
         "solver",
-        lambda solver, settings: str(solver) == "gram" and not isinstance(settings["pairs"], str),
+        lambda solver, settings: str(solver) == "gram" and not isinstance(settings.get("pairs", "all"), str),
         {
             "source": " with a number of pairs needs rows in memory; "
             + Advice("use {solver} for a source.", command="leave it out, or take all pairs.", solver="auto")
@@ -132,6 +135,82 @@ CAPABILITIES = (
         "decay",
         lambda decay, _: decay is not None and decay < 1,
         {"source": _PASS_BLOCKS, "cluster": _NO_ORDER, "source folds": _WITH_FOLDS},
+    ),
+    Capability(
+        "a `loss` other than the squared one",
+        _LOSS_WAYS,
+        "loss",
+        lambda loss, _: loss is not None and not (isinstance(loss, str) and loss == "squared"),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "`max_fpr`, `min_fpr`: few false alarms",
+        _LOSS_WAYS,
+        "max_fpr",
+        lambda max_fpr, settings: max_fpr not in (None, 1.0) or bool(settings.get("min_fpr")),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "`min_tpr`: many detections",
+        _LOSS_WAYS,
+        "min_tpr",
+        lambda min_tpr, _: bool(min_tpr),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        "such a `loss`, or such rates, with a number of `pairs`",
+        (),
+        "pairs",
+        lambda pairs, settings: pairs != "all" and not is_quadratic(settings),
+        {"source": ": pairs are drawn for the squared loss over the whole ROC curve alone; " + _LEAVE_ALL},
+    ),
+    Capability(
+        'such a `loss`, or such rates, with `solver="gram"`',
+        (),
+        "solver",
+        lambda solver, settings: str(solver) == "gram" and not is_quadratic(settings),
+        dict.fromkeys(
+            ("source", "source folds"),
+            " is for the squared loss over the whole ROC curve alone; " + Advice("use {solver}.", solver="auto"),
+        ),
+    ),
+    Capability(
+        "pairs within `groups`",
+        ("memory", "source", "stream", "cluster", "memory folds", "source folds", "cluster folds"),
+        "groups",
+        lambda groups, _: bool(groups),
+        {"decayed source": _WITH_DECAY},
+    ),
+    Capability(
+        '`groups` with a number of `pairs`, or `pairs="enough"`',
+        (),
+        "groups",
+        lambda groups, settings: bool(groups) and settings.get("pairs", "all") != "all",
+        dict.fromkeys(
+            ("memory", "source", "stream", "cluster", "memory folds"),
+            ": within groups all pairs are used; " + _LEAVE_ALL,
+        ),
+    ),
+    Capability(
+        "`groups` with `within_block=True`",
+        (),
+        "groups",
+        lambda groups, settings: bool(groups) and bool(settings.get("within_block")),
+        dict.fromkeys(
+            ("memory", "stream"),
+            " says which pairs count already; " + Advice("leave {within_block}.", within_block=False),
+        ),
+    ),
+    Capability(
+        '`groups` with `solver="gram"`',
+        ("memory", "stream", "memory folds"),
+        "solver",
+        lambda solver, settings: str(solver) == "gram" and bool(settings.get("groups")),
+        dict.fromkeys(
+            ("source", "cluster", "source folds", "cluster folds"),
+            " cannot be combined with groups here: rows of a group may be spread over blocks, whose moments do "
+            "not add up then. " + Advice("Use {solver}.", solver="auto"),
+        ),
     ),
     Capability(
         "a splitter, or splits, as `cv`",
@@ -161,13 +240,22 @@ CAPABILITIES = (
 )
 
 
+def is_quadratic(settings: Mapping[str, Any]) -> bool:
+    """Whether settings ask for the squared loss over the whole ROC curve, which moments of rows suffice for.
+
+    Without a loss it is the squared one, or the squared hinge for a part of the curve.
+    """
+    rates = settings.get("max_fpr") in (None, 1.0) and not settings.get("min_tpr") and not settings.get("min_fpr")
+    return rates and settings.get("loss") in (None, "squared")
+
+
 def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:
     """Raise if settings ask for an option that a way of fitting lacks; the error says what to do."""
     for capability in CAPABILITIES:
         name = capability.parameter
         if way in capability.refusals and name in settings and capability.asks(settings[name], settings):
-            # a limit or a folder cannot be had, whichever it is
-            asked = () if name in ("memory", "checkpoint") else (settings[name],)
+            # a limit, a folder or groups cannot be had, whichever they are
+            asked = () if name in ("memory", "checkpoint", "groups") else (settings[name],)
             raise ValueError(Advice.of_argument(name, *asked) + capability.refusals[way])
 
 

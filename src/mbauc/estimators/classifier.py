@@ -28,6 +28,7 @@ from mbauc.estimators.source_fit import (
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
+    require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
 )
@@ -270,6 +271,7 @@ class MBAClassifier(MomentRanker):
         check_capabilities("memory", self._asked(groups is not None))
         forget_path(self)
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
+        require_pairs_within_groups(block)
         with name_columns(X):
             if self.pairs == "enough":
                 factors = check_factors(self.penalty_factors, block.n_features)
@@ -431,6 +433,7 @@ class MBAClassifier(MomentRanker):
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> MBAClassifier:
         """Add a block of rows to what was seen so far.
 
@@ -444,13 +447,16 @@ class MBAClassifier(MomentRanker):
             As for :meth:`fit`.
         classes : sequence of two labels
             Needed at the first call, unless its block holds both.
+        groups : array-like of shape (n,), optional
+            The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
+            count: give a group as a whole.
 
         Returns
         -------
         self
         """
         self._check_settings()
-        check_capabilities("stream", self.get_params(deep=False))
+        check_capabilities("stream", self._asked(groups is not None))
         forget_path(self)
         first = not hasattr(self, "moments_")
         if first and hasattr(self, "coef_"):
@@ -460,7 +466,12 @@ class MBAClassifier(MomentRanker):
             )
         self.solver_ = SolverChoice("gram", "the blocks of a stream add up to moments")
         known = self._resolve_classes(y, classes, first)
-        block, known = validate_training_data(self, X, y, sample_weight, reset=first, classes=known)
+        block, known = validate_training_data(
+            self, X, y, sample_weight, reset=first, classes=known, groups=groups
+        )
+        if not first and self.moments_.is_grouped != (groups is not None):
+            had, has = ("groups", "none") if groups is None else ("no groups", "some")
+            raise ValueError(f"earlier blocks had {had} and this one has {has}; give groups always or never.")
         seed = self.random_state
         if isinstance(seed, int | np.integer) and not first:
             # a block of its own draw, and the same one again for the same seed

@@ -28,6 +28,7 @@ from mbauc.estimators.cross_validation.split_moments import accumulate_splits
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
+from mbauc.estimators.solved_ranker import choose_all_pairs_solver
 from mbauc.estimators.validation import check_factors, restore_on_failure
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.quadratic import Quadratic
@@ -75,8 +76,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     one_standard_error : bool
         Take the most regularised grid point within one standard error of the best.
     within_groups : bool
-        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs within
-        a group are fitted and scored, and folds keep groups together. Otherwise groups are for the splitter alone.
+        Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
+        within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
+        splitter alone. Of files and clusters whose rows have groups, pairs are always within these.
     equal_groups : bool
         With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
@@ -217,10 +219,10 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         check_factors(self.penalty_factors, rows.schema.n_features)
         demand = self._demand(rules[0].n_folds, len(rules))
-        self.solver_ = choose_for_rows(rows, demand, parse_memory(None))
+        self.solver_ = choose_all_pairs_solver(rows, demand, parse_memory(None))
         if self.solver_.name == "matrix-free":
             with self._pack(rows, rules) as repeats:
-                self._decide_packed(repeats, self._make_problem)
+                self._decide_packed(repeats, self._make_problem, rows.grouped)
             return
         settings = PairSettings.from_estimator(self)
         threads = settings.task_threads if rows.parts.kind == "cluster" else settings.n_threads

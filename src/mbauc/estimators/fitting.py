@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.accumulator import accumulate_block
 from mbauc.pairs.grouped import grouped_moments
 from mbauc.pairs.moments import PairMoments
@@ -98,10 +99,19 @@ def open_all_pairs(
             [moments], classes = sum_moments(rows, threads, frequencies=settings.frequencies, advance=advance)
         yield moments, classes
         return
-    with open_operator(rows, settings.n_threads, memory, equal_groups=settings.equal_groups) as (
-        pairs,
-        classes,
-    ):
+    with open_rows(rows, settings, memory) as opened:
+        yield opened
+
+
+@contextmanager
+def open_rows(
+    rows: PartedRows, settings: PairSettings, memory: int
+) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
+    """All pairs as an operator, and the classes of the rows; what workers hold is given back."""
+    equal_groups = settings.equal_groups
+    with open_operator(rows, settings.n_threads, memory, equal_groups=equal_groups) as (pairs, classes):
+        if isinstance(pairs, GroupedPairOperator) and rows.parts.kind != "memory":
+            warn_of_one_class_groups(pairs.pair_weights)
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes
 
 

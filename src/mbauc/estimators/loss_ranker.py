@@ -1,8 +1,12 @@
-"""What both estimators of any loss over pairs share: the loss, the part of the ROC curve that counts, groups."""
+"""What both estimators of any loss over pairs share: the loss, and the part of the ROC curve."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from scipy import sparse as sp
 
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.solved_ranker import SolvedRanker
@@ -10,8 +14,13 @@ from mbauc.estimators.validation import check_factors
 from mbauc.losses import Region, Squared, get_loss
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
+from mbauc.rows.block import Block
+from mbauc.rows.matrix import is_sparse
 from mbauc.solvers import Solution
 from mbauc.solvers.column_scales import Scaling
+
+#: Share of numbers other than zero up to which dense rows are worth packing.
+_MOSTLY_ZEROS = 0.25
 
 
 class LossRanker(SolvedRanker):
@@ -37,6 +46,13 @@ class LossRanker(SolvedRanker):
         """Whether the settings ask for Eq. (14) alone, for which the rows need not be kept."""
         whole = self._region().is_whole
         return whole and not self._chooses_loss() and isinstance(get_loss(self.loss), Squared)
+
+    def _pack_zeros(self, block: Block) -> Block:
+        """The same rows as sparse ones where most numbers are zeros, which sweeps then pass over."""
+        X = block.X
+        if is_sparse(X) or np.count_nonzero(X) > _MOSTLY_ZEROS * X.size:
+            return block
+        return replace(block, X=sp.csr_array(X))
 
     def _make_problems(
         self, pairs: PairOperator, scale: Scaling, quadratic: Quadratic | None = None

@@ -88,6 +88,10 @@ class MomentRanker(SolvedRanker):
         ``O(d³)``.
         """
         check_is_fitted(self)
+        if self._within_groups:
+            raise ValueError(
+                "this fit is to pairs within groups, for which there are no standard errors of weights yet."
+            )
         if X is None:
             return errors_from_moments(self, self._ridge)
         return errors_from_rows(self, self._ridge, X, y, sample_weight)

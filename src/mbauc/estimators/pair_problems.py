@@ -89,7 +89,6 @@ class PairProblems:
         return squared.l2 * self.mean_curvature(loss, squared.coef), squared.coef
 
     def mean_curvature(self, loss: PairLoss, coef: Array) -> float:
-        """Mean of the second derivative of a loss over the pairs under some weights; 1 for the squared loss."""
-        objective = PairObjective(loss, self.weights, self.region)
-        expansion = objective.expand(self.pairs.scores(coef[self.pairs.columns]))
+        """Mean of the second derivative of a loss over all pairs under some weights; 1 for the squared loss."""
+        expansion = loss.expand(self.weights, self.pairs.scores(coef[self.pairs.columns]))
         return float(expansion.diagonal[self.weights.plus].sum())

@@ -8,15 +8,19 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.estimators.capabilities import check_capabilities
-from mbauc.estimators.fitting import PairSettings, open_all_pairs
+from mbauc.estimators.fitting import PairSettings, open_all_pairs, open_rows
 from mbauc.estimators.heavy_tails import warn_of_heavy_tails
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.source_fit import SourceRun, check_source_alone, is_source
-from mbauc.estimators.validation import name_columns, restore_on_failure, validate_training_data
+from mbauc.estimators.validation import (
+    name_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+    validate_training_data,
+)
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
-from mbauc.pairs.operator.build import open_operator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
@@ -31,9 +35,9 @@ class PairwiseAUCClassifier(LossRanker):
 
     Minimises the mean of ℓ(w'x⁺ - w'x⁻) over all N₊·N₋ pairs plus l1 ‖w‖₁ + ½ l2 ‖w‖₂², by truncated Newton
     steps from the solution for the squared loss. No pair is ever formed: value, gradient and products with the
-    Hessian take ``O(n log n)``. ``loss="squared"`` is :class:`MBAClassifier`, which needs one pass over the rows
-    and has streams, sampled pairs and standard errors; the other losses stop caring about pairs that are far
-    enough apart, and so rank better where scores have tails.
+    Hessian take ``O(n log n)``. ``loss="squared"`` is :class:`MBAClassifier`, which needs one pass over the
+    rows and has streams, sampled pairs and standard errors; the other losses stop caring about pairs that are
+    far enough apart, and so rank better where scores have tails.
 
     Parameters
     ----------
@@ -44,15 +48,16 @@ class PairwiseAUCClassifier(LossRanker):
     l1 : float
         Weight of ‖w‖₁.
     l2 : float or "auto"
-        Weight of ½ ‖w‖₂². ``"auto"`` takes what :class:`MBAClassifier` takes for the squared loss, in closed form,
-        times the mean second derivative of the loss over the pairs at that solution (which is 1 for the squared
-        loss): penalty and loss then stand in the same proportion. It is in ``l2_``. Cross-validation, in
-        :class:`PairwiseAUCClassifierCV`, finds a better one where rows are few or columns are many.
+        Weight of ½ ‖w‖₂². ``"auto"`` takes what :class:`MBAClassifier` takes for the squared loss, in closed
+        form, times the mean second derivative of the loss over the pairs at that solution (which is 1 for the
+        squared loss): penalty and loss then stand in the same proportion. It is in ``l2_``. Cross-validation,
+        in :class:`PairwiseAUCClassifierCV`, finds a better one where rows are few or columns are many.
     max_fpr, min_tpr, min_fpr : float
-        Which part of the ROC curve counts: false-alarm rates from ``min_fpr`` to ``max_fpr`` and detection rates
-        from ``min_tpr`` on, by default all. Only pairs of the negatives with the highest scores and of the
-        positives with the lowest are in the loss, selected again at every step. The objective is convex as long
-        as ``min_fpr`` is 0.
+        Which part of the ROC curve counts: false-alarm rates from ``min_fpr`` to ``max_fpr`` and detection
+        rates from ``min_tpr`` on, by default all. Only pairs of the negatives with the highest scores and of
+        the positives with the lowest are in the loss, selected again at every step. The objective is convex as
+        long as ``min_fpr`` is 0. Where most positives are below the highest negatives, a small part is best
+        served by no weights at all: fit to a larger one, or let :class:`PairwiseAUCClassifierCV` find out.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     scale, penalty_factors, negative_rate, weights
@@ -103,8 +108,8 @@ class PairwiseAUCClassifier(LossRanker):
     Notes
     -----
     Time: that of some dozen products with the rows, ``O(nd)`` or ``O(Σk)`` for sparse rows with k entries, and
-    of as many sorts of n scores. Memory: a few vectors of n numbers, and 2 or 4 bytes for each entry of a sparse
-    X.
+    of as many sorts of n scores. Memory: a few vectors of n numbers, and 2 or 4 bytes for each entry of a
+    sparse X.
 
     References
     ----------
@@ -119,14 +124,19 @@ class PairwiseAUCClassifier(LossRanker):
     >>> X, y = make_classification(5000, weights=[0.95], flip_y=0.02, random_state=0)
     >>> ranker = PairwiseAUCClassifier().fit(X[:4000], y[:4000])
     >>> round(roc_auc(y[4000:], ranker.decision_function(X[4000:])), 3)
-    0.0
+    0.949
 
     For few false alarms:
 
-    >>> top = PairwiseAUCClassifier(max_fpr=0.05).fit(X[:4000], y[:4000])
-    >>> [round(partial_roc_auc(y[4000:], one.decision_function(X[4000:]), max_fpr=0.05), 3)
-    ...  for one in (ranker, top)]
-    [0.0, 0.0]
+    >>> X, y = make_classification(
+    ...     20_000, weights=[0.95], flip_y=0.02, n_informative=6, n_clusters_per_class=3, random_state=1
+    ... )
+    >>> for max_fpr in (1.0, 0.3):
+    ...     ranker = PairwiseAUCClassifier(max_fpr=max_fpr).fit(X[:10_000], y[:10_000])
+    ...     s = ranker.decision_function(X[10_000:])
+    ...     print(f"{partial_roc_auc(y[10_000:], s, max_fpr=0.05):.3f}")
+    0.694
+    0.716
     """
 
     def __init__(
@@ -193,8 +203,9 @@ class PairwiseAUCClassifier(LossRanker):
             return self.fit_source(X)
         self._check_settings()
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
+        require_pairs_within_groups(block)
         with name_columns(X):
-            self._fit_parts(rows_in_memory(block))
+            self._fit_parts(rows_in_memory(block if self._is_quadratic() else self._pack_zeros(block)))
         if self._penalties_are_chosen():
             warn_of_heavy_tails(block.X, getattr(self, "feature_names_in_", None))
         self.classes_ = classes
@@ -263,12 +274,8 @@ class PairwiseAUCClassifier(LossRanker):
             return self._fit_all_pairs(rows, demand, run, memory, limited)
         quadratic = self._start_from(rows, demand, memory)
         self.solver_ = SolverChoice("matrix-free", "this loss is no quadratic: Newton steps from products")
-        with open_operator(rows, run.n_threads, memory, equal_groups=bool(self.equal_groups)) as (
-            pairs,
-            classes,
-        ):
-            own = pairs.as_frequencies() if self.weights == "frequency" else pairs
-            self._solve_loss(self._make_problems(own, self._scaling(), quadratic), run)
+        with open_rows(rows, PairSettings.from_estimator(self, run.n_threads), memory) as (pairs, classes):
+            self._solve_loss(self._make_problems(pairs, self._scaling(), quadratic), run)
         return classes
 
     def _start_from(self, rows: PartedRows, demand: Demand, memory: int) -> Quadratic | None:

@@ -18,12 +18,13 @@ from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state
 from mbauc.estimators.validation import check_factors
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_source import require_column_room
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
 from mbauc.runtime.threads import thread_count
@@ -49,6 +50,8 @@ class SolvedRanker(ProbabilisticRanker):
     effective_sample_size_: tuple[float, float]
     #: l2 of each column in its own units; not known of an estimator that was restored without moments
     _ridge: Array | None = None
+    #: whether the pairs are those within groups
+    _within_groups = False
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), columns in the order of ``classes_``.
@@ -173,6 +176,9 @@ class SolvedRanker(ProbabilisticRanker):
         intercept, slope = match_log_odds(*pairs.summarise_scores(solution.coef), prior_odds)
         self._set_weights(solution.coef, intercept, slope)
         self.effective_sample_size_ = pairs.effective_sizes
+        self._within_groups = isinstance(pairs, GroupedPairOperator) or (
+            isinstance(pairs, PairMoments) and pairs.is_grouped
+        )
         self._set_scale(problem.scales, problem.factors)
 
     def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:
@@ -191,8 +197,7 @@ class SolvedRanker(ProbabilisticRanker):
         """Fit to a source of blocks within a given memory, resuming where there is a checkpoint."""
         self._check_settings()
         check_source(source)
-        rows_grouped = False
-        check_capabilities("source", self._asked(rows_grouped))
+        check_capabilities("source", self._asked(has_groups(source)))
         limit = parse_memory(memory)
         require_column_room(source.n_features, limit)
         with source_run(checkpoint, self.get_params(deep=False), source) as run:
@@ -220,7 +225,7 @@ class SolvedRanker(ProbabilisticRanker):
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
         # what is free may have changed since an earlier run, and rows may be in its states by now
         name, reason = run.make_once(
-            "solver", lambda: choose_for_rows(rows, demand, memory, limited=limited)
+            "solver", lambda: choose_all_pairs_solver(rows, demand, memory, limited=limited)
         ).tolist()
         self.solver_ = SolverChoice(name, reason)
         settings = PairSettings.from_estimator(self, run.n_threads)
@@ -236,6 +241,15 @@ class SolvedRanker(ProbabilisticRanker):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+
+def choose_all_pairs_solver(
+    rows: PartedRows, demand: Demand, memory: float, *, limited: bool = False
+) -> SolverChoice:
+    """The solver for all pairs of rows, or for those within groups."""
+    if rows.grouped and rows.parts.kind != "memory":
+        return SolverChoice("matrix-free", "groups may be spread over blocks, whose moments do not add up then")
+    return choose_for_rows(rows, demand, memory, limited=limited)
 
 
 def _are_labels(classes: Any) -> bool:

@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from mbauc.errors import NonFiniteError
 from mbauc.estimators.column_faults import check_columns, column_names, explain_columns
+from mbauc.losses import PairWeights
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.rows.block import Block
+from mbauc.rows.groups import group_codes
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
 
@@ -115,29 +118,14 @@ def validate_training_data(
     if classes is None and weight is not None:
         check_class_weights(weight, positive, known)
     frequencies = getattr(estimator, "weights", "sampling") == "frequency"
-    codes = None if groups is None else encode_groups(groups, X.shape[0])
+    codes = None if groups is None else group_codes(groups, X.shape[0])
     return Block(X, positive, weight, frequencies=frequencies, groups=codes), known
 
 
-def encode_groups(groups: Any, n_rows: int) -> NDArray[np.uint64]:
-    """A number for the group of each row, whatever values name the groups; no value may be missing."""
-    values = np.asarray(groups)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.shape != (n_rows,):
-        raise ValueError(f"groups must have one value for each of {n_rows:,} rows, got shape {values.shape}.")
-    missing = np.array([v is None or v != v for v in values.tolist()]) if values.dtype.kind in "Of" else ()
-    if np.any(missing):
-        row = int(np.flatnonzero(missing)[0])
-        raise ValueError(
-            f"groups has no value at row {row:,} ({values[row]!r}); leave such rows out, or give each a group "
-            "of its own, in which it has no pair."
-        )
-    if values.dtype.kind == "O":
-        # values of several types cannot be sorted, but told apart
-        numbers: dict[Any, int] = {}
-        return np.array([numbers.setdefault(v, len(numbers)) for v in values.tolist()], dtype=np.uint64)
-    return np.unique(values, return_inverse=True)[1].astype(np.uint64)
+def require_pairs_within_groups(block: Block) -> None:
+    """Raise if no group has rows of both classes, and warn of groups that have rows of one class only."""
+    if block.groups is not None:
+        warn_of_one_class_groups(PairWeights.build(block.positive, block.weight, block.groups))
 
 
 def check_class_weights(

@@ -31,7 +31,9 @@ def in_blocks(table, groups=True):
     X, y, weight, own = table
     cuts = [slice(0, 120), slice(120, 130), slice(130, 300)]
     blocks = [GroupedBlock(sp.csr_array(X[c]), y[c].astype(int), weight[c], own[c]) for c in cuts]
-    return Rows(blocks if groups else [RawBlock(*block[:3]) for block in blocks], X.shape[1])
+    source = Rows(blocks if groups else [RawBlock(*block[:3]) for block in blocks], X.shape[1])
+    source.has_groups = groups
+    return source
 
 
 def check(pairs, table, equal=False):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.metrics import StreamingAUC
 from mbauc.metrics.rank_sums import merge_spreads
 from mbauc.pairs.compact.rows import CompactRows
@@ -24,6 +25,29 @@ Array = NDArray[np.float64]
 _BINS = 1 << 17
 
 
+class KeptScores(NamedTuple):
+    """Scores of some rows under k weight vectors, shape (k, n), and what the rows are."""
+
+    values: Array
+    positive: NDArray[np.bool_]
+    weight: Array | None
+    groups: NDArray[np.uint64] | None
+
+    @classmethod
+    def of_class(cls, pieces: list[KeptScores], side: bool) -> KeptScores:
+        """Those of all positives, or of all negatives."""
+        own = [piece.positive == side for piece in pieces]
+        several = list(zip(pieces, own, strict=True))
+        values = np.concatenate([piece.values[:, mask] for piece, mask in several], axis=1)
+        weight = groups = None
+        if any(piece.weight is not None for piece in pieces):
+            ones = (np.ones(mask.size) if piece.weight is None else piece.weight for piece, mask in several)
+            weight = np.concatenate([w[mask] for w, mask in zip(ones, own, strict=True)])
+        if pieces[0].groups is not None:
+            groups = np.concatenate([piece.groups[mask] for piece, mask in several if piece.groups is not None])
+        return cls(values, np.full(values.shape[1], side), weight, groups)
+
+
 @dataclass
 class FoldScores:
     """Scores of the rows of one fold under several weight vectors; several parts add up."""
@@ -33,22 +57,37 @@ class FoldScores:
     sums: Array
     #: scores in bins: exact AUC up to several thousand distinct scores, in a narrow bracket beyond
     counts: list[StreamingAUC] = field(default_factory=list)
+    #: what the scores themselves are kept for, where bins do not tell it
+    measure: Measure | None = None
+    kept: list[KeptScores] = field(default_factory=list)
+    #: of each weight vector, once all rows are there
+    judgement: Array | None = None
 
     @classmethod
-    def empty(cls, k: int, with_auc: bool) -> FoldScores:
+    def empty(cls, k: int, with_auc: bool, measure: Measure | None = None) -> FoldScores:
         """Of no rows."""
-        return cls(
-            np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(k if with_auc else 0)]
-        )
+        bins = k if with_auc and measure is None else 0
+        return cls(np.zeros((2, 3, k)), [StreamingAUC(_BINS, classes=(0, 1)) for _ in range(bins)], measure)
 
     @classmethod
     def stack(cls, pieces: list[FoldScores]) -> FoldScores:
         """Of the same rows under all weights."""
         sums = np.concatenate([piece.sums for piece in pieces], axis=2)
-        return cls(sums, [counted for piece in pieces for counted in piece.counts])
+        found = cls(sums, [counted for piece in pieces for counted in piece.counts], pieces[0].measure)
+        judged = [piece.judgement for piece in pieces if piece.judgement is not None]
+        found.judgement = np.concatenate(judged) if judged else None
+        return found
 
-    def add(self, values: Array, positive: NDArray[np.bool_], weight: Array | None) -> None:
+    def add(
+        self,
+        values: Array,
+        positive: NDArray[np.bool_],
+        weight: Array | None,
+        groups: NDArray[np.uint64] | None = None,
+    ) -> None:
         """Count rows with their scores, shape (k, n)."""
+        if self.measure is not None:
+            self.kept.append(KeptScores(values, positive, weight, groups))
         own = np.ones(positive.size) if weight is None else weight
         for side, mask in enumerate((positive, ~positive)):
             total = float(own[mask].sum())
@@ -66,11 +105,26 @@ class FoldScores:
         """Of the rows of both."""
         counts = [mine.merge(theirs) for mine, theirs in zip(self.counts, other.counts, strict=True)]
         sums = [merge_spreads(*both) for both in zip(self.sums, other.sums, strict=True)]
-        return FoldScores(np.stack(sums), counts)
+        return FoldScores(np.stack(sums), counts, self.measure, self.kept + other.kept)
+
+    def judged(self) -> FoldScores:
+        """The same with the scores that were kept given up for what they say."""
+        if self.measure is None:
+            return self
+        plus, minus = (KeptScores.of_class(self.kept, side) for side in (True, False))
+        weights = None if plus.weight is None or minus.weight is None else (plus.weight, minus.weight)
+        groups = None if plus.groups is None or minus.groups is None else (plus.groups, minus.groups)
+        judgement = [
+            self.measure.of_classes(high, low, weights, groups)
+            for high, low in zip(plus.values, minus.values, strict=True)
+        ]
+        return FoldScores(self.sums, [], self.measure, judgement=np.array(judgement))
 
     @property
     def auc(self) -> Array:
         """AUC of each weight vector."""
+        if self.judgement is not None:
+            return self.judgement
         return np.array([counted.auc for counted in self.counts])
 
     def class_statistics(self) -> tuple[Array, Array]:
@@ -112,13 +166,15 @@ class ScorePacked:
 
     W: list[Array]
     with_auc: bool
+    measure: Measure | None = None
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> list[FoldScores]:
         """Of each fold."""
-        found = [FoldScores.empty(len(W), self.with_auc) for W in self.W]
+        found = [FoldScores.empty(len(W), self.with_auc, self.measure) for W in self.W]
         for fold, rows, _ in packed:
             positive = np.full(rows.n_rows, rows.stratum == 0)
-            found[fold].add((_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T, positive, rows.weight)
+            values = (_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T
+            found[fold].add(values, positive, rows.weight, rows.groups)
         return found
 
 

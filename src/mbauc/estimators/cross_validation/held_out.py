@@ -106,11 +106,14 @@ class HeldOutBlock:
         """AUC on the rows for each weight vector."""
         positive = self._block.positive
         plus, minus = subset[positive[subset]], subset[~positive[subset]]
+        weight, keys = self._block.weight, self._block.groups
+        weights = None if weight is None else (weight[plus], weight[minus])
+        groups = None if keys is None else (keys[plus], keys[minus])
         n_threads = self._n_threads if subset.size > 10_000 else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
 
         def one(k: int) -> float:
-            return self._measure.of_rows(self._block, plus, minus, high[k], low[k])
+            return self._measure.of_classes(high[k], low[k], weights, groups)
 
         return np.array(run_threads(one, range(len(W)), n_threads))
 
@@ -189,19 +192,23 @@ class ScoreRows:
 class ScorePackedRows:
     """Scores of folds from packed rows."""
 
-    def __init__(self, packed: PackedRows) -> None:
-        self._packed, self.n_folds = packed, len(packed.sums)
+    def __init__(self, packed: PackedRows, measure: Measure | None = None) -> None:
+        self._packed, self.n_folds, self._measure = packed, len(packed.sums), measure
 
     def __call__(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
         """Scores of each fold under its weights, in batches of weights that workers take at once."""
         columns = self._packed.order.columns
         W = [grid[:, columns] for grid in W]
-        step = max(1, int(_WEIGHTS / (8 * columns.size * len(W))))
-        pieces = [
-            self._packed.packed.reduce(ScorePacked([w[k : k + step] for w in W], with_auc), merge_fold_scores)
-            for k in range(0, len(W[0]), step)
-        ]
+        # scores of all rows come back where bins do not tell what is asked for
+        kept = 0 if self._measure is None else int(self._packed.total.counts.sum())
+        step = max(1, int(_WEIGHTS / (8 * max(columns.size * len(W), kept))))
+        pieces = [self._score([w[k : k + step] for w in W], with_auc) for k in range(0, len(W[0]), step)]
         return [FoldScores.stack([piece[fold] for piece in pieces]) for fold in range(len(W))]
+
+    def _score(self, W: list[Array], with_auc: bool) -> list[FoldScores]:
+        task = ScorePacked(W, with_auc, self._measure)
+        found: list[FoldScores] = self._packed.packed.reduce(task, merge_fold_scores)
+        return [fold.judged() for fold in found]
 
 
 def compare_binormal(actual: float, binormal: float, smaller: int) -> None:

@@ -14,7 +14,7 @@ from mbauc.estimators.cross_validation.held_out import HeldOut
 from mbauc.estimators.cross_validation.problems import SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Trial, Tried
 from mbauc.estimators.pair_problems import PairProblems
-from mbauc.losses import PairLoss, Region
+from mbauc.losses import PairLoss, Region, get_loss
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class LossSearch:
     Attributes
     ----------
     losses : sequence of PairLoss
-        The simplest first.
+        The one to prefer first.
     scales : sequence of bool or "auto"
         What columns are divided by.
     region : Region
@@ -94,7 +94,7 @@ class LossSearch:
     def _score(self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]) -> Tried:
         def solve(problems: PairProblems) -> Array:
             grids = [
-                problems.of(trial.loss, trial.scale, trial.region).grid(
+                problems.of(get_loss(trial.loss or "squared"), trial.scale, trial.region).grid(
                     trial.l1, trial.l2, tol=self.tol, max_iter=self.max_iter
                 )
                 for trial in trials
@@ -113,9 +113,9 @@ def list_places(tried: Tried, loss: str) -> list[int]:
 def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shrink: bool) -> tuple[int, str]:
     """The place of the candidate to take, and why.
 
-    Of each loss the candidate with the highest mean score; of the losses the simplest one, the first, whose
-    candidate is no further behind the best than one standard error of the difference, paired by split. With
-    ``shrink`` the same rule then takes the largest penalties of that loss.
+    Of each loss the candidate with the highest mean score; of the losses the first whose candidate is no
+    further behind the best than one standard error of the difference, paired by split. With ``shrink`` the same
+    rule then takes the largest penalties of that loss.
     """
     best = int(np.argmax(tried.means))
     places = [tried.best_of(list_places(tried, loss.name)) for loss in losses]
@@ -125,11 +125,13 @@ def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shr
     said = [_describe(tried, taken)]
     if taken != best:
         said.append(
-            f"{_describe(tried, best)} is ahead by {gap:.5f}, no more than the standard error of {error:.5f} over "
-            "the folds, and less simple"
+            f"{_describe(tried, best)} is ahead by {gap:.5f}, which is no more than the standard error of "
+            f"{error:.5f} over the folds"
         )
     for place, (gap, error) in list(zip(places, gaps, strict=True))[:number]:
-        said.append(f"{_describe(tried, place)}, which is simpler, is {gap:.5f} ± {error:.5f} behind the best")
+        said.append(
+            f"{_describe(tried, place)} is {gap:.5f} behind, by more than the standard error of {error:.5f}"
+        )
     if shrink:
         own = [
             place

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from mbauc.estimators.cross_validation.splits import Split
+from mbauc.estimators.fitting import PairSettings
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
+from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.block import Block
 from mbauc.solvers.column_scales import Scaling
@@ -155,9 +159,15 @@ class PackedSplits(Generic[P]):
     """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
     def __init__(
-        self, repeats: list[PackedRows], make: MakeProblem[P], scale: Scaling, *, frequencies: bool
+        self,
+        repeats: list[PackedRows],
+        make: MakeProblem[P],
+        scale: Scaling,
+        settings: PairSettings,
+        *,
+        grouped: bool,
     ) -> None:
-        self._make = make
+        self._make, self._settings, self._grouped = make, settings, grouped
         for one in repeats:
             for sums in one.sums:
                 _require_fold(bool(sums.counts.all()))
@@ -165,13 +175,21 @@ class PackedSplits(Generic[P]):
         self.n_splits = len(self._splits)
         pairs = repeats[0].operator()
         warn_of_lost_digits(pairs)
-        self.problem = make(pairs.as_frequencies() if frequencies else pairs, scale)
+        own = self._pairs(pairs)
+        if isinstance(own, GroupedPairOperator):
+            warn_of_one_class_groups(own.pair_weights)
+        self.problem = make(own, scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> P:
         """The problem of the training rows of a split."""
         packed, fold = self._splits[number]
-        return self._make(packed.operator(fold), self._scale)
+        return self._make(self._pairs(packed.operator(fold)), self._scale)
+
+    def _pairs(self, pairs: PairOperator) -> PairOperator:
+        if self._grouped:
+            pairs = GroupedPairOperator(pairs, equal_groups=self._settings.equal_groups)
+        return pairs.as_frequencies() if self._settings.frequencies else pairs
 
     def statistics(self, number: int, W: Array) -> None:
         """None: these need the scores of the rows."""

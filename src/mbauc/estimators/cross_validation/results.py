@@ -52,7 +52,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """Candidates and their scores on each split, shape (splits, candidates), with other numbers of that shape."""
+    """Candidates, their scores on each split, shape (splits, candidates), and other numbers of that shape."""
 
     candidates: list[Candidate]
     table: Array
@@ -87,7 +87,7 @@ class Tried:
         return int(places[int(np.argmax(self.means[list(places)]))])
 
     def behind(self, place: int, best: int, n_folds: int) -> tuple[float, float]:
-        """How far the mean score of a place is behind the best, and the standard error of that, paired by split.
+        """How far the mean score of a place is behind the best, and the standard error of that by split.
 
         Repeats use the same rows again, so that the error is that of one round of folds.
         """

@@ -28,10 +28,15 @@ from mbauc.estimators.cross_validation.splits import (
 from mbauc.estimators.fitting import PairSettings
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.source_fit import check_source
-from mbauc.estimators.validation import name_columns, restore_on_failure, validate_training_data
+from mbauc.estimators.validation import (
+    name_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+    validate_training_data,
+)
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block
-from mbauc.rows.parts.folds import FoldRule, fold_rules
+from mbauc.rows.parts.folds import FoldRule, FoldsByGroup, fold_rules
 from mbauc.rows.parts.label_counts import count_labels
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
@@ -87,10 +92,16 @@ class PenaltySearch(SolvedRanker):
         way: Way = "cluster folds" if rows.parts.kind == "cluster" else "source folds"
         check_capabilities(way, self._asked(rows.grouped))
         with rows.in_order() as ordered:
-            counts = None if ordered.with_ids else count_labels(ordered.parts, ordered.schema, ordered.classes)
+            by_rank = not (ordered.with_ids or ordered.grouped)
+            counts = count_labels(ordered.parts, ordered.schema, ordered.classes) if by_rank else None
             if counts is not None:
                 ordered = replace(ordered, classes=counts.classes)
-            rules = fold_rules(counts, int(self.cv or 5), int(self.repeats), generator(self.random_state))
+            n_folds, rng = int(self.cv or 5), generator(self.random_state)
+            rules: list[FoldRule] = (
+                [FoldsByGroup(n_folds, int(rng.integers(2**63 - 1))) for _ in range(int(self.repeats))]
+                if ordered.grouped
+                else fold_rules(counts, n_folds, int(self.repeats), rng)
+            )
             self._fit_folds(ordered, rules)
         self._remember_columns(rows.schema)
         return self
@@ -129,6 +140,7 @@ class PenaltySearch(SolvedRanker):
         check_capabilities("memory folds", self._asked(within_groups))
         own = groups if within_groups else None
         block, classes = validate_training_data(self, X, y, sample_weight, groups=own, reset=True)
+        require_pairs_within_groups(block)
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
@@ -144,9 +156,9 @@ class PenaltySearch(SolvedRanker):
             draw = draw_stratified_splits if block.groups is None else draw_group_splits
             if groups is not None and block.groups is None:
                 raise ValueError(
-                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups together "
-                    "give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs within groups "
-                    "only, set within_groups=True."
+                    f"groups would be ignored: cv={self.cv!r} draws folds of single rows. To keep groups "
+                    "together give a splitter, such as sklearn.model_selection.GroupKFold; to count pairs "
+                    "within groups only, set within_groups=True."
                 )
             return draw(block, int(self.cv or 5), int(self.repeats), rng)
         if self.repeats != 1:
@@ -172,20 +184,22 @@ class PenaltySearch(SolvedRanker):
             for one in repeats:
                 one.release()
 
-    def _decide_packed(self, repeats: list[PackedRows], make: Any) -> None:
+    def _decide_packed(self, repeats: list[PackedRows], make: Any, grouped: bool) -> None:
         """Choose the penalties and fit to packed rows."""
         smaller = int(repeats[0].total.counts.min())
         splits: PackedSplits[Any] = PackedSplits(
-            repeats, make, self._scaling(), frequencies=self.weights == "frequency"
+            repeats, make, self._scaling(), PairSettings.from_estimator(self), grouped=grouped
         )
-        self._decide(splits, HeldOutParts(smaller, [ScorePackedRows(one) for one in repeats]))
+        measure = self._measure()
+        kept = measure if grouped or not measure.region.is_whole else None
+        self._decide(splits, HeldOutParts(smaller, [ScorePackedRows(one, kept) for one in repeats]))
 
     def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
         tried = self._try(splits, held_out)
         best = self._choose(tried)
         chosen = tried.find(best)
-        if not self.one_standard_error:
+        if not self.one_standard_error and (chosen.region is None or chosen.region.is_whole):
             l2, place, scores = tried.path(best)
             warn_at_the_edge(l2, place, scores)
         self._store_solution(*self._solve_chosen(splits.problem, chosen))

@@ -42,7 +42,7 @@ def draw_stratified_splits(
 
 
 def draw_group_splits(block: Block, n_splits: int, repeats: int, rng: np.random.Generator) -> list[list[Split]]:
-    """Random folds that keep groups together, groups of many pairs shared out evenly; a list for each repeat."""
+    """Random folds that keep groups together, the large ones shared out evenly; a list for each repeat."""
     codes = np.unique(np.asarray(block.groups), return_inverse=True)[1]
     sizes = [np.bincount(codes[block.rows_of(side)], minlength=int(codes.max()) + 1) for side in (True, False)]
     pairs = sizes[0] * sizes[1].astype(np.float64)
