@@ -103,6 +103,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.PenaltyWarning")
 @pytest.mark.parametrize(("capability", "way"), KNOWN, ids=lambda one: getattr(one, "what", one))
 def test_estimators_do_as_the_table_says(capability, way):
     settings = ASKED[capability.what]

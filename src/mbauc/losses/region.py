@@ -46,10 +46,11 @@ class Region:
         from mbauc.losses.region_kernels import keep
 
         a, b = pairs.plus_weight, pairs.minus_weight
+        high, low = pairs.take(scores)
         if self.max_fpr < 1.0 or self.min_fpr > 0.0:
-            b = keep(scores[pairs.minus], b, pairs.minus_starts, self.min_fpr, self.max_fpr)
+            b = keep(low, b, pairs.minus_starts, self.min_fpr, self.max_fpr)
         if self.min_tpr > 0.0:
-            a = keep(-scores[pairs.plus], a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
+            a = keep(-high, a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
         kept = pairs.reweigh(a, b)
         share = pairs.plus_totals * pairs.minus_totals / (kept.plus_totals * kept.minus_totals)
         return kept.reweigh(a * pairs.per_plus(share), b).without_zeros()

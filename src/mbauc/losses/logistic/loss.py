@@ -102,7 +102,7 @@ class LogisticExpansion:
 
     def product(self, v: Array) -> Array:
         """Hessian times v."""
-        rows = np.zeros(self._n_rows)
+        v, rows = np.asarray(v, dtype=np.float64), np.zeros(self._n_rows)
         for part, (up, down) in zip(self._parts, self._curvatures, strict=True):
             plus, minus = part.plus, part.minus
             high, low = v[plus.rows], v[minus.rows]
