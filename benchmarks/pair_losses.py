@@ -40,8 +40,8 @@ def run(sizes=SIZES):
         table,
         notes=[
             "normal scores, 30% positive, classes one standard deviation apart; times of the processor, "
-            "summed over at most two threads, relative to np.sort of the scores in the same run: on an idle machine "
-            f"two threads take less than that; errors at {CHECKED} rows, relative to the largest of these",
+            "summed over at most two threads, relative to np.sort of the scores in the same run: on an idle "
+            f"machine two threads take less than that; errors at {CHECKED} rows, relative to the largest",
         ],
     )
     if sizes == SIZES:
