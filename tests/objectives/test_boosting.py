@@ -186,6 +186,7 @@ def test_it_can_be_pickled(library, rng):
         ({"max_fpr": 0.0}, "max_fpr must be"),
         ({"whole": 1.5}, "whole must be"),
         ({"min_curvature": -1.0}, "min_curvature must be"),
+        ({"groups": [1.0, float("nan")]}, "groups has no value at row 1"),
         ({"equal_groups": "yes"}, "equal_groups must be"),
     ],
 )

@@ -22,6 +22,16 @@ class PairWeights:
     The pairs of all groups together count 1. Rows of a class stand group by group: those of group g are
     ``plus[plus_starts[g]:plus_starts[g + 1]]``, and their weights in the same places. Without groups there is
     one group of all rows. Groups with one class have no pair and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> positive = np.array([True, False, True, False, False, True])
+    >>> pairs = PairWeights.build(positive, groups=np.array(["a", "a", "b", "b", "b", "c"]))
+    >>> pairs.n_groups, pairs.one_class_groups
+    (2, 1)
+    >>> pairs.plus.tolist(), pairs.minus.tolist()
+    ([0, 2], [1, 3, 4])
     """
 
     #: numbers of the positive and of the negative rows that are in a pair

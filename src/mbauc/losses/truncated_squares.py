@@ -52,7 +52,7 @@ class SmoothHinge(TruncatedSquares):
     Parameters
     ----------
     width : float
-        Of the rounding.
+        Of the rounding. What is lost to rounding grows with the range of the scores over it: 1e-16 times that.
     """
 
     name = "hinge"

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mbauc.checks import check_flag, check_number
 from mbauc.losses import PairLoss, Region, SmoothHinge, Squared, get_loss
 from mbauc.objectives.pair_terms import BoostedRows, PairTerms
+from mbauc.rows.groups import check_groups
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,8 @@ class Boosting:
         check_number("min_curvature", min_curvature, low=0.0)
         check_number("whole", whole, low=0.0, high=1.0)
         region = Region(max_fpr=max_fpr, min_tpr=min_tpr)
-        terms = PairTerms(region, None if groups is None else np.asarray(groups), bool(equal_groups))
+        given = None if groups is None else check_groups(groups, np.shape(groups)[0])
+        terms = PairTerms(region, given, bool(equal_groups))
         return cls(found, terms, float(whole), float(min_curvature))
 
     def derivatives(self, rows: BoostedRows) -> tuple[Array, Array]:

@@ -25,7 +25,7 @@ _STEPS_A_ROW = 150
 
 
 class Logistic(PairLoss):
-    """``log(1 + exp(-m))``, as in RankNet; ``O(n)`` for most scores, error about 1e-10."""
+    """``log(1 + exp(-m))``, as in RankNet; ``O(n)`` for most scores, error below 1e-10."""
 
     name = "logistic"
 
