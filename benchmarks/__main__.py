@@ -26,6 +26,7 @@ PLACES = {
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
+    "docs/losses.md": ("pair_losses",),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
     "docs/objectives.md": ("boosting", "boosting_xgboost", "networks"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
@@ -41,6 +42,7 @@ WIDE = (
     "click_fit",
     "click_fit_wide",
     "criteo_sample",
+    "pair_losses",
     *PLACES["docs/coverage.md"],
     *PLACES["docs/objectives.md"],
 )

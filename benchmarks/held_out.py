@@ -2,7 +2,7 @@
 
 import bz2
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +31,10 @@ class Table:
 
 @dataclass
 class Best:
-    """The best round of all shapes so far for a metric, and its scores."""
+    """The best round of all so far for a metric, and the test scores then."""
 
     value: float = -np.inf
-    scores: dict[str, np.ndarray] = field(default_factory=dict)
+    scores: np.ndarray | None = None
     #: weights of a network
     state: dict | None = None
 

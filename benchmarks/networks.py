@@ -1,10 +1,9 @@
 """A small network for AUC: the losses over all pairs of a batch beside the cross-entropy, in PyTorch.
 
-Two hidden layers, the same epochs and as many learning rates for all; the epoch and the learning rate are those
-with the best value on rows held out, for each of three metrics. Losses for a part of the ROC curve begin with
-the weights that the same loss over the whole of it has reached. LibAUC takes part where it is installed, as it
-recommends: its losses with their optimizers, scores within 0 and 1, batches of as many positives as negatives,
-and the weights that the cross-entropy has reached to begin with.
+Two hidden layers, the same epochs and as many learning rates for all. All begin with the weights that the
+cross-entropy reaches in as many epochs, as LibAUC recommends for its losses; the epoch and the learning rate
+are those with the best value on rows held out, for each of three metrics. LibAUC takes part where it is
+installed: its losses with their optimizers, scores within 0 and 1, batches of as many positives as negatives.
 """
 
 import time
@@ -26,8 +25,6 @@ except ImportError:
 
 EPOCHS, BATCH, LEARNING_RATES = 30, 1024, (0.01, 0.003, 0.001)
 SETS = ("adult", "credit", "ijcnn1")
-#: Losses that are also taken to the rates.
-PARTED = ("all pairs, logistic", "all pairs, squared_hinge")
 
 
 class Plain:
@@ -89,7 +86,10 @@ RECIPES = {"cross-entropy": plain(entropy), "cross-entropy, balanced": plain(bal
 if AUCMLoss is not None:
     RECIPES |= {"LibAUC, AUCM v1": aucm("v1"), "LibAUC, AUCM v2": aucm("v2"), "LibAUC, pAUC DRO": dro}
 RECIPES |= {
-    f"all pairs, {loss}": plain(PairwiseAUCLoss(loss)) for loss in ("squared", "logistic", "squared_hinge")
+    f"all pairs, {loss}": plain(PairwiseAUCLoss(loss)) for loss in ("squared", "squared_hinge", "logistic")
+} | {
+    f"all pairs, {loss}, max_fpr=0.1": plain(PairwiseAUCLoss(loss, max_fpr=0.1))
+    for loss in ("squared_hinge", "logistic")
 }
 
 
@@ -100,10 +100,10 @@ def standardize(table):
     return {name: torch.tensor((X - mean) / spread, dtype=torch.float32) for name, X in parts.items()}
 
 
-def fit(table, recipe, rates=RATES, start=None):
+def fit(table, recipe, start=None):
     """Best epoch of each metric over all learning rates, and milliseconds of the processor a batch."""
     X, y = standardize(table), torch.tensor(table.y, dtype=torch.float32)
-    best, spent, batches = {rate: Best() for rate in rates}, 0.0, 0
+    best, spent, batches = {rate: Best() for rate in RATES}, 0.0, 0
     for learning_rate in LEARNING_RATES:
         torch.manual_seed(0)
         layers = nn.Linear(X["train"].shape[1], 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 1)
@@ -120,29 +120,20 @@ def fit(table, recipe, rates=RATES, start=None):
                 spent, batches = spent + time.process_time() - clock, batches + 1
             with torch.no_grad():
                 scores = {part: network(X[part]).numpy().astype(np.float64) for part in ("valid", "test")}
-            for rate in rates:
+            for rate in RATES:
                 value = area(table.y_valid, scores["valid"], rate)
                 if value > best[rate].value:
-                    best[rate] = Best(value, scores, deepcopy(network.state_dict()))
+                    best[rate] = Best(value, scores["test"], deepcopy(network.state_dict()))
     return best, 1e3 * spent / batches
 
 
 def fit_all(table):
     """Test scores by loss and rate, and milliseconds a batch."""
-    scores, speed, trained = {}, {}, None
+    trained = fit(table, plain(entropy))[0][1.0].state
+    scores, speed = {}, {}
     for name, recipe in RECIPES.items():
-        best, speed[name] = fit(table, recipe, start=trained if name.startswith("LibAUC") else None)
-        trained = trained or best[1.0].state
-        scores[name] = {rate: one.scores["test"] for rate, one in best.items()}
-        if name not in PARTED:
-            continue
-        loss, name = name.removeprefix("all pairs, "), f"{name}, to its rate"
-        scores[name] = {}
-        for rate in RATES[1:]:
-            part = plain(PairwiseAUCLoss(loss, max_fpr=rate))
-            more, speed[name] = fit(table, part, (rate,), best[rate].state)
-            # where it helps on the rows held out
-            scores[name][rate] = max(best[rate], more[rate], key=lambda one: one.value).scores["test"]
+        best, speed[name] = fit(table, recipe, trained)
+        scores[name] = {rate: one.scores for rate, one in best.items()}
     return scores, speed
 
 

@@ -31,7 +31,7 @@ class Blocks(list):
     classes = (0, 1)
 
     def __init__(self, X, y, weight=None, groups=None):
-        self.n_features = X.shape[1]
+        self.n_features, self.has_groups = X.shape[1], groups is not None
         for rows in (slice(0, 120), slice(120, None)):
             own = X[rows], y[rows], None if weight is None else weight[rows]
             self.append(RawBlock(*own) if groups is None else GroupedBlock(*own, groups[rows]))

@@ -66,11 +66,20 @@ def agree(found, expected):
 @both
 @names
 @pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
-@given(rows=scored_rows(max_rows=9), equal_groups=st.booleans(), top=st.sampled_from([1.0, 0.4]))
-def test_derivatives_equal_the_double_loop(library, name, rows, equal_groups, top):
+@given(
+    rows=scored_rows(max_rows=9),
+    equal_groups=st.booleans(),
+    top=st.sampled_from([1.0, 0.4]),
+    whole=st.sampled_from([0.0, 0.75]),
+)
+def test_derivatives_equal_the_double_loop(library, name, rows, equal_groups, top, whole):
     positive, scores, weight, groups = rows
-    objective = library(name, max_fpr=top, groups=groups, equal_groups=equal_groups, min_curvature=0.25)
-    expected = slow_derivatives(name, rows, 0.25, equal_groups, max_fpr=top)
+    equal_groups = equal_groups and groups is not None
+    settings = {"groups": groups, "equal_groups": equal_groups, "min_curvature": 0.25}
+    objective = library(name, max_fpr=top, whole=whole, **settings)
+    part = slow_derivatives(name, rows, 0.25, equal_groups, max_fpr=top)
+    all_pairs = slow_derivatives(name, rows, 0.25, equal_groups)
+    expected = [whole * one + (1 - whole) * other for one, other in zip(all_pairs, part, strict=True)]
     agree(objective(positive.astype(float), scores, weight), expected)
 
 
@@ -125,7 +134,7 @@ def test_hessians_of_pairs_that_are_far_apart_are_not_zero(library, name, least)
 @both
 def test_negatives_out_of_the_region_count_nothing(library, rng):
     y, s = np.arange(100) < 20, rng.standard_normal(100)
-    gradient, hessian = library(max_fpr=0.1)(y, s)
+    gradient, hessian = library(max_fpr=0.1, whole=0.0)(y, s)
     counted = np.flatnonzero(hessian[20:]) + 20
     assert set(counted) == set(20 + np.argsort(s[20:])[-8:])
     assert (gradient[counted] > 0).all()
@@ -135,6 +144,7 @@ def test_negatives_out_of_the_region_count_nothing(library, rng):
 @pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
 def test_the_metric_is_the_auc_of_the_same_pairs(rows, equal_groups):
     positive, scores, weight, groups = rows
+    equal_groups = equal_groups and groups is not None
     metric = objectives.xgboost(groups=groups, equal_groups=equal_groups).metric
     if groups is None:
         expected = reference.auc(positive, scores, weight)
@@ -174,7 +184,9 @@ def test_it_can_be_pickled(library, rng):
     [
         ({"loss": "cross_entropy"}, "loss must be one of"),
         ({"max_fpr": 0.0}, "max_fpr must be"),
+        ({"whole": 1.5}, "whole must be"),
         ({"min_curvature": -1.0}, "min_curvature must be"),
+        ({"groups": [1.0, float("nan")]}, "groups has no value at row 1"),
         ({"equal_groups": "yes"}, "equal_groups must be"),
     ],
 )
@@ -196,5 +208,7 @@ def test_data_that_make_no_sense(library, rng):
         library(groups=[1, 1, 2])(y > 0, s)
     with pytest.raises(ValueError, match="leave out one"):
         library(groups=[1, 1, 2, 2])(s, dataset(y > 0, no_weights(library), np.array([2, 2])))
+    with pytest.raises(ValueError, match="equal_groups=True needs groups"):
+        library(equal_groups=True)(y > 0, s)
     with pytest.warns(OneClassGroupsWarning, match="1 of 2 groups"):
         library(groups=[1, 1, 2, 2])(np.array([0, 1, 1, 1]), s)

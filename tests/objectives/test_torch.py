@@ -51,7 +51,7 @@ def agree(actual, desired):
 )
 def test_value_and_gradient_equal_the_double_loop(name, rows, equal_groups, region):
     positive, scores, weight, groups = rows
-    scores = np.clip(scores, -8, 8)
+    scores, equal_groups = np.clip(scores, -8, 8), equal_groups and groups is not None
     pairs = reference.weighted_pairs(positive, weight, groups, equal_groups)
     value, gradient, _ = reference.pair_loss(
         name, reference.region_pairs(pairs, scores, groups=groups, **region), scores
@@ -149,6 +149,7 @@ def test_scores_that_are_not_finite_give_nan(name):
         ({"y": torch.tensor([1, 0, 0])}, "y has 3 rows, scores have 2"),
         ({"sample_weight": torch.tensor([1.0, -1.0])}, "not negative"),
         ({"groups": torch.tensor([0.5, 1.0])}, "whole numbers"),
+        ({"equal_groups": True}, "needs groups"),
         ({"max_fpr": 2.0}, "max_fpr must be"),
         ({"loss": "bce"}, "loss must be one of"),
     ],

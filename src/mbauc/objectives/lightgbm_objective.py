@@ -20,6 +20,7 @@ def lightgbm(
     *,
     max_fpr: float = 1.0,
     min_tpr: float = 0.0,
+    whole: float = 0.8,
     groups: ArrayLike | None = None,
     equal_groups: bool = False,
     min_curvature: float | None = None,
@@ -42,11 +43,13 @@ def lightgbm(
     loss : str or PairLoss
         ``"logistic"``, ``"squared_hinge"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed).
     max_fpr : float
-        In (0, 1]: largest false-alarm rate that counts, as for :func:`mbauc.metrics.partial_roc_auc`. Only the
-        negatives with the highest scores so far are in pairs then. Begin with trees for the whole curve
-        (``init_model``): the highest of a few equal scores are no guide.
+        In (0, 1]: largest false-alarm rate that counts, as for :func:`mbauc.metrics.partial_roc_auc`: the pairs
+        of the negatives with the highest scores so far.
     min_tpr : float
         In [0, 1): smallest detection rate that counts.
+    whole : float
+        Share of the whole curve in the objective where only a part of it counts. Without it nothing keeps the
+        other rows where they are, and trees learn the few that count by heart.
     groups : array-like of shape (n,), optional
         Group of each training row: only rows of the same group are paired. For a ``Dataset`` or a
         ``LGBMRanker`` that knows its groups leave this out.
@@ -81,7 +84,7 @@ def lightgbm(
     >>> roc_auc(y, booster.predict(X)) > 0.8
     True
     """
-    return LightGBMObjective.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature)
+    return LightGBMObjective.build(loss, max_fpr, min_tpr, whole, groups, equal_groups, min_curvature)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.losses import PairWeights, Region
-from mbauc.metrics.grouped import group_aucs, group_shares, pairs_within_groups
+from mbauc.metrics.grouped import group_aucs, group_shares, warn_of_one_class_groups
 from mbauc.metrics.ranked import RankedScores
 
 Array = NDArray[np.float64]
@@ -25,8 +25,9 @@ class BoostedRows(NamedTuple):
 
 
 class BoostedPairs(NamedTuple):
-    """The pairs that count under some scores, and the scores."""
+    """All pairs of some rows, those that count under their scores, and the scores."""
 
+    all: PairWeights
     chosen: PairWeights
     scores: Array
     #: rows that they are worth: twice those of the smaller class of each group if the other is large
@@ -50,12 +51,12 @@ class PairTerms:
             )
         ranked = RankedScores.validate(rows.y, rows.scores, rows.weight, finite=True)
         groups = self._groups(ranked.values.size, rows.group_sizes)
-        if groups is None:
-            pairs = PairWeights.build(ranked.positive, ranked.weight)
-        else:
-            pairs = pairs_within_groups(ranked, groups, equal_groups=self.equal_groups)
+        if self.equal_groups and groups is None:
+            raise ValueError("equal_groups=True needs groups, and neither the data nor the objective has any.")
+        pairs = PairWeights.build(ranked.positive, ranked.weight, groups, equal_groups=self.equal_groups)
+        warn_of_one_class_groups(pairs)
         chosen = self.region.select(pairs, ranked.values)
-        return BoostedPairs(chosen, ranked.values, _worth(pairs, ranked.weights))
+        return BoostedPairs(pairs, chosen, ranked.values, _worth(pairs, ranked.weights))
 
     @property
     def name(self) -> str:

@@ -20,6 +20,7 @@ def xgboost(
     *,
     max_fpr: float = 1.0,
     min_tpr: float = 0.0,
+    whole: float = 0.8,
     groups: ArrayLike | None = None,
     equal_groups: bool = False,
     min_curvature: float | None = None,
@@ -34,7 +35,7 @@ def xgboost(
 
     Parameters
     ----------
-    loss, max_fpr, min_tpr, groups, equal_groups, min_curvature
+    loss, max_fpr, min_tpr, whole, groups, equal_groups, min_curvature
         As for :func:`lightgbm`.
 
     Returns
@@ -57,7 +58,7 @@ def xgboost(
     >>> roc_auc(y, booster.predict(xgb.DMatrix(X))) > 0.8
     True
     """
-    return XGBoostObjective.build(loss, max_fpr, min_tpr, groups, equal_groups, min_curvature)
+    return XGBoostObjective.build(loss, max_fpr, min_tpr, whole, groups, equal_groups, min_curvature)
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,8 @@ def pairwise_auc_loss(
     """
     check_flag("equal_groups", equal_groups)
     kind, region = get_loss(loss), Region(max_fpr=max_fpr, min_tpr=min_tpr)
+    if equal_groups and groups is None:
+        raise ValueError("equal_groups=True needs groups; pass the group of each row of the batch.")
     batch = Batch.check(scores, y, sample_weight, groups)
     if not bool(batch.scores.detach().isfinite().all()):
         value = batch.scores.sum() * torch.nan  # a loop that scales its loss must see it

@@ -86,7 +86,7 @@ def write_section(study: Tuned, present: list[str]) -> list[str]:
     """Paragraphs and tables."""
     settings = study.settings
     what = _WHAT.format(
-        settings=len(RIVALS[0].grid) if settings.thorough else len(RIVALS[0].grid[1::3]),
+        settings="seven to nine" if settings.thorough else "two or three",
         folds=f"{FOLDS}" if settings.thorough else f"one of {FOLDS}",
         halves=settings.halves_runs,
         tests=len(RIVALS) * len(present),
