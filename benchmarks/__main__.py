@@ -26,11 +26,13 @@ PLACES = {
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
+    "docs/losses.md": ("pair_losses",),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
+    "docs/objectives.md": ("boosting", "boosting_xgboost", "networks"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
 #: Tables from the program of another.
-BY_OTHERS = ("rivals_quality", "click_fit_wide", "coverage_partial", "coverage_design")
+BY_OTHERS = ("boosting_xgboost", "rivals_quality", "click_fit_wide", "coverage_partial", "coverage_design")
 NAMES = tuple(name for names in PLACES.values() for name in names if name not in BY_OTHERS)
 #: Tables with a head of their own.
 WIDE = (
@@ -40,7 +42,9 @@ WIDE = (
     "click_fit",
     "click_fit_wide",
     "criteo_sample",
+    "pair_losses",
     *PLACES["docs/coverage.md"],
+    *PLACES["docs/objectives.md"],
 )
 
 

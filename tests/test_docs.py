@@ -26,6 +26,7 @@ def test_every_link_between_pages_leads_somewhere(request):
         "metrics.neyman_pearson",
         "model",
         "model.export",
+        "objectives",
         "paper.clicks",
         "paper.datasets",
         "paper.detection",

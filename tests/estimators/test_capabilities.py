@@ -28,6 +28,8 @@ ASKED = {
     "a `loss` other than the squared one": {"loss": "hinge"},
     "`max_fpr`, `min_fpr`: few false alarms": {"max_fpr": 0.2},
     "`min_tpr`: many detections": {"min_tpr": 0.5},
+    "such a `loss`, or such rates, with a number of `pairs`": {"loss": "hinge", "pairs": 2000},
+    'such a `loss`, or such rates, with `solver="gram"`': {"max_fpr": 0.2, "solver": "gram"},
     "pairs within `groups`": {"groups": True},
     '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
     "`groups` with `within_block=True`": {"groups": True, "within_block": True},
@@ -88,7 +90,9 @@ def fit_of(way, settings):
         settings["within_groups"] = True
     ranker, groups = kind(**settings), {"groups": rng.integers(20, size=600)} if grouped else {}
     if "source" in way:
-        return ranker.fit_source(Blocks([(X, y, None, *groups.values())]))
+        source = Blocks([(X, y, None, *groups.values())])
+        source.has_groups = bool(grouped)
+        return ranker.fit_source(source)
     return ranker.partial_fit(X, y, **groups) if way == "stream" else ranker.fit(X, y, **groups)
 
 
@@ -101,6 +105,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.PenaltyWarning")
 @pytest.mark.parametrize(("capability", "way"), KNOWN, ids=lambda one: getattr(one, "what", one))
 def test_estimators_do_as_the_table_says(capability, way):
     settings = ASKED[capability.what]

@@ -39,7 +39,7 @@ class Blocks(list):
     classes = (0, 1)
 
     def __init__(self, X, y, weight=None, groups=None, ends=(120, 300)):
-        self.n_features = X.shape[1]
+        self.n_features, self.has_groups = X.shape[1], groups is not None
         for start, end in zip((0, *ends[:-1]), ends, strict=True):
             rows = slice(start, end)
             own = X[rows], y[rows], None if weight is None else weight[rows]

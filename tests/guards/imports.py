@@ -16,7 +16,7 @@ EXCEPTIONS = HERE / "import_exceptions.txt"
 #: From the top: a module may import lower layers and its own folder, never a neighbour in the same layer.
 LAYERS = (
     ("cli",),
-    ("report", "plots", "dask", "spark"),
+    ("report", "plots", "dask", "spark", "objectives"),
     ("model",),
     ("estimators",),
     ("metrics", "solvers"),

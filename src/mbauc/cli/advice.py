@@ -14,12 +14,12 @@ OWNERS = dict.fromkeys(
     (
         *("label", "positive", "weight", "ignore", "id", "types", "encode", "hash_dim", "signed", "scale"),
         *("missing", "delimiter", "names", "on_error", "l1", "l2", "pairs", "decay", "solver", "memory"),
-        *("checkpoint", "cv", "jobs", "seed"),
+        *("checkpoint", "cv", "jobs", "seed", "loss", "group", "equal_groups", "max_fpr", "min_tpr"),
     ),
     "fit",
 ) | {"inputs": "export"}
 #: Arguments whose option has another name.
-_RENAMED = {"n_jobs": "jobs", "random_state": "seed", "keep": "id"}
+_RENAMED = {"n_jobs": "jobs", "random_state": "seed", "keep": "id", "groups": "group"}
 
 
 def in_options(said: BaseException | str, available: Collection[str] | None = None) -> str:

@@ -8,6 +8,8 @@ from decimal import Decimal, InvalidOperation
 
 #: What a column may be.
 KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+#: Losses over pairs; those of :mod:`mbauc.losses`, which takes time to import.
+LOSSES = ("squared", "squared_hinge", "hinge", "logistic", "exponential")
 
 
 def whole(text: str) -> int:

@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.cli.argument_types import rate
-from mbauc.cli.data_files import files, open_like
-from mbauc.cli.options import add_command, add_reading
+from mbauc.cli.data_files import files, open_ungrouped, read_groups
+from mbauc.cli.options import add_command, add_group, add_reading
 from mbauc.cli.output import Output, Usage
 
 _DESCRIPTION = """\
 Scores the same labelled rows with several models and tests whether their AUCs differ (paired DeLong test: it
-sees differences that overlapping intervals hide). Files that end in .mbauc are models, all others DATA.
+sees differences that overlapping intervals hide). With --group the AUCs are those within groups, and groups are
+what was sampled. Files that end in .mbauc are models, all others DATA.
 """
 _EXAMPLES = """\
-example:
+examples:
   mbauc compare old.mbauc new.mbauc tomorrow.csv
+  mbauc compare old.mbauc new.mbauc searches.csv --group query
 """
 
 
@@ -29,6 +31,10 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
     add_reading(parser)
+    add_group(parser)
+    parser.add_argument(
+        "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
+    )
     parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
     parser.set_defaults(run=run)
 
@@ -45,9 +51,11 @@ def run(options: argparse.Namespace) -> int:
     twice = next((name for place, name in enumerate(models) if _same(name, models[:place])), None)
     if twice is not None:
         raise Usage(f"{twice} is given twice; a model ranks rows exactly as it does itself. Name another one.")
+    if options.equal_groups and options.group is None:
+        raise Usage("--equal-groups says how groups count; name their column with --group.")
     import numpy as np
 
-    from mbauc.metrics import compare_roc_auc
+    from mbauc.metrics import compare_grouped_roc_auc, compare_roc_auc
     from mbauc.model import load_model
     from mbauc.model.seen_files import find_seen_files, list_names
     from mbauc.model.testing import score_source
@@ -59,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
     with files(options) as paths:
         tested: list[Any] = []
         kinds: list[tuple[Any, Any]] = []
+        groups: Any = None
         notes: list[str] = []
         for name, short in zip(models, names, strict=True):
             model = load_model(name, moments=False)
@@ -71,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
                     f"{models[0]} weighs rows by {ours}, {name} by {theirs}; AUCs are compared on rows of the "
                     "same weights."
                 )
-            source = open_like(model, paths, options)
+            source = open_ungrouped(model, paths, options)
             seen = find_seen_files(model.trained_on.get("files"), source)
             if seen:
                 notes.append(
@@ -79,16 +88,23 @@ def run(options: argparse.Namespace) -> int:
                     "new ones. Compare on rows that none of the models has seen."
                 )
             tested.append(score_source(model, source, verbose=not options.json))
+            groups = read_groups(source, options.group, model) if groups is None else groups
             if not np.array_equal(tested[0].y, tested[-1].y):
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
     first = tested[0]
-    found = compare_roc_auc(
-        first.y,
-        {name: one.s for name, one in zip(names, tested, strict=True)},
-        first.weight,
-        weights=None if first.weight is None else "frequency",
-        confidence=options.confidence,
-    )
+    scores = {name: one.s for name, one in zip(names, tested, strict=True)}
+    if groups is None:
+        found = compare_roc_auc(
+            first.y,
+            scores,
+            first.weight,
+            weights=None if first.weight is None else "frequency",
+            confidence=options.confidence,
+        )
+    else:
+        counting = {"equal_groups": options.equal_groups, "confidence": options.confidence}
+        found = compare_grouped_roc_auc(first.y, scores, groups.codes, first.weight, **counting)
+        output.say(f"AUC within each {groups.name!r}, {groups.names.size:,} groups")
     output.say(str(found))
     for note in notes:
         output.note(note, 6)
@@ -104,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
             "holm_p_value": found.holm_p_value,
             "p_value_all": found.p_value_all,
             "confidence": found.confidence,
+            "group": None if groups is None else groups.name,
             "notes": notes,
         }
     )

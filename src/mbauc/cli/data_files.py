@@ -131,6 +131,11 @@ def _looks_like_libsvm(line: str) -> bool:
     return len(words) > 1 and all(word.partition(":")[0].isdigit() and ":" in word for word in words[1:])
 
 
+def open_ungrouped(model: Any, paths: list[str], options: argparse.Namespace) -> Any:
+    """A source of labelled files to measure a model on, which need not have its column of groups."""
+    return open_like(model, paths, options, **({} if model.group is None else {"group": None}))
+
+
 def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more: Any) -> Any:
     """A source of labelled files like those that a model was trained on."""
     from mbauc.model.layout import LibsvmLayout
@@ -141,6 +146,16 @@ def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more:
     return model.layout.source(paths, model.classes, on_error=options.on_error, **more)
 
 
+def read_groups(source: Any, name: str | None, model: Any) -> Any:
+    """The groups of the rows of a source: of the column that is named, or of the model's own if it is there."""
+    from mbauc.model.testing import GroupColumn
+
+    plan = getattr(source, "plan", None)
+    if name is None and plan is not None and model.group in {column.name for column in plan.columns}:
+        name = model.group
+    return None if name is None else GroupColumn.read(source, name)
+
+
 def open_source(
     paths: list[str], options: argparse.Namespace, block_rows: int = BLOCK_ROWS
 ) -> tuple[Any, TableLayout | LibsvmLayout]:
@@ -149,7 +164,8 @@ def open_source(
     from mbauc.readers.libsvm.paths import find_libsvm
 
     verbose = not options.json
-    given = {name: getattr(options, name) for name in TABLE_OPTIONS if getattr(options, name) is not None}
+    said = {name: getattr(options, name, None) for name in TABLE_OPTIONS}  # not every command has them all
+    given = {name: value for name, value in said.items() if value is not None}
     if is_libsvm(paths, options.format):
         if options.label is not None:
             raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mbauc.cli.data_files import files, open_like
-from mbauc.cli.options import add_command, add_data
+from mbauc.cli.data_files import files, open_ungrouped, read_groups
+from mbauc.cli.options import add_command, add_data, add_group
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, note_skipped
 
 if TYPE_CHECKING:
     from mbauc.metrics.thresholds import OperatingPoint
     from mbauc.model import RankerModel
+    from mbauc.report.by_group import ByGroup
     from mbauc.report.evaluation import Evaluation, Ranking
 
 _DESCRIPTION = """\
@@ -27,7 +28,10 @@ _EXAMPLES = """\
 examples:
   mbauc evaluate model.mbauc tomorrow.csv
   mbauc evaluate model.mbauc tomorrow.csv --report report.html
+  mbauc evaluate model.mbauc searches.csv --group query
 """
+#: Groups that are shown.
+_SHOWN = 5
 
 
 def add(commands: Any) -> None:
@@ -37,6 +41,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
+    add_group(parser)
     parser.add_argument("--report", type=Path, metavar="FILE", help="HTML page to write")
     parser.add_argument("--title", default="", help="of the page")
     parser.add_argument("--force", action="store_true", help="replace FILE without asking")
@@ -55,11 +60,15 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model, moments=False), Output(options.json)
     with files(options) as paths:
-        source = open_like(model, paths, options)
+        source = open_ungrouped(model, paths, options)
         tested = score_source(model, source, verbose=not options.json)
+        groups = read_groups(source, options.group, model)
         marks, left_out = file_marks(source), note_skipped(source)
         seen = list(_warn_of_seen_rows(model, source))
-    found = evaluate(model, tested.y, tested.s, tested.weight)
+    of_groups = (
+        {} if groups is None else dict(zip(("group_name", "groups", "group_names"), groups, strict=True))
+    )
+    found = evaluate(model, tested.y, tested.s, tested.weight, **of_groups)
     found.warnings.extend(seen)
     own = (
         choose_threshold(found.ranking.table)
@@ -120,6 +129,7 @@ def _lines(found: Evaluation, own: OperatingPoint | None) -> Iterator[str]:
         yield f"AUC           {ranking.interval or f'{ranking.auc:.4f}'}"
         for limit, value in ranking.partial.items():
             yield f"              {value:.4f} up to {limit:.0%} false alarms (standardised partial AUC)"
+        yield from _group_lines(found)
         yield f"precision     {ranking.average_precision:.4f} (average precision)"
         yield from _lift_lines(ranking)
     yield f"calibration   error {found.calibration.error:.5f}"
@@ -128,6 +138,30 @@ def _lines(found: Evaluation, own: OperatingPoint | None) -> Iterator[str]:
             f"threshold     {own.threshold:.6g}: {count(own.found)} found ({own.detection.value:.4f}, interval "
             f"{own.detection.low:.4f} to {own.detection.high:.4f}), {count(own.false_alarms)} false alarms "
             f"({own.false_alarm.value:.5f})"
+        )
+
+
+def _group_lines(found: Evaluation) -> Iterator[str]:
+    """AUC within groups, and the groups that lose most pairs."""
+    from mbauc.checks import truncate
+    from mbauc.cli.output import escape_controls
+    from mbauc.metrics import AucInterval
+    from mbauc.report.text import count
+
+    groups = found.groups
+    if groups is None:
+        return
+    for auc, what in ((groups.pairs, "each pair counts"), (groups.alike, "each group counts alike")):
+        yield f"              {auc if isinstance(auc, AucInterval) else f'{auc:.4f}'} within groups, {what}"
+    worst = groups.worst
+    yield f"groups        {worst.n_groups:,} with both classes; those that lose most of the pairs:"
+    names = [truncate(escape_controls(str(name)), 40) for name in worst.group[:_SHOWN]]
+    width = max(map(len, names))
+    for k, name in enumerate(names):
+        interval = "" if worst.low[k] != worst.low[k] else f" ({worst.low[k]:.3f} to {worst.high[k]:.3f})"
+        yield (
+            f"              {name:{width}}  {worst.lost[k]:6.1%} of them, AUC {worst.auc[k]:.4f}{interval}, "
+            f"{count(worst.positives[k])} of {count(worst.rows[k])} rows positive"
         )
 
 
@@ -160,6 +194,8 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "average_precision": ranking.average_precision,
             "lift": {f"{lift.share:g}": lift.lift for lift in ranking.lifts},
         }
+    if found.groups is not None:
+        result["groups"] = _numbers_of_groups(found.groups)
     if own is not None:
         result["threshold"] = {
             "value": own.threshold,
@@ -172,3 +208,26 @@ def _numbers(found: Evaluation, own: OperatingPoint | None) -> dict[str, Any]:
             "precision": own.precision.value,
         }
     return result
+
+
+def _numbers_of_groups(groups: ByGroup) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from mbauc.metrics import AucInterval
+
+    kinds = {"pairs": groups.pairs, "alike": groups.alike}
+    worst = groups.worst
+    columns = ("group", "rows", "positives", "auc", "low", "high", "share", "lost")
+    return {
+        "column": groups.column,
+        "count": worst.n_groups,
+        "one_class": worst.one_class_groups,
+        "share_of_pairs": groups.within,
+        "auc": {
+            name: asdict(auc) if isinstance(auc, AucInterval) else {"auc": auc} for name, auc in kinds.items()
+        },
+        "worst": [
+            dict(zip(columns, row, strict=True))
+            for row in zip(*(getattr(worst, name).tolist() for name in columns), strict=True)
+        ],
+    }

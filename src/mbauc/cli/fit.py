@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mbauc import defaults
 from mbauc.cli.advice import in_options
-from mbauc.cli.argument_types import jobs, memory, number, number_or_auto, pairs, rate, seed, whole
+from mbauc.cli.argument_types import LOSSES, jobs, memory, number, number_or_auto, pairs, rate, seed, whole
 from mbauc.cli.column_table import column_table
 from mbauc.cli.data_files import files, open_like, open_source
 from mbauc.cli.options import COLUMN_OPTIONS, add_columns, add_command, add_data, add_out
@@ -24,6 +25,10 @@ _DESCRIPTION = """\
 Trains the linear ranker with the best pairwise squared loss over all positive/negative pairs, exactly, in one
 pass over the files. Some rows are held out: their AUC, with its interval, is that of rows not seen.
 
+By default all pairs of a positive and a negative row count alike. --loss squared_hinge (or auto) often ranks
+better, --group ranks the rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top of
+the list, where false alarms are few.
+
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
 The model file scores raw rows anywhere (mbauc score). It can be trained further (mbauc update) if it has kept
@@ -33,6 +38,9 @@ _EXAMPLES = """\
 examples:
   mbauc fit clicks.csv --label click -o model.mbauc
   mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc
+  mbauc fit clicks.csv --label click --loss auto -o model.mbauc
+  mbauc fit searches.csv --label click --group query --loss squared_hinge -o model.mbauc
+  mbauc fit fraud.csv --label fraud --max-fpr 0.01 -o model.mbauc
   mbauc fit west.csv --like east.mbauc -o west.mbauc
   mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
   zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
@@ -55,6 +63,7 @@ def add(commands: Any) -> None:
         metavar="MODEL",
         help="take over the columns of this model, their scales and hashing: 'mbauc merge' joins such models",
     )
+    _add_objective(parser)
     fit = parser.add_argument_group("training")
     fit.add_argument("--l1", type=number, default=0.0, metavar="λ₁", help="lasso penalty (default: 0)")
     fit.add_argument(
@@ -68,10 +77,10 @@ def add(commands: Any) -> None:
         "--cv",
         type=whole,
         nargs="?",
-        const=5,
+        const=defaults.FOLDS,
         default=0,
         metavar="K",
-        help="choose l2 by cross-validation with K folds (5 if no number follows)",
+        help=f"choose l2 by cross-validation with K folds ({defaults.FOLDS} if no number follows)",
     )
     fit.add_argument(
         "--pairs",
@@ -129,6 +138,39 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def _add_objective(parser: argparse.ArgumentParser) -> None:
+    """What is to be ranked well."""
+    group = parser.add_argument_group("what to rank well")
+    group.add_argument(
+        "--loss",
+        choices=(*LOSSES, "auto"),
+        help="what a pair costs: squared (one pass, can be updated); squared_hinge, hinge or logistic (pairs "
+        "that are right by far cost little: often better, some dozen passes); exponential; auto: chosen by "
+        "cross-validation (default: squared, or squared_hinge with --max-fpr or --min-tpr)",
+    )
+    group.add_argument(
+        "--group",
+        metavar="NAME",
+        help="column of groups, such as a query, a user or a day: only rows of the same group are compared. It "
+        "is no feature, and scoring does not need it",
+    )
+    group.add_argument(
+        "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
+    )
+    group.add_argument(
+        "--max-fpr",
+        type=rate,
+        metavar="B",
+        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at",
+    )
+    group.add_argument(
+        "--min-tpr",
+        type=rate,
+        metavar="T",
+        help="only detection rates from T on count, such as 0.9: for lists that must miss little",
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
     check_writable(options.out, options.force, finished=_measure_checkpoint(options.checkpoint))
@@ -167,7 +209,10 @@ def run(options: argparse.Namespace) -> int:
         names = [*(options.id or ()), *(name for name, kind in (options.types or {}).items() if kind == "id")]
         if names:
             about["id"] = names
-        training = replace(training, memory=room.for_rows())
+        grouped = getattr(layout, "group", None) is not None
+        if options.equal_groups and not grouped:
+            raise Usage("--equal-groups says how groups count; name their column with --group.")
+        training = replace(training, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     _say_result(output, model, tested)
@@ -199,9 +244,14 @@ def _make_training(options: argparse.Namespace) -> Training:
     from mbauc.model.training import Training
 
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
+    asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
+    settings |= {name: value for name, value in asked.items() if value is not None}
+    if options.equal_groups:
+        settings["equal_groups"] = True
     training = Training(
         {**settings, "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,
+        grouped=options.group is not None,
         hold_out=defaults.HOLD_OUT if options.hold_out is None else options.hold_out,
         seed=options.seed,
         memory=options.memory,
@@ -219,12 +269,19 @@ def _make_training(options: argparse.Namespace) -> Training:
 def _say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
     record = model.trained_on
+    if model.settings.get("loss") or model.group is not None:
+        output.say(f"lowered     {model.describe_objective()}{_tried(record)}")
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
-    output.say(f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives")
+    effective = "" if model.group is None else " (effective)"
+    output.say(
+        f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives{effective}"
+    )
     if tested is not None:
         seen = record["tested"]["trained_on"]
         where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
         output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        for line in _test_lines(record["tested"]):
+            output.say(f"            {line}")
         if seen:
             record["notes"].append("the test rows are training rows: new rows will score lower")
     hint = majority_hint(model, record["positives"], record["negatives"])
@@ -232,6 +289,22 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
         record["notes"].append(hint.strip())
     for note in record["notes"]:
         output.note(note, 12)
+
+
+def _tried(record: dict[str, Any]) -> str:
+    """Which losses were tried, and how they did on rows held out."""
+    scores = ", ".join(f"{name} {score:.4f}" for name, score in record.get("losses", {}).items())
+    return f" (held-out AUC: {scores})" if scores else ""
+
+
+def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
+    """How the test went where not all pairs count."""
+    if "within_groups" in tested:
+        low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
+        ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
+        yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
+    if "region" in tested:
+        yield f"{tested['region']:.4f} in the region that counts (standardised partial AUC)"
 
 
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
@@ -251,8 +324,12 @@ def _about_updates(model: Any, options: argparse.Namespace) -> str:
     """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
         return "not possible, as asked for with --no-moments"
+    if not model.is_quadratic or options.loss == "auto":
+        return "not possible: --loss squared without a region alone keeps what they need"
     if model.moments is not None:
         return "possible: 'mbauc update' and 'mbauc merge' can train it further"
+    if model.group is not None:
+        return "not possible: groups may go on in later files, so that nothing is kept"
     if options.pairs != "all":
         return "not possible: --pairs draws pairs, which nothing can be added to"
     size = 8 * model.n_features**2

@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     used = int((model.coef != 0).sum())
     facts = [
         ("ranks", f"{positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"),
+        ("lowered", model.describe_objective()),
         ("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}"),
     ]
     if model.threshold is not None:
@@ -56,7 +57,11 @@ def run(options: argparse.Namespace) -> int:
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
     updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
-    facts.append(("updates", updates if model.moments else "not possible: what they need is not in the file"))
+    if not model.is_quadratic or model.group is not None:
+        updates = "not possible for these pairs and this loss: train again on all rows"
+    elif model.moments is None:
+        updates = "not possible: what they need is not in the file"
+    facts.append(("updates", updates))
     for name, value in [*facts, *training_facts(plain)]:
         output.say(f"{name.lower():18}  {value}")
     output.say(f"\n{weight_meaning(model)}:\n")
@@ -73,6 +78,8 @@ def run(options: argparse.Namespace) -> int:
             "classes": [negative, positive],
             "columns": model.n_features,
             "nonzero": used,
+            "lowered": model.describe_objective(),
+            "group": model.group,
             "l1": model.l1,
             "l2": model.l2,
             "intercept": model.intercept,

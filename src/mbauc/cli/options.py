@@ -14,6 +14,7 @@ from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, n
 TABLE_OPTIONS = (
     *("weight", "ignore", "id", "types", "encode", "hash_dim", "signed", "scale", "missing", "delimiter"),
     "names",
+    "group",
 )
 #: Options that say which columns mean what; None where they are not given.
 COLUMN_OPTIONS = ("label", "positive", *TABLE_OPTIONS)
@@ -55,6 +56,16 @@ def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
     )
     add_reading(parser)
     return data
+
+
+def add_group(parser: argparse.ArgumentParser) -> None:
+    """``--group`` of commands that measure."""
+    parser.add_argument(
+        "--group",
+        metavar="NAME",
+        help="column of groups, such as a query, a user or a day: how rows of the same group are ranked among "
+        "themselves is measured too (default: that of the model's training, if it had one and files have it)",
+    )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

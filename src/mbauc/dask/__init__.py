@@ -4,6 +4,18 @@ Needs ``mbauc[dask]``. See ``docs/clusters.md``.
 """
 
 from mbauc.dask.auc import roc_auc, roc_auc_interval
-from mbauc.dask.classifier import MBAClassifier, MBAClassifierCV
+from mbauc.dask.classifier import (
+    MBAClassifier,
+    MBAClassifierCV,
+    PairwiseAUCClassifier,
+    PairwiseAUCClassifierCV,
+)
 
-__all__ = ["MBAClassifier", "MBAClassifierCV", "roc_auc", "roc_auc_interval"]
+__all__ = [
+    "MBAClassifier",
+    "MBAClassifierCV",
+    "PairwiseAUCClassifier",
+    "PairwiseAUCClassifierCV",
+    "roc_auc",
+    "roc_auc_interval",
+]

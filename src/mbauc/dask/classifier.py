@@ -1,4 +1,4 @@
-"""MBAClassifier and MBAClassifierCV for Dask collections."""
+"""The classifiers for Dask collections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from mbauc.dask.blocks import is_dask, list_partitions, open_collections
-from mbauc.estimators import classifier, classifier_cv
+from mbauc.estimators import classifier, classifier_cv, pairwise, pairwise_cv
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.rows.block import Columns
@@ -40,7 +40,7 @@ class _OnDask:
         id: Any = None,
         classes: Any = None,
     ) -> Self:
-        """Fit to rows on a cluster; rows in memory are fitted as :class:`mbauc.MBAClassifier` does.
+        """Fit to rows on a cluster; rows in memory are fitted as the estimator of the same name does.
 
         Parameters
         ----------
@@ -52,10 +52,12 @@ class _OnDask:
             As for :class:`mbauc.MBAClassifier`.
         groups : dask array or series of shape (n,), optional
             Group of each row (a query, a user, a day): whole numbers or texts. Only pairs of rows of one group
-            count, wherever these rows are. The driver then holds some vectors of n numbers.
+            count, wherever these rows are, and folds hold out whole groups. The driver then holds some vectors
+            of n numbers.
         id : dask array or series of shape (n,), optional
-            Whole numbers or texts that name each row. With a number of ``pairs``, rows are drawn by a hash of
-            their ids instead of by their order, so that shuffled rows give the same pairs.
+            Whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and in
+            cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give the
+            same pairs and folds, and rows of one id are held out together.
         classes : sequence of two labels, optional
             Both labels; saves a job where a partition has one label only and it is not 0, 1 or -1.
 
@@ -211,31 +213,30 @@ class MBAClassifierCV(_OnDask, classifier_cv.MBAClassifierCV):
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
     """
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        id: Any = None,
-        classes: Any = None,
-    ) -> Self:
-        """Choose the penalties and fit to rows on a cluster.
 
-        Parameters
-        ----------
-        X, y, sample_weight, classes
-            As for :meth:`MBAClassifier.fit`.
-        id : dask array or series of shape (n,), optional
-            Names rows, or groups of rows to be held out together; folds are then a hash of it.
-        groups : array-like of shape (n,), optional
-            For rows in memory and a splitter that keeps groups together.
+class PairwiseAUCClassifier(_OnDask, pairwise.PairwiseAUCClassifier):
+    """:class:`mbauc.PairwiseAUCClassifier` for rows on a Dask cluster: the same parameters, the same weights.
 
-        Returns
-        -------
-        self
-        """
-        if groups is not None and is_dask(X):
-            raise ValueError("groups is for rows in memory; give the groups of rows of Dask collections as id.")
-        return self._fit(X, y, sample_weight, groups, id, classes)
+    Partitions are packed and stay with the workers; each sweep over the rows is one job. Memory of a task: its
+    partition and a few vectors of d numbers; the driver keeps some vectors of n numbers, which go to the
+    workers and come back with each sweep.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import make_classification
+    >>> from mbauc.dask import PairwiseAUCClassifier, roc_auc
+    >>> X, y = make_classification(5000, weights=[0.95], random_state=0)
+    >>> X, y = da.from_array(X, chunks=(1000, 20)), da.from_array(y, chunks=1000)
+    >>> ranker = PairwiseAUCClassifier(loss="logistic").fit(X, y)
+    >>> roc_auc(y, ranker.decision_function(X)) > 0.95
+    True
+    """
+
+
+class PairwiseAUCClassifierCV(_OnDask, pairwise_cv.PairwiseAUCClassifierCV):
+    """:class:`mbauc.PairwiseAUCClassifierCV` for rows on a Dask cluster: loss and penalties are chosen there.
+
+    ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
+    :class:`PairwiseAUCClassifier`.
+    """

@@ -41,9 +41,9 @@ class Capability(NamedTuple):
     refusals: dict[Way, str]
 
 
-_WITH_FOLDS = Advice(" cannot be combined with {cv}.")
+_WITH_FOLDS = Advice(" cannot be combined with {cv} or {loss}.", loss="auto")
 _WITH_DECAY = Advice(" cannot be combined with {decay}.")
-_CHOSEN = " is chosen by " + Advice("{cv}; leave out one of the two.")
+_CHOSEN = " is chosen by " + Advice("{cv} or {loss}; leave out one of the two.", loss="auto")
 _ALL_OR_NUMBER = Advice("{pairs} or a number.", pairs="all")
 _LEAVE_ALL = Advice("leave {pairs}.", pairs="all")
 _PASS_BLOCKS = " is for streams: pass the blocks to partial_fit; fit_source needs the default."
@@ -158,6 +158,24 @@ CAPABILITIES = (
         {"decayed source": _WITH_DECAY},
     ),
     Capability(
+        "such a `loss`, or such rates, with a number of `pairs`",
+        (),
+        "pairs",
+        lambda pairs, settings: pairs != "all" and not is_quadratic(settings),
+        {"source": ": pairs are drawn for the squared loss over the whole ROC curve alone; " + _LEAVE_ALL},
+    ),
+    Capability(
+        'such a `loss`, or such rates, with `solver="gram"`',
+        (),
+        "solver",
+        lambda solver, settings: str(solver) == "gram" and not is_quadratic(settings),
+        dict.fromkeys(
+            ("source", "source folds"),
+            " is for the squared loss over the whole ROC curve alone; "
+            + Advice("use {solver}.", solver="auto"),
+        ),
+    ),
+    Capability(
         "pairs within `groups`",
         ("memory", "source", "stream", "cluster", "memory folds", "source folds", "cluster folds"),
         "groups",
@@ -221,6 +239,17 @@ CAPABILITIES = (
         {"decayed source": _WITH_DECAY, "source folds": _WITH_FOLDS},
     ),
 )
+
+
+def is_quadratic(settings: Mapping[str, Any]) -> bool:
+    """Whether settings ask for the squared loss over the whole ROC curve, which moments of rows suffice for.
+
+    Without a loss it is the squared one, or the squared hinge for a part of the curve.
+    """
+    rates = (
+        settings.get("max_fpr") in (None, 1.0) and not settings.get("min_tpr") and not settings.get("min_fpr")
+    )
+    return rates and settings.get("loss") in (None, "squared")
 
 
 def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:

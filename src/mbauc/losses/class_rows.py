@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Rows from which there are two threads.
-_MANY = 1 << 16
+_MANY = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,10 @@ class ClassRows:
         )
         sort_groups(self.scores, self.rows, self.weight, self.starts, found.scores, found.rows, found.weight)
         return found
+
+    def per_row(self, values: Array) -> Array:
+        """Values of groups as values of their rows, for use in arithmetic."""
+        return values if values.size == 1 else values.repeat(self.sizes)
 
     def take_groups(self, which: NDArray[np.bool_]) -> ClassRows:
         """Some of the groups."""

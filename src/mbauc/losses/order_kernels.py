@@ -37,7 +37,7 @@ def _merge_sort(values, order, first, last):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _bulk(x, first, last):  # type: ignore[no-untyped-def]
+def bulk(x, first, last):  # type: ignore[no-untyped-def]
     """A range that holds nearly all values, but not those far out; the whole one of a smaller group."""
     low, high = x[first], x[first]
     for i in range(first, last):
@@ -57,7 +57,7 @@ def _bulk(x, first, last):  # type: ignore[no-untyped-def]
 def _sort_group(x, first, last, values, order):  # type: ignore[no-untyped-def]
     """Sort by buckets of about one value each, then by insertion."""
     size = last - first
-    low, high = _bulk(x, first, last)
+    low, high = bulk(x, first, last)
     scale = size / (high - low)
     if size <= _FEW or not scale < np.inf:
         for i in range(first, last):

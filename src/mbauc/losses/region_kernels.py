@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mbauc.losses.order_kernels import bulk
 from mbauc.runtime.compiled import compiled
+
+#: Rows from which a group is searched by buckets first.
+_MANY = 1 << 12
+_BUCKETS = 1 << 10
 
 
 @compiled()
@@ -13,13 +18,36 @@ def _middle(x, y, z):  # type: ignore[no-untyped-def]
     return max(min(x, y), min(max(x, y), z))
 
 
-@compiled()
-def _cut(values, weight, first, last, target):  # type: ignore[no-untyped-def]
-    """The value above which a target weight lies, and how much of the weight at it belongs to the target.
+@compiled(error_model="numpy")
+def _narrow(values, weight, target):  # type: ignore[no-untyped-def]
+    """The rows among which the target weight is reached, highest values first, and the weight above them."""
+    low, high = bulk(values, 0, values.size)
+    scale = _BUCKETS / (high - low)
+    if values.size < _MANY or not scale < np.inf:
+        return values.copy(), weight.copy(), 0.0
+    sums = np.zeros(_BUCKETS)
+    for i in range(values.size):
+        sums[int(min(max((values[i] - low) * scale, 0.0), _BUCKETS - 1.0))] += weight[i]
+    above, over, found = 0.0, 0.0, 0
+    for b in range(_BUCKETS - 1, -1, -1):
+        if sums[b] > 0.0:
+            found, above = b, over
+            over += sums[b]
+            if over >= target:
+                break
+    some_values, some_weight, count = np.empty_like(values), np.empty_like(weight), 0
+    for i in range(values.size):
+        some_values[count], some_weight[count] = values[i], weight[i]
+        count += int(min(max((values[i] - low) * scale, 0.0), _BUCKETS - 1.0)) == found
+    return some_values[:count], some_weight[:count], above
 
-    Both arrays are shuffled between ``first`` and ``last``: rows above, at and below a pivot, again and again.
-    """
-    above = 0.0
+
+@compiled()
+def _cut(all_values, all_weight, target):  # type: ignore[no-untyped-def]
+    """The value above which a target weight lies, and how much of the weight at it belongs to the target."""
+    values, weight, above = _narrow(all_values, all_weight, target)
+    first, last = 0, values.size
+    # both arrays are shuffled from first to last: rows above, at and below a pivot, again and again
     while True:
         pivot = _middle(values[first], values[(first + last) // 2], values[last - 1])
         # [first, i): above the pivot, [i, k): at it, [k, j): not yet seen, [j, last): below
@@ -64,12 +92,11 @@ def keep(values, weight, starts, low, high):  # type: ignore[no-untyped-def]
         whole = 0.0
         for i in range(first, last):
             whole += weight[i]
-        some_values, some_weight = values[first:last].copy(), weight[first:last].copy()
         upper, upper_share, lower, lower_share = -np.inf, 1.0, np.inf, 0.0
         if high < 1.0:
-            upper, upper_share = _cut(some_values, some_weight, 0, last - first, high * whole)
+            upper, upper_share = _cut(values[first:last], weight[first:last], high * whole)
         if low > 0.0:
-            lower, lower_share = _cut(some_values, some_weight, 0, last - first, low * whole)
+            lower, lower_share = _cut(values[first:last], weight[first:last], low * whole)
         for i in range(first, last):
             kept[i] *= _share(values[i], upper, upper_share) - _share(values[i], lower, lower_share)
     return kept

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.checks import check_number
 from mbauc.losses.class_rows import ClassRows, for_both
 from mbauc.losses.pair_loss import PairLoss
 from mbauc.losses.pair_weights import PairWeights
@@ -51,13 +52,13 @@ class SmoothHinge(TruncatedSquares):
     Parameters
     ----------
     width : float
-        Of the rounding.
+        Of the rounding. What is lost to rounding grows with the range of the scores over it: 1e-16 times that.
     """
 
     name = "hinge"
 
     def __init__(self, width: float = 0.5) -> None:
-        self.width = width
+        self.width = check_number("width", width, low=0.0, open_low=True)
         self.terms = ((1.0, 1.0 / width), (1.0 - width, -1.0 / width))
 
 
@@ -107,8 +108,8 @@ class TruncatedExpansion:
 
     def product(self, v: Array) -> Array:
         """Hessian times v; ``O(n)``."""
+        v, n_rows = np.asarray(v, dtype=np.float64), self._pairs.n_rows
         plus, minus = self._sides
-        n_rows = self._pairs.n_rows
         origins = plus.target.rows[plus.target.starts[:-1]]
         high, low = for_both(lambda side: side.gather(v, origins), plus, minus, n_rows)
         out = np.zeros(n_rows)

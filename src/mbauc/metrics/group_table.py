@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.losses import PairWeights
-from mbauc.metrics.grouped import GroupedAuc, check_groups, pairs_within_groups, warn_of_one_class_groups
+from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups, warn_of_one_class_groups
 from mbauc.metrics.intervals.delong import auc_interval
 from mbauc.metrics.intervals.sample_design import check_confidence, frequency_design
 from mbauc.metrics.ranked import RankedScores
+from mbauc.rows.groups import check_groups
 
 Array = NDArray[np.float64]
 

@@ -13,6 +13,7 @@ from mbauc.losses import PairWeights
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, interval_ends
 from mbauc.metrics.intervals.sample_design import check_confidence, effective_size, enough_rows
 from mbauc.metrics.ranked import RankedScores
+from mbauc.rows.groups import check_groups
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
@@ -229,22 +230,6 @@ def warn_of_one_class_groups(pairs: PairWeights) -> None:
             f"({pairs.one_class_rows:,} rows in all); they have no pairs and do not count.",
             OneClassGroupsWarning,
         )
-
-
-def check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
-    """A group for each row, none of them missing, or an error that says what is wrong."""
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
-        raise ValueError(f"groups must have a value for each of the {n_rows:,} rows, got shape {labels.shape}.")
-    missing = labels != labels if labels.dtype.kind in "fcmM" else np.zeros(0, dtype=np.bool_)
-    if labels.dtype.kind == "O":
-        missing = np.array([value is None or bool(value != value) for value in labels])
-        labels = labels if missing.any() else labels.astype(np.str_)
-    if missing.any():
-        raise ValueError(
-            f"groups has no value at row {int(np.argmax(missing)):,}; drop the row or name its group."
-        )
-    return labels
 
 
 def group_shares(pairs: PairWeights) -> Array:

@@ -10,7 +10,7 @@ from mbauc.readers.libsvm.source import LibsvmLayout
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.readers.table.source import TableLayout
-from mbauc.store.file_schema import Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text
+from mbauc.store.file_schema import Choice, Flag, Json, ListOf, Nullable, Number, Record, Tagged, Text
 
 __all__ = ["LAYOUT", "LibsvmLayout", "TableLayout", "layout_from_dict"]
 
@@ -25,9 +25,15 @@ LAYOUT = Tagged(
                 "positive": ListOf(LABEL),
                 "weight": Nullable(Text()),
             },
-            {"names": ListOf(Text(), least=1), "delimiter": Text("(?s:.)", "one character")},
+            {
+                "names": ListOf(Text(), least=1),
+                "delimiter": Text("(?s:.)", "one character"),
+                "group": Text(),
+            },
         ),
-        "libsvm": Record({"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}),
+        "libsvm": Record(
+            {"n_features": Number(1, 2**48, whole=True), "zero_based": Flag()}, {"group": Choice("qid")}
+        ),
     },
 )
 
@@ -36,7 +42,7 @@ def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayo
     """A layout from what its ``to_dict`` gave; a ValueError for anything else."""
     LAYOUT.check(description, "layout")
     if description["kind"] == "libsvm":
-        return LibsvmLayout(description["n_features"], description["zero_based"])
+        return LibsvmLayout(description["n_features"], description["zero_based"], description.get("group"))
     names = description.get("names")
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"names must be different, got {abbreviate(names)}")
@@ -47,6 +53,7 @@ def layout_from_dict(description: Mapping[str, Any]) -> TableLayout | LibsvmLayo
         description["weight"],
         None if names is None else tuple(names),
         description.get("delimiter"),
+        description.get("group"),
     )
     if layout.to_dict() != description:
         raise ValueError("columns that would not be written as they are described")

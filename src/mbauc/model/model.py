@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.estimators.capabilities import is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
-from mbauc.model.objective import describe_objective, is_quadratic
+from mbauc.model.objective import describe_objective
 from mbauc.pairs.moments import PairMoments
-from mbauc.rows.source import ScoredBlock, score_blocks
+from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
 Array = NDArray[np.float64]
 
@@ -241,7 +242,7 @@ class RankerModel:
         """Labels that go with scores: the positive one above :attr:`cut`."""
         return self.scorer.predict(s, self.cut)
 
-    def score_blocks(self, source: Any) -> Iterator[ScoredBlock]:
+    def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores, weights and groups of the blocks of a source."""
         self._check_columns("the source", source.n_features)
         for block in score_blocks(source, self.coef):

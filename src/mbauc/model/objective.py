@@ -11,14 +11,6 @@ from mbauc.losses import Region, Squared
 LOSS_SETTINGS = ("loss", "max_fpr", "min_tpr", "min_fpr")
 
 
-def is_quadratic(settings: Mapping[str, Any]) -> bool:
-    """Whether settings ask for the squared loss over the whole ROC curve: moments of the rows suffice for it.
-
-    Without a loss it is the squared one, or the squared hinge for a part of the curve.
-    """
-    return settings.get("loss") in (None, Squared.name) and region_of(settings).is_whole
-
-
 def region_of(settings: Mapping[str, Any]) -> Region:
     """The part of the ROC curve that settings ask for."""
     return Region(**{name: settings[name] for name in LOSS_SETTINGS[1:] if settings.get(name) is not None})

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
 from mbauc.metrics.ranked import RankedScores
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
-from mbauc.rows.groups import group_keys
+from mbauc.rows.groups import group_keys, group_text
 from mbauc.rows.source import Source, about_rows
 from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
@@ -39,6 +40,7 @@ class Tested:
             weights=None if self.weight is None else "frequency",
             confidence=confidence,
         )
+
 
     def grouped(self) -> GroupedAuc | None:
         """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""
@@ -69,11 +71,11 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
     """Labels and scores of all rows of a source; 9 bytes a row, 8 more with weights and with groups."""
     labels, values, weights, groups = [], [], [], []
     with progress(about_rows(source), "scoring", show=verbose) as advance:
-        for y, s, weight, group in model.score_blocks(source):
+        for y, s, weight, *rest in model.score_blocks(source):
             labels.append(np.asarray(y, dtype=np.int8))
             values.append(s)
             weights.append(weight)
-            groups.append(group)
+            groups += [group_keys(keys, len(y)) for keys in rest]
             advance(s.size)
     if not values:
         raise ValueError("there are no rows to test on.")
@@ -82,7 +84,38 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
         weight = np.concatenate(
             [np.ones(s.size) if one is None else one for one, s in zip(weights, values, strict=True)]
         )
-    keys = [group_keys(group, len(y)) for group, y in zip(groups, labels, strict=True) if group is not None]
     return Tested(
-        np.concatenate(labels), np.concatenate(values), weight, np.concatenate(keys) if keys else None
+        np.concatenate(labels), np.concatenate(values), weight, np.concatenate(groups) if groups else None
     )
+
+
+class GroupColumn(NamedTuple):
+    """A column of a table as groups: the number of each row's group, and what the groups are called."""
+
+    name: str
+    codes: NDArray[np.intp]
+    names: NDArray[Any]
+
+    @classmethod
+    def read(cls, source: Any, name: str) -> GroupColumn:
+        """From the files of a source, for the rows of its blocks; one pass, or an error at a missing value."""
+        read = getattr(source, "column", None)
+        if read is None:
+            raise ValueError(
+                "LIBSVM text has no columns with names, and so no " + Advice.of_argument("group", name)
+            )
+        values = read(name)
+        if values.dtype.kind == "O":
+            places: dict[Any, int] = {}
+            codes = np.fromiter((places.setdefault(one, len(places)) for one in values), np.intp, values.size)
+            distinct = list(places)
+        else:
+            found, codes = np.unique(values, return_inverse=True)
+            distinct = list(found)
+        for place, value in enumerate(distinct):
+            if value is None or value != value:
+                row = int(np.argmax(codes == place))
+                raise ValueError(
+                    f"column {name!r} has no value in row {row:,}, counted from 0; each row needs a group."
+                )
+        return cls(name, codes, np.array([group_text(value) for value in distinct], dtype=object))

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from mbauc.defaults import FOLDS, HOLD_OUT, SEED
-from mbauc.estimators.capabilities import Way, check_capabilities
+from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
+from mbauc.metrics import partial_roc_auc
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.model.objective import LOSS_SETTINGS, is_quadratic, region_of
+from mbauc.model.objective import LOSS_SETTINGS, region_of
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import Tested, score_source
@@ -177,8 +178,27 @@ def train(
         "negatives": negatives,
         "rows": where,
         "trained_on": bool(seen),
+        **_where_it_counts(tested, settings),
     }
     return model, tested
+
+
+def _where_it_counts(tested: Tested, settings: dict[str, Any]) -> dict[str, Any]:
+    """How a test went within groups, and in the part of the ROC curve that counts."""
+    result: dict[str, Any] = {}
+    grouped = tested.grouped()
+    if grouped is not None:
+        found = grouped.equally() if settings.get("equal_groups") else grouped
+        result |= {"within_groups": found.auc, "groups": int(found.aucs.size)}
+        if found.aucs.size > 1:
+            interval = found.interval()
+            result |= {"within_groups_low": interval.low, "within_groups_high": interval.high}
+    region = region_of(settings)
+    if not region.is_whole and grouped is None and region.min_fpr == 0:
+        result["region"] = partial_roc_auc(
+            tested.y, tested.s, tested.weight, max_fpr=region.max_fpr, min_tpr=region.min_tpr
+        )
+    return result
 
 
 def _known(kind: type, settings: dict[str, Any]) -> dict[str, Any]:

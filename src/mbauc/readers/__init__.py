@@ -4,9 +4,10 @@ from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import LibsvmSource, read_libsvm
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.source import TableSource
-from mbauc.rows.source import RawBlock, Source, fingerprint_of
+from mbauc.rows.source import GroupedBlock, RawBlock, Source, fingerprint_of
 
 __all__ = [
+    "GroupedBlock",
     "LibsvmSource",
     "RawBlock",
     "Source",

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mbauc.metrics.group_table import GroupBins, GroupTable, bin_groups, table_of_groups
-from mbauc.metrics.grouped import FEW_GROUPS, GroupedAuc, check_groups, pairs_within_groups
+from mbauc.metrics.grouped import FEW_GROUPS, GroupedAuc, pairs_within_groups
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.metrics.intervals.sample_design import enough_rows
 from mbauc.metrics.ranked import RankedScores
 from mbauc.report.figures import group_plot
 from mbauc.report.pieces import Section, figure, fold, side_by_side, table
 from mbauc.report.text import count, escape_name, percent
+from mbauc.rows.groups import check_groups
 
 #: Groups that are shown at once, and in all.
 _SHOWN, _MOST = 10, 50
@@ -54,8 +55,11 @@ class ByGroup:
     largest: GroupTable
 
 
-def measure_groups(ranked: RankedScores, groups: Any, column: str) -> ByGroup | None:
-    """AUC within groups of rows of both classes; None if no group has both."""
+def measure_groups(ranked: RankedScores, groups: Any, column: str, names: Any = None) -> ByGroup | None:
+    """AUC within groups of rows of both classes; None if no group has both.
+
+    Where groups are numbers from 0 on, ``names`` may say what they are called.
+    """
     labels = check_groups(groups, ranked.values.size)
     try:
         pairs = pairs_within_groups(ranked, labels)
@@ -73,9 +77,15 @@ def measure_groups(ranked: RankedScores, groups: Any, column: str) -> ByGroup | 
         found.effective_groups,
         float(mass.sum() / (ranked.plus.total * ranked.minus.total)),
         bin_groups(found),
-        table_of_groups(ranked, labels, pairs, found, sort="lost", most=_MOST),
-        table_of_groups(ranked, labels, pairs, found, sort="pairs", most=_MOST),
+        *(
+            _with_names(table_of_groups(ranked, labels, pairs, found, sort=sort, most=_MOST), names)
+            for sort in ("lost", "pairs")
+        ),
     )
+
+
+def _with_names(found: GroupTable, names: Any) -> GroupTable:
+    return found if names is None else replace(found, group=np.asarray(names)[found.group])
 
 
 def about_groups(found: ByGroup, auc: float) -> Iterator[str]:

@@ -103,9 +103,19 @@ class Evaluation:
 
 
 def evaluate(
-    model: RankerModel, y: Any, s: Any, weight: Any = None, *, groups: Any = None, group_name: str = "group"
+    model: RankerModel,
+    y: Any,
+    s: Any,
+    weight: Any = None,
+    *,
+    groups: Any = None,
+    group_name: str = "group",
+    group_names: Any = None,
 ) -> Evaluation:
-    """Measure a model on labels, scores, weights and groups; ``O(n log n)``, some copies of the scores."""
+    """Measure a model on labels, scores, weights and groups; ``O(n log n)``, some copies of the scores.
+
+    Where groups are numbers from 0 on, ``group_names`` may say what they are called.
+    """
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
     calibration = reliability(_probabilities(model, ranked))
@@ -116,7 +126,9 @@ def evaluate(
         notes += about_auc(ranking.interval, min(plus.total, minus.total)) if ranking.interval else ()
         notes += about_thresholds(ranking.table, model)
         notes += about_probabilities(calibration)
-    by_group = None if groups is None or ranking is None else measure_groups(ranked, groups, group_name)
+    by_group = None
+    if groups is not None and ranking is not None:
+        by_group = measure_groups(ranked, groups, group_name, group_names)
     if ranking and by_group:
         notes += about_groups(by_group, ranking.auc)
     elif groups is not None:

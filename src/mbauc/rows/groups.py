@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from mbauc.rows.labels import is_missing
 
 Keys = NDArray[np.uint64]
 
+#: What the hashes of groups are features of.
+GROUP = "group"
 #: Dtypes that have a value for none.
 _MAY_MISS = "fcmM"
 
@@ -67,13 +70,13 @@ def group_keys(groups: Any, n_rows: int) -> Keys:
 
 def hash_groups(texts: Any) -> Keys:
     """Keys of groups whose texts are given, as a sequence or an Arrow array."""
-    return hash_features("group", texts)
+    return hash_features(GROUP, texts)
 
 
 def group_text(value: Any) -> str:
     """A group as a text: whole numbers without a point, whatever their type."""
     if isinstance(value, bytes):
         return value.decode(errors="surrogateescape")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
+    if isinstance(value, float | np.floating | Decimal) and float(value).is_integer():
         return str(int(value))
     return str(value)

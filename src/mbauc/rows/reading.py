@@ -9,7 +9,7 @@ from mbauc.errors import NonFiniteError, PartError
 from mbauc.rows.block import Block, Columns, check_columns
 from mbauc.rows.labels import Labels
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Source, unpack_block
+from mbauc.rows.source import Source, has_groups, unpack_block
 
 #: A block of a part: checked, or as an engine hands it over.
 Item = Block | Columns
@@ -91,7 +91,7 @@ def read_blocks(source: Source) -> Generator[Block, None, None]:
     ``O(entries)``; only sparse rows out of order are copied.
     """
     first, schema, labels = 0, Schema(source.n_features), Labels((0, 1))
-    grouped: bool | None = None
+    grouped = has_groups(source)
     for number, raw in enumerate(source, start=1):
         name = f"block {number:,} of the source"
         X, y, weight, groups = unpack_block(raw, name)
@@ -100,10 +100,12 @@ def read_blocks(source: Source) -> Generator[Block, None, None]:
             positive = labels.require_mask(y) if y.size else y.astype(bool)
         except ValueError as error:
             raise ValueError(f"{name} (from row {first:,} on): {error}") from error
-        if y.size:
-            if grouped is not None and grouped != (groups is not None):
-                raise ValueError(f"{name} has {'no ' if grouped else ''}groups, unlike the blocks before it.")
-            grouped = groups is not None
+        if y.size and grouped != (groups is not None):
+            raise ValueError(
+                f"{name} has no groups, but the source says that rows have some (has_groups)."
+                if grouped
+                else f"{name} has groups; a source says so beforehand, by an attribute has_groups = True."
+            )
         yield Block(X, positive, weight, None, first, groups=groups)
         first += y.size
 

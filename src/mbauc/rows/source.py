@@ -96,8 +96,8 @@ class Source(Protocol):
 
     A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
     :func:`fingerprint_of`), and a method ``score_blocks(coef)``, if it has a faster way to scores than its
-    blocks (see :func:`score_blocks`). One whose blocks have groups (:class:`GroupedBlock`) says so by an
-    attribute ``has_groups``; without it the first block tells.
+    blocks (see :func:`score_blocks`). One whose blocks have groups (:class:`GroupedBlock`) says so
+    beforehand, by an attribute ``has_groups = True``.
 
     Attributes
     ----------
@@ -136,15 +136,8 @@ def pack_scores(y: Any, s: Any, weight: Any, groups: Any) -> ScoredBlock | Group
 
 
 def has_groups(source: Any) -> bool:
-    """Whether the rows of a source are of groups: it says so, or its first block with rows tells."""
-    known = getattr(source, "has_groups", None)
-    if known is not None:
-        return bool(known)
-    for number, raw in enumerate(source, start=1):
-        _, y, _, groups = unpack_block(raw, f"block {number:,} of the source")
-        if len(y):
-            return groups is not None
-    return False
+    """Whether the rows of a source are of groups: it says so; nothing is read."""
+    return bool(getattr(source, "has_groups", False))
 
 
 def about_rows(source: Source) -> int | None:

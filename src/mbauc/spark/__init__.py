@@ -13,8 +13,17 @@ if _TYPE_CHECKING:
     from mbauc.spark.auc import roc_auc_interval as roc_auc_interval
     from mbauc.spark.classifier import MBAClassifier as MBAClassifier
     from mbauc.spark.classifier import MBAClassifierCV as MBAClassifierCV
+    from mbauc.spark.classifier import PairwiseAUCClassifier as PairwiseAUCClassifier
+    from mbauc.spark.classifier import PairwiseAUCClassifierCV as PairwiseAUCClassifierCV
 
-__all__ = ["MBAClassifier", "MBAClassifierCV", "roc_auc", "roc_auc_interval"]
+__all__ = [
+    "MBAClassifier",
+    "MBAClassifierCV",
+    "PairwiseAUCClassifier",
+    "PairwiseAUCClassifierCV",
+    "roc_auc",
+    "roc_auc_interval",
+]
 
 # every Python process of an executor that runs a task imports this package, and has no use for its names
 __getattr__, __dir__ = _lazy_names(
@@ -22,6 +31,8 @@ __getattr__, __dir__ = _lazy_names(
     {
         "MBAClassifier": "mbauc.spark.classifier",
         "MBAClassifierCV": "mbauc.spark.classifier",
+        "PairwiseAUCClassifier": "mbauc.spark.classifier",
+        "PairwiseAUCClassifierCV": "mbauc.spark.classifier",
         "roc_auc": "mbauc.spark.auc",
         "roc_auc_interval": "mbauc.spark.auc",
     },

@@ -1,4 +1,4 @@
-"""MBAClassifier and MBAClassifierCV for Spark DataFrames."""
+"""The classifiers for Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pyspark.sql import Column
 
-from mbauc.estimators import classifier, classifier_cv
+from mbauc.estimators import classifier, classifier_cv, pairwise, pairwise_cv
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.frame import cluster_rows, is_frame
 from mbauc.spark.scores import label_column, probability_column, score_column
@@ -51,7 +51,8 @@ class _OnSpark:
             Column of row weights.
         group : str, optional
             Column of groups (queries, users, days): whole numbers, texts or dates. Only pairs of rows of one
-            group count, wherever these rows are. The driver then holds some vectors of n numbers.
+            group count, wherever these rows are, and folds hold out whole groups. The driver then holds some
+            vectors of n numbers.
         id : str, optional
             Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
             in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give
@@ -142,4 +143,21 @@ class MBAClassifierCV(_OnSpark, classifier_cv.MBAClassifierCV):
     ``scoring="binormal_auc"`` needs no second pass.
 
     Memory of a task: one d×d matrix for each fold and two more, or vectors if matrix-free.
+    """
+
+
+class PairwiseAUCClassifier(_OnSpark, pairwise.PairwiseAUCClassifier):
+    """:class:`mbauc.PairwiseAUCClassifier` for Spark DataFrames: the same parameters, the same weights.
+
+    Partitions are packed and cached; each sweep over the rows is one job. Memory of a task: its partition and a
+    few vectors of d numbers; the driver keeps some vectors of n numbers, which go to the executors and come
+    back with each sweep.
+    """
+
+
+class PairwiseAUCClassifierCV(_OnSpark, pairwise_cv.PairwiseAUCClassifierCV):
+    """:class:`mbauc.PairwiseAUCClassifierCV` for Spark DataFrames: loss and penalties are chosen there.
+
+    ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
+    :class:`PairwiseAUCClassifier`.
     """

@@ -75,7 +75,7 @@ class GridSums:
         sums = np.zeros((cells[-1], NODES))
         spread(side.scores, weight, side.starts, self._lows, cells, 1.0 / STEP, sums)
         nodes = np.zeros(cells[-1] + (NODES - 1) * (cells.size - 1))
-        to_nodes(sums, cells, _powers(), nodes)
+        to_nodes(sums, cells, _powers().T.copy(), nodes)
         return nodes
 
     def _convolve(
@@ -90,7 +90,7 @@ class GridSums:
         from mbauc.losses.logistic.grid_kernels import convolve
 
         found = np.zeros_like(nodes)
-        convolve(nodes, self._cell_starts, _table(kernel), far, linear, forward, found)
+        convolve(nodes, self._cell_starts, _table(kernel, forward), far, linear, forward, found)
         return found
 
     def _evaluate(self, side: ClassRows, nodes: Array) -> Array:
@@ -132,10 +132,11 @@ def _curvatures(m: Array) -> Array:
 
 
 @cache
-def _table(kernel: Callable[[Array], Array]) -> Array:
-    """A kernel at all margins between nodes that are not far."""
+def _table(kernel: Callable[[Array], Array], forward: bool) -> Array:
+    """A kernel at all margins between nodes that are not far, rising or falling."""
     reach = round(FAR / STEP)
-    return kernel(np.arange(-reach, reach + 1) * STEP)
+    margins = STEP * np.arange(-reach, reach + 1, dtype=np.float64)
+    return kernel(margins if forward else -margins)
 
 
 @cache

@@ -40,24 +40,23 @@ def spread(x, weight, starts, lows, cell_starts, per_step, sums):  # type: ignor
 
 @compiled()
 def to_nodes(sums, cell_starts, powers, nodes):  # type: ignore[no-untyped-def]
-    """What the sums of each cell weigh at the nodes around it; ``powers[p]`` is the polynomial of node p."""
+    """What the sums of each cell weigh at the nodes around it; ``powers[:, p]`` is the polynomial of node p."""
     for g in range(cell_starts.size - 1):
         shift = (NODES - 1) * g
         for cell in range(cell_starts[g], cell_starts[g + 1]):
-            for p in range(NODES):
-                total = 0.0
-                for k in range(NODES):
-                    total += powers[p, k] * sums[cell, k]
-                nodes[shift + cell + p] += total
+            into = nodes[shift + cell : shift + cell + NODES]
+            for k in range(NODES):
+                for p in range(NODES):
+                    into[p] += powers[k, p] * sums[cell, k]
 
 
 @compiled()
 def convolve(nodes, cell_starts, near, far, linear, forward, found):  # type: ignore[no-untyped-def]
     """Sums over the nodes of each group: ``Σ weight K(margin)``.
 
-    ``near[r]`` is K of a margin of ``r - reach`` steps; at lower margins K is ``far - linear * margin``, at
-    higher ones 0. The margin is the place of the target less that of the source, or, not ``forward``, the
-    opposite.
+    ``near[r]`` is K where the target is ``r - reach`` steps from the source; beyond it K is ``far`` and
+    ``linear`` times the distance where the margin is negative, else 0. The margin is the place of the target
+    less that of the source, or, not ``forward``, the opposite.
     """
     reach = near.size // 2
     for g in range(cell_starts.size - 1):
@@ -67,14 +66,9 @@ def convolve(nodes, cell_starts, near, far, linear, forward, found):  # type: ig
             begin, end = max(0, j - reach), min(size, j + reach + 1)
             w = nodes[first + j]
             into = found[first + begin : first + end]
-            if forward:
-                table = near[reach + begin - j : reach + end - j]
-                for i in range(into.size):
-                    into[i] += w * table[i]
-            else:
-                last = reach + j - begin
-                for i in range(into.size):
-                    into[i] += w * near[last - i]
+            table = near[reach + begin - j : reach + end - j]
+            for i in range(into.size):
+                into[i] += w * table[i]
         # what is farther away: sums of weights, and of weights times distances, that grow from node to node
         count, total = 0.0, 0.0
         for r in range(size - reach - 1):
@@ -88,15 +82,16 @@ def convolve(nodes, cell_starts, near, far, linear, forward, found):  # type: ig
 
 @compiled()
 def to_cells(nodes, cell_starts, powers, cells):  # type: ignore[no-untyped-def]
-    """The polynomial of each cell through the values at the nodes around it."""
+    """The polynomial of each cell through its nodes; ``powers[p]`` is the polynomial of node p."""
     for g in range(cell_starts.size - 1):
         shift = (NODES - 1) * g
         for cell in range(cell_starts[g], cell_starts[g + 1]):
+            into = cells[cell]
             for k in range(NODES):
-                total = 0.0
-                for p in range(NODES):
-                    total += powers[p, k] * nodes[shift + cell + p]
-                cells[cell, k] = total
+                into[k] = 0.0
+            for p in range(NODES):
+                for k in range(NODES):
+                    into[k] += powers[p, k] * nodes[shift + cell + p]
 
 
 @compiled()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbauc.readers.libsvm.decimals import FINE, OVERFLOW, read_decimal
+from mbauc.rows.hashing.kernels import fmix64, fnv1a
 from mbauc.runtime.compiled import compiled
 
 # Fault codes of a line.
@@ -26,6 +27,8 @@ BAD_INDEX = 4
 LARGE_VALUE = 5
 #: An index occurs twice in a row.
 TWICE = 6
+#: There is no query number where each row should have one.
+NO_QUERY = 7
 
 #: Bytes counted at a time.
 _LOOK = 1 << 14
@@ -88,8 +91,9 @@ def after_lines(text, most):  # type: ignore[no-untyped-def]
 
 @compiled(error_model="numpy")
 def parse(  # type: ignore[no-untyped-def]
-    text, base, least, most, known, words, skip, offset, ends, columns, values, labels, places, faults
-):
+    text, base, least, most, known, words, skip, offset, state, ends, columns, values, labels, places, groups,
+    faults
+):  # fmt: skip
     """Read the rows of a text.
 
     Returns (rows, entries, lowest column, highest column, rows with a query number, lines at fault).
@@ -108,8 +112,12 @@ def parse(  # type: ignore[no-untyped-def]
         Pass over lines at fault; else stop at the first.
     offset : int
         Added to ``ends``.
+    state : uint64
+        That hashes of query numbers start from.
     ends, labels, places : arrays with room for all lines
         For each row: where its entries end, its label, where its line starts.
+    groups : array of uint64 with room for all lines, or empty
+        For each row the hash of its query number, which each must have then.
     columns, values : arrays with room for all colons
         The entries, sorted by column within each row.
     faults : array of int64 of shape (m, 4)
@@ -135,7 +143,7 @@ def parse(  # type: ignore[no-untyped-def]
         where = np.int64(p)
         label, p, fault = _read_label(text, p, known, words)
         stop = entry
-        query = False
+        query = zero
         if fault == GOOD:
             fault, p, stop, in_order, query = _read_entries(text, p, entry, base, least, most, columns, values)
             where = np.int64(p)
@@ -144,6 +152,14 @@ def parse(  # type: ignore[no-untyped-def]
                 twice = _equal_neighbours(columns, entry, stop)
                 if twice >= least:
                     fault, where = TWICE, twice
+            if fault == GOOD and groups.size > 0:
+                end = query
+                while query > zero and not _is_end(text[end]):
+                    end += one
+                if end == query:
+                    fault = NO_QUERY
+                else:
+                    groups[row] = fmix64(fnv1a(text, query, end, state))
         if fault != GOOD:
             if wrong < faults.shape[0]:
                 faults[wrong, 0] = row
@@ -162,7 +178,7 @@ def parse(  # type: ignore[no-untyped-def]
         ends[row] = np.int64(stop) + offset
         labels[row] = label
         places[row] = line
-        queries += query
+        queries += int(query > zero)
         row += one
         entry = stop
         p += one
@@ -193,14 +209,14 @@ def _read_label(text, p, known, words):  # type: ignore[no-untyped-def]
 
 @compiled(error_model="numpy")
 def _read_entries(text, p, entry, base, least, most, columns, values):  # type: ignore[no-untyped-def]
-    """The rest of a line: (fault, place, end of the entries, whether columns ascend, whether it has a query).
+    """The rest of a line: (fault, place, end of the entries, whether columns ascend, place of a query number).
 
-    The place is that of the line end or of what is at fault.
+    The place is that of the line end or of what is at fault. That of a query number is 0 if there is none.
     """
     one = np.uintp(1)
     begin = entry
     previous = np.int64(-2)
-    in_order, query = True, False
+    in_order, query = True, np.uintp(0)
     while True:
         while text[p] == _SPACE:
             p += one
@@ -215,8 +231,8 @@ def _read_entries(text, p, entry, base, least, most, columns, values):  # type: 
                 continue
             if sign == _HASH:
                 return GOOD, _line_end(text, p), entry, in_order, query
-            if entry == begin and not query and _is_query(text, p):
-                query = True
+            if entry == begin and query == 0 and _is_query(text, p):
+                query = p + np.uintp(4)
                 while not _is_end(text[p]):
                     p += one
                 continue

@@ -16,6 +16,8 @@ from scipy import sparse as sp
 from mbauc.errors import Advice
 from mbauc.readers.libsvm.labels import plain_label
 from mbauc.readers.libsvm.lines import Text
+from mbauc.rows.groups import GROUP
+from mbauc.rows.hashing.texts import name_state
 from mbauc.runtime.threads import run_threads
 
 #: Bytes parsed at a time by a thread: less is not worth waking one.
@@ -49,6 +51,8 @@ class Rules(NamedTuple):
     skip: bool
     #: Whether labels are ignored, as when rows are scored.
     any_label: bool = False
+    #: Whether each row has a query number, which is its group.
+    grouped: bool = False
 
     @property
     def base(self) -> int:
@@ -97,8 +101,10 @@ class ParsedRows(NamedTuple):
     highest: int
     #: Number of lines, rows or not.
     lines: int
-    #: Rows with a query number, which is dropped.
+    #: Rows with a query number.
     queries: int
+    #: Keys of the query numbers, if these are groups.
+    groups: NDArray[np.uint64] | None
     #: The first few lines that do not keep to the rules.
     faults: list[LineFault]
     #: How many there are, or 1 if the first one ended it.
@@ -108,7 +114,7 @@ class ParsedRows(NamedTuple):
 def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
     """Rows of whole lines.
 
-    ``O(bytes)`` time; memory: 12 bytes for each colon and 24 for each line end of the text.
+    ``O(bytes)`` time; memory: 12 bytes for each colon and 24 for each line end of the text, 32 with groups.
     """
     from mbauc.readers.libsvm import kernels
 
@@ -124,6 +130,8 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
     columns = np.empty(n_entries, dtype=number)
     values, labels = np.empty(n_entries), np.empty(n_rows)
     places = np.empty(n_rows, dtype=np.int64)
+    groups = np.empty(n_rows if rules.grouped else 0, dtype=np.uint64)
+    start_of_hashes = name_state(GROUP)
     faults = np.empty((len(pieces), REMEMBERED, 4), dtype=np.int64)
     failed = [len(pieces)]
 
@@ -140,11 +148,13 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
             rules.words,
             rules.skip,
             entry_at[k],
+            start_of_hashes,
             indptr[row_at[k] + 1 : row_at[k + 1] + 1],
             columns[entries],
             values[entries],
             labels[rows],
             places[rows],
+            groups[rows],
             faults[k],
         )
         places[rows] += cuts[k]
@@ -167,6 +177,8 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
         if at > row:
             labels[row : row + rows] = labels[at : at + rows]
             places[row : row + rows] = places[at : at + rows]
+            if rules.grouped:
+                groups[row : row + rows] = groups[at : at + rows]
         if at > row or start > entry:
             indptr[row + 1 : row + rows + 1] = indptr[at + 1 : at + rows + 1] - (start - entry)
         if start > entry:
@@ -183,6 +195,7 @@ def parse_text(text: Text, rules: Rules, n_threads: int) -> ParsedRows:
         max(part[3] for part in found),
         n_rows,
         sum(part[4] for part in found),
+        groups[:row] if rules.grouped else None,
         noted,
         sum(part[5] for part in found),
     )
@@ -254,6 +267,11 @@ def describe_fault(fault: LineFault, rules: Rules) -> tuple[str, str]:
         return (
             f"expected the label {negative!r} or {positive!r}, {got}",
             Advice("For a class against the rest give {positive}."),
+        )
+    if fault.kind == kernels.NO_QUERY:
+        return (
+            "expected a query number such as 'qid:7' after the label, got none",
+            Advice("Without {group} rows need none; pairs are then formed across queries."),
         )
     if fault.kind == kernels.TWICE:
         return f"expected each index once, got {fault.column + rules.base} twice", ""

@@ -96,7 +96,7 @@ class Reading:
     Attributes
     ----------
     n_rows, queries, lowest, highest : int
-        Rows so far, how many have a query number, and the range of their columns.
+        Rows so far, how many have a query number that is not read, and the range of their columns.
     skipped : Skipped
         Lines passed over so far.
     """
@@ -187,7 +187,7 @@ class Reading:
                 self._message(path, fault, lines, before) for fault in parsed.faults[: REMEMBERED - len(known)]
             ]
             self.skipped = Skipped(self.skipped.count + parsed.n_faults, (*known, *more))
-        self.queries += parsed.queries
+        self.queries += 0 if self._rules.grouped else parsed.queries
         strange = None if self._labels is None else self._labels.see(parsed.labels)
         if strange is not None and self._labels is not None:
             place = int(parsed.places[strange])

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.errors import MbaucWarning
+from mbauc.errors import Advice, MbaucWarning
 from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
 from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
-from mbauc.rows.source import RawBlock, file_stamps
+from mbauc.rows.source import GroupedBlock, RawBlock, file_stamps, pack_block
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
 from mbauc.runtime.warn import warn
@@ -32,8 +32,8 @@ class LibsvmSource:
     A line is a label followed by ``index:value`` pairs, parted by spaces or tabs. Blank lines, ``#`` comments,
     CRLF line ends, rows with a label only and a missing last line end are fine. Indices out of order are
     sorted; an index that occurs twice in a row is an error, as is everything that is not a finite number in its
-    place. Query numbers (``qid:``) are ignored, with a warning. Files compressed by gzip, bzip2 or xz are
-    unpacked on the way.
+    place. Query numbers (``qid:``) are groups if ``group`` says so, and else ignored with a warning. Files
+    compressed by gzip, bzip2 or xz are unpacked on the way.
 
     Time: ``O(bytes)``. Memory, however long the files are: a text of 512 bytes for each of ``block_rows``, at
     least 1 MiB (three such texts for compressed files), and two blocks, the one that the caller has and the
@@ -63,6 +63,9 @@ class LibsvmSource:
     extra : "error" or "ignore"
         What to do about columns beyond ``n_features``: "ignore" leaves them out, for models without
         weights for them. It needs ``n_features`` and ``zero_based``.
+    group : "qid", optional
+        Query numbers (``qid:`` after the label) are groups: only pairs of rows of one query count. Each row
+        must have one then.
     n_jobs : int, optional
         Threads; None for as many as BLAS may use, -1 for all cores. The result is the same.
     verbose : bool
@@ -117,16 +120,19 @@ class LibsvmSource:
         block_rows: int = 65_536,
         on_error: Literal["stop", "skip"] = "stop",
         extra: Literal["error", "ignore"] = "error",
+        group: Literal["qid"] | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self._files = stamp_files(paths)
+        if group not in (None, "qid"):
+            raise ValueError(f"group must be 'qid' or None: LIBSVM text has no other groups; got {group!r}.")
         check_whole("block_rows", block_rows)
         check_choice("extra", extra, ("error", "ignore"))
         self._block_rows = int(block_rows)
         self._n_threads = thread_count(n_jobs)
         self._labels = LibsvmLabels(classes, positive)
-        rules = _make_rules(n_features, zero_based, self._labels, on_error)
+        rules = _make_rules(n_features, zero_based, self._labels, on_error)._replace(grouped=group == "qid")
         self._ignore_others = extra == "ignore"
         if self._ignore_others:
             if n_features is None or rules.zero_based is None:
@@ -155,13 +161,18 @@ class LibsvmSource:
         self._note_queries(reading)
         return complete._replace(known=self._labels.two)
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows are of groups, which are their queries."""
+        return self._rules.grouped
+
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             self._note_queries(reading)
             X = build_matrix([rows], self.n_features, ignore_others=self._ignore_others)
-            yield RawBlock(X, self._labels.binary(rows.labels))
+            yield pack_block(X, self._labels.binary(rows.labels), None, rows.groups)
         self.skipped = reading.skipped
 
     def fingerprint(self) -> dict[str, object]:
@@ -191,17 +202,18 @@ class LibsvmSource:
             "block_rows": self._block_rows,
             "on_error": "skip" if rules.skip else "stop",
             **({"extra": "ignore"} if self._ignore_others else {}),
+            **({"group": "qid"} if rules.grouped else {}),
         }
 
     @property
     def layout(self) -> LibsvmLayout:
         """How the files become columns: all that a model has to know of them."""
-        return LibsvmLayout(self.n_features, self.zero_based)
+        return LibsvmLayout(self.n_features, self.zero_based, "qid" if self.has_groups else None)
 
     def _note_queries(self, reading: Reading) -> None:
         if reading.queries and not self._warned:
             self._warned = True
-            _warn_of_queries()
+            _warn_of_queries(Advice(" {group} makes groups of them.", group="qid"))
 
     @property
     def about_rows(self) -> int | None:
@@ -226,10 +238,13 @@ class LibsvmLayout:
         Number of columns.
     zero_based : bool
         Whether the first column has index 0.
+    group : "qid" or None
+        Whether query numbers are groups, within which alone pairs count.
     """
 
     n_features: int
     zero_based: bool
+    group: Literal["qid"] | None = None
 
     def source(self, paths: Any, classes: Any, **options: Any) -> LibsvmSource:
         """Other files with the same columns; others are left out."""
@@ -241,7 +256,7 @@ class LibsvmLayout:
             classes=None if several else tuple(classes),
             positive=classes[1] if several else None,
             extra="ignore",
-            **options,
+            **{"group": self.group, **options},
         )
 
     def unlabelled(self, paths: Any, classes: Any, **options: Any) -> UnlabelledLibsvm:
@@ -259,7 +274,8 @@ class LibsvmLayout:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
-        return {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
+        about: dict[str, Any] = {"kind": "libsvm", "n_features": self.n_features, "zero_based": self.zero_based}
+        return about if self.group is None else {**about, "group": self.group}
 
 
 def read_libsvm(
@@ -368,8 +384,8 @@ def _complete_rules(rules: Rules, reading: Reading) -> Rules | None:
     return rules if width <= rules.n_features else None
 
 
-def _warn_of_queries() -> None:
+def _warn_of_queries(advice: str = "") -> None:
     warn(
-        "rows have query numbers (qid:), which are ignored: pairs are formed across queries.",
+        "rows have query numbers (qid:), which are ignored: pairs are formed across queries." + advice,
         MbaucWarning,
     )

@@ -15,6 +15,7 @@ from mbauc.readers.table.columns.plan import Column, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, read_numbers
 from mbauc.readers.table.faults import Report, RowFault, report_faults
 from mbauc.readers.table.files import ParquetTable, Piece, Table, cut_blocks, place_number
+from mbauc.readers.table.groups import read_groups
 from mbauc.readers.table.labels import TableLabels
 from mbauc.runtime.ahead import one_ahead
 
@@ -28,6 +29,8 @@ class TableRows(NamedTuple):
     y: NDArray[np.int8] | None
     #: Weights, if they are read.
     weight: NDArray[np.float64] | None
+    #: Keys of their groups, if they are read.
+    groups: NDArray[np.uint64] | None
     #: All columns that were read.
     table: Any
     #: Which rows they are, counted from 0 over all files: those that were left out count, empty lines do not.
@@ -48,6 +51,8 @@ class TableReader:
     weight: str | None
     #: Rows of a block, at most.
     block_rows: int
+    #: Name of the group column.
+    group: str | None = None
     #: Whether names of columns were given, so that no line should have them.
     named: bool = False
 
@@ -61,6 +66,7 @@ class TableReader:
         """Raise if a file lacks a column that is used."""
         used = [("the label ", self.labels.name)] if self.labels else []
         used += [("the weight ", self.weight)] if self.weight else []
+        used += [("the group ", self.group)] if self.group else []
         used += [("the feature ", column.name) for column in self.columns]
         used += [("", name) for name in more]
         for table in self.tables:
@@ -74,7 +80,7 @@ class TableReader:
     def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
         """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""
         used = [self.labels.name] if self.labels else []
-        used += [self.weight] if self.weight else []
+        used += [name for name in (self.weight, self.group) if name]
         columns = list(dict.fromkeys([*used, *(column.name for column in self.columns), *more]))
         coded = {column.name for column in self.columns if column.kind != "time"} - set(more)
         first = 0
@@ -93,17 +99,19 @@ class TableReader:
         """The rows of a piece that can be used."""
         features, faults = read_features(piece.table, self.columns, piece.file)
         weight, weight_faults = _read_weights(piece, self.weight)
+        groups, group_faults = (None, []) if self.group is None else read_groups(piece, self.group)
         y, table = None, piece.table
         if self.labels is not None:
             y, label_faults = self.labels.read(piece)
-            faults = label_faults + weight_faults + faults
+            faults = label_faults + weight_faults + group_faults + faults
         elif self.named:
             faults = _find_header(piece) + faults
         keep = report_faults(faults, piece.place, report)
         if keep is not None:
             table, numbers = table.filter(pyarrow().array(keep)), numbers[keep]
             y, weight = None if y is None else y[keep], None if weight is None else weight[keep]
-        return TableRows(features.select(keep), y, weight, table, numbers)
+            groups = None if groups is None else groups[keep]
+        return TableRows(features.select(keep), y, weight, groups, table, numbers)
 
 
 class _RowCount:

@@ -26,7 +26,15 @@ from mbauc.readers.table.labels import TableLabels
 from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
 from mbauc.readers.table.reading import TableReader, TableRows
-from mbauc.rows.source import NumberedScores, RawBlock, ScoredBlock
+from mbauc.rows.source import (
+    GroupedBlock,
+    GroupedScores,
+    NumberedScores,
+    RawBlock,
+    ScoredBlock,
+    pack_block,
+    pack_scores,
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,8 @@ class TableLayout:
         Labels that count as positive, as the user said; empty if the larger one does.
     weight : str or None
         Column of the weights.
+    group : str or None
+        Column of the groups, within which alone pairs count.
     names : tuple of str or None
         Names of the columns of text files that have no line of names, as the user said.
     delimiter : str or None
@@ -55,6 +65,7 @@ class TableLayout:
     weight: str | None = None
     names: tuple[str, ...] | None = None
     delimiter: str | None = None
+    group: str | None = None
 
     @property
     def n_features(self) -> int:
@@ -72,7 +83,7 @@ class TableLayout:
             encoding=self.encoding,
             names=self.names,
             delimiter=self.delimiter,
-            **options,
+            **{"group": self.group, **options},
         )
 
     def unlabelled(self, paths: Paths, classes: Any = None, **options: Any) -> TableSource:
@@ -95,7 +106,7 @@ class TableLayout:
         return self.encoding.scales, self.encoding.standardised
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; ``names`` and ``delimiter`` only where the user said them."""
+        """All of it for JSON; ``names``, ``delimiter`` and ``group`` only where the user said them."""
         description = {
             "kind": "table",
             "encoding": self.encoding.to_dict(),
@@ -107,6 +118,8 @@ class TableLayout:
             description["names"] = list(self.names)
         if self.delimiter is not None:
             description["delimiter"] = self.delimiter
+        if self.group is not None:
+            description["group"] = self.group
         return description
 
 
@@ -139,6 +152,10 @@ class TableSource:
         an error.
     weight : str, optional
         Name of a column with row weights.
+    group : str, optional
+        Name of a column of groups (queries, users, days), which is no feature: only pairs of rows of one group
+        count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
+        same key in all files, whatever its type there. A row without a group is an error.
     types : mapping from names to kinds, optional
         ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), or ``"group"``, ``"id"``,
         ``"ignore"``, which are left out.
@@ -224,6 +241,7 @@ class TableSource:
         positive: Any = None,
         classes: tuple[Any, Any] | None = None,
         weight: str | None = None,
+        group: str | None = None,
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
@@ -256,17 +274,19 @@ class TableSource:
         self._first = FirstFeatures()
         tables, names = open_tables(paths, delimiter, names)
         labels = None if label is None else TableLabels(label, positive, classes)
-        reader = TableReader(
-            tables, (), labels, weight if labels else None, block_rows, named=names is not None
-        )
+        if labels is None:
+            weight = group = None
+        reader = TableReader(tables, (), labels, weight, block_rows, group, named=names is not None)
         if encoding is not None:
             first = tables[0].column_names
-            plan = plan_known_columns(first, encoding.columns, label, weight, reader.where)
+            said = {"label": label, "weight": weight, "group": group}
+            plan = plan_known_columns(first, encoding.columns, said, reader.where)
         elif label is not None:
             plan = plan_tables(
                 tables,
                 label=label,
                 weight=weight,
+                group=group,
                 types=types,
                 ignore=ignore,
                 id=id,
@@ -301,6 +321,7 @@ class TableSource:
             weight,
             None if names is None else tuple(names),
             delimiter,
+            group,
         )
 
     def __repr__(self) -> str:
@@ -322,6 +343,11 @@ class TableSource:
     def feature_names(self) -> list[str]:
         """Names of the columns of the blocks; see :class:`~mbauc.readers.TableEncoding`. A new list."""
         return self.encoding.feature_names
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows are of groups."""
+        return self.layout.group is not None
 
     @property
     def n_rows(self) -> int | None:
@@ -355,6 +381,7 @@ class TableSource:
         (19, 100, [0, 1])
         """
         encoding = json.dumps(self.encoding.to_dict(), sort_keys=True).encode()
+        group = {} if self.layout.group is None else {"group": self.layout.group}
         return {
             "source": "TableSource",
             "version": 1,
@@ -369,6 +396,7 @@ class TableSource:
             "encoding": hashlib.sha256(encoding).hexdigest(),
             "block_rows": int(self._reader.block_rows),
             "on_error": self.on_error,
+            **group,
         }
 
     def on(self, paths: Paths) -> TableSource:
@@ -394,15 +422,15 @@ class TableSource:
 
     # -- reading -------------------------------------------------------------------------------------
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
         for rows, y in self._labelled_rows():
-            yield RawBlock(self.encoding.matrix(rows.features), y, rows.weight)
+            yield pack_block(self.encoding.matrix(rows.features), y, rows.weight, rows.groups)
 
-    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock]:
-        """Labels, scores x'w and weights, block by block; faster than to make the matrices of the blocks."""
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
+        """Labels, scores x'w, weights and groups, block by block; faster than to make the matrices."""
         for rows, y in self._labelled_rows():
-            yield ScoredBlock(y, self.encoding.scores(rows.features, coef), rows.weight)
+            yield pack_scores(y, self.encoding.scores(rows.features, coef), rows.weight, rows.groups)
 
     def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.

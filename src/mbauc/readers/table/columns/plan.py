@@ -116,6 +116,7 @@ def plan_columns(
     *,
     label: str | None,
     weight: str | None = None,
+    group: str | None = None,
     types: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     id: Sequence[str] = (),
@@ -131,8 +132,8 @@ def plan_columns(
     ----------
     table : Arrow table
         The first rows.
-    label, weight : str or None
-        Names of the columns with labels and row weights.
+    label, weight, group : str or None
+        Names of the columns with labels, row weights and groups.
     types : mapping from names to kinds, optional
         ``"numeric"``, ``"category"``, ``"time"``, ``"group"``, ``"id"`` or ``"ignore"``.
     ignore, id : sequence of str
@@ -158,7 +159,7 @@ def plan_columns(
     names = list(table.column_names)
     present = set(names)
     left_out = left_out or {}
-    said = _collect_kinds(label, weight, types or {}, ignore, id)
+    said = _collect_kinds({"label": label, "weight": weight, "group": group}, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
             raise ValueError(no_such_column(Advice.of_argument(how) + f" {name!r}", name, names, where))
@@ -191,15 +192,18 @@ def plan_columns(
 
 
 def plan_known_columns(
-    names: Sequence[str], known: Iterable[Column], label: str | None, weight: str | None, where: str
+    names: Sequence[str], known: Iterable[Column], said: Mapping[str, str | None], where: str
 ) -> ColumnPlan:
-    """The plan of a table with these names, whose features are known from other data."""
+    """The plan of a table with these names, whose features are known from other data.
+
+    ``said`` are the columns of label, weight and group, if any.
+    """
     present = set(names)
-    for what, name in (("the label", label), ("the weight", weight)):
+    for what, name in said.items():
         if name is not None and name not in present:
-            raise ValueError(no_such_column(f"{what} {name!r}", name, names, where))
+            raise ValueError(no_such_column(f"the {what} {name!r}", name, names, where))
     features = {column.name: column for column in known}
-    kinds = {label: "label", weight: "weight"}
+    kinds = {name: what for what, name in said.items()}
     columns = [
         features.get(name) or Column(name, kinds.get(name, "ignore"), "the encoding does not use it")
         for name in names
@@ -228,7 +232,7 @@ def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> st
 
 
 def _collect_kinds(
-    label: str | None, weight: str | None, types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
+    named: Mapping[str, str | None], types: Mapping[str, str], ignore: Sequence[str], id: Sequence[str]
 ) -> dict[str, tuple[str, str]]:
     """What the user says a column is, and in which argument."""
     said: dict[str, tuple[str, str]] = {}
@@ -240,10 +244,9 @@ def _collect_kinds(
             raise ValueError(f"column {name!r} is both {said[name][1]} and {how}; say one of the two.")
         said[name] = (kind, how)
 
-    if label is not None:
-        note(label, "label", "label")
-    if weight is not None:
-        note(weight, "weight", "weight")
+    for what, column in named.items():
+        if column is not None:
+            note(column, what, what)
     for argument, given in (("ignore", ignore), ("id", id)):
         if isinstance(given, str):
             raise ValueError(f"{argument} must be a list of names, got {given!r}; write [{given!r}].")

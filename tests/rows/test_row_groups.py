@@ -26,9 +26,9 @@ from mbauc.rows.split import RowSubset
 class Rows(list):
     """Blocks in memory as a source."""
 
-    def __init__(self, blocks, n_features):
+    def __init__(self, blocks, n_features, grouped=True):
         super().__init__(blocks)
-        self.n_features, self.classes = n_features, (0, 1)
+        self.n_features, self.classes, self.has_groups = n_features, (0, 1), grouped
 
 
 SAME = {
@@ -117,15 +117,13 @@ def grouped_blocks(rng, sizes=(40, 25, 60), d=3, weighted=True):
     return blocks
 
 
-def test_a_source_tells_by_its_first_block_whether_it_has_groups(rng):
-    blocks = grouped_blocks(rng)
-    assert has_groups(Rows(blocks, 3))
-    assert rows_in_source(Rows(blocks, 3)).grouped
-    assert not rows_in_source(Rows(blocks, 3), grouped=False).grouped
-    assert not has_groups(Rows([RawBlock(*block[:3]) for block in blocks], 3))
-    empty = GroupedBlock(np.empty((0, 3)), np.empty(0, dtype=int), None, np.empty(0, dtype=int))
-    assert has_groups(Rows([empty, *blocks], 3))
-    assert not has_groups(Rows([], 3))
+def test_a_source_says_whether_it_has_groups(rng):
+    source = Rows(grouped_blocks(rng), 3)
+    assert has_groups(source)
+    assert not has_groups(Rows([], 3, grouped=False))
+    assert not has_groups([])
+    assert rows_in_source(source).grouped
+    assert not rows_in_source(source, grouped=False).grouped
 
 
 def test_blocks_of_a_source_have_keys(rng):
@@ -137,10 +135,12 @@ def test_blocks_of_a_source_have_keys(rng):
 def test_some_blocks_with_groups_and_some_without(rng):
     blocks = grouped_blocks(rng)
     blocks[1] = RawBlock(*blocks[1][:3])
-    with pytest.raises(ValueError, match="block 2 of the source has no groups, unlike the blocks before it"):
+    with pytest.raises(ValueError, match="block 2 of the source has no groups, but the source says"):
         list(read_blocks(Rows(blocks, 3)))
-    with pytest.raises(ValueError, match="block 2 of the source has groups, unlike the blocks before it"):
-        list(read_blocks(Rows([blocks[1], blocks[0]], 3)))
+    with pytest.raises(ValueError, match=r"block 1 of the source has groups; .* has_groups = True"):
+        list(read_blocks(Rows(blocks, 3, grouped=False)))
+    empty = RawBlock(np.empty((0, 3)), np.empty(0, dtype=int))
+    assert len(list(read_blocks(Rows([empty, blocks[0]], 3)))) == 2
 
 
 def test_moments_of_all_pairs_refuse_groups(rng):
@@ -149,7 +149,7 @@ def test_moments_of_all_pairs_refuse_groups(rng):
 
 
 def test_a_tuple_of_the_wrong_length(rng):
-    with pytest.raises(ValueError, match=r"\(X, y, weight, groups\), got tuple of 5"):
+    with pytest.raises(ValueError, match=r"\(X, y, weight, groups\) with groups; got tuple of 5"):
         list(read_blocks(Rows([(*grouped_blocks(rng)[0], None)], 3)))
 
 

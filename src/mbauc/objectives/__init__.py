@@ -1,0 +1,17 @@
+"""Losses over all pairs as objectives of other libraries: LightGBM, XGBoost, PyTorch.
+
+None of these libraries is imported here; :mod:`mbauc.objectives.torch` needs ``mbauc[torch]``. See
+``docs/objectives.md``.
+"""
+
+from mbauc.objectives.lightgbm_objective import LightGBMMetric, LightGBMObjective, lightgbm
+from mbauc.objectives.xgboost_objective import XGBoostMetric, XGBoostObjective, xgboost
+
+__all__ = [
+    "LightGBMMetric",
+    "LightGBMObjective",
+    "XGBoostMetric",
+    "XGBoostObjective",
+    "lightgbm",
+    "xgboost",
+]

@@ -1,0 +1,42 @@
+"""The group column of a table: queries, users or days, within which alone pairs count."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.errors import Advice
+from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.values import WrongTypeError, flatten
+from mbauc.readers.table.faults import RowFault
+from mbauc.readers.table.files.pieces import Piece
+from mbauc.rows.groups import group_text, hash_groups
+
+
+def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFault]]:
+    """Keys of the groups of the rows, and which rows have none: a value that is missing or empty.
+
+    NA is a group like any other, as it is a category. ``O(n)`` time, and each distinct value is hashed once.
+    """
+    try:
+        column = flatten(piece.table[name])
+        types, kind = pyarrow().types, column.type
+        plain = (types.is_string, types.is_primitive, types.is_boolean, types.is_decimal, types.is_null)
+        if not any(is_such(kind) for is_such in plain):
+            raise WrongTypeError(str(kind))
+    except WrongTypeError as error:
+        raise ValueError(
+            f"{piece.file}: expected numbers or texts in the group column {name!r}, got {error}. "
+            "Make a column of numbers or texts from it first."
+        ) from None
+    coded = column.dictionary_encode()
+    texts = ["" if value is None else group_text(value).strip() for value in coded.dictionary.to_pylist()]
+    codes = np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    missing = np.array([not text for text in texts] + [True])[codes]
+    keys = np.append(hash_groups(texts), np.uint64(0))[codes]
+    if not missing.any():
+        return keys, []
+    message = f"expected a group in column {name!r}, got none. " + Advice(
+        "Name the group, or leave the row out."
+    )
+    return keys, [RowFault(missing, "no group", lambda row: message)]
