@@ -56,8 +56,8 @@ def add(commands: Any) -> None:
         type=_parse_names,
         default=(),
         metavar="A,B",
-        help="data sets of table1, table3, partial_auc, figure4 and figure5, separated by commas (default: all; "
-        "see 'mbauc data list')",
+        help="data sets of table1, table3, partial_auc, figure4 and figure5, separated by commas (default: "
+        "all; see 'mbauc data list')",
     )
     parser.add_argument(
         "--rows",
