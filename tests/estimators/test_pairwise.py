@@ -74,7 +74,6 @@ def test_weights_are_those_of_a_loop_over_pairs(rng, loss, grouped):
         assert ranker.solution_.objective == pytest.approx(value, abs=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:the loss over this part of the ROC curve")
 @pytest.mark.parametrize("region", [{"max_fpr": 0.5}, {"max_fpr": 0.4, "min_tpr": 0.3}])
 @pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
 def test_a_part_of_the_curve_has_the_objective_of_its_pairs(rng, loss, region):
