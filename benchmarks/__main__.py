@@ -25,6 +25,7 @@ PLACES = {
     ),
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
+    "docs/groups.md": ("groups",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
     "docs/losses.md": ("pair_losses",),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
