@@ -25,7 +25,9 @@ PLACES = {
     ),
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
+    "docs/groups.md": ("groups",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
+    "docs/losses.md": ("pair_losses",),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
     "docs/objectives.md": ("boosting", "boosting_xgboost", "networks", "pair_batches"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
@@ -41,6 +43,7 @@ WIDE = (
     "click_fit",
     "click_fit_wide",
     "criteo_sample",
+    "pair_losses",
     *PLACES["docs/coverage.md"],
     *PLACES["docs/objectives.md"],
 )

@@ -11,7 +11,10 @@ from mbauc.cli.main import main
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("default::mbauc.errors.OneClassGroupsWarning"),  # a note on standard error
+]
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -25,7 +25,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_thread")]
 
 
 def test_what_is_public():
-    assert sorted(mbauc.dask.__all__) == ["MBAClassifier", "MBAClassifierCV", "roc_auc", "roc_auc_interval"]
+    assert sorted(mbauc.dask.__all__) == [
+        "MBAClassifier",
+        "MBAClassifierCV",
+        "PairwiseAUCClassifier",
+        "PairwiseAUCClassifierCV",
+        "roc_auc",
+        "roc_auc_interval",
+    ]
 
 
 @pytest.mark.parametrize(("ours", "local"), PAIRS, ids=["classifier", "cv"])

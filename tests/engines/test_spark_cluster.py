@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from mbauc import MBAClassifier as LocalClassifier
 from mbauc import MBAClassifierCV as LocalClassifierCV
+from mbauc import PairwiseAUCClassifier as LocalPairwise
 from mbauc import __version__, metrics
 from mbauc.errors import PartError
 
@@ -28,7 +29,13 @@ from pyspark.storagelevel import StorageLevel  # noqa: E402
 from spark_session import killer, session, was_killed, why_not  # noqa: E402
 
 from mbauc.pairs.operator.of_parts import Sweep  # noqa: E402
-from mbauc.spark import MBAClassifier, MBAClassifierCV, roc_auc, roc_auc_interval  # noqa: E402
+from mbauc.spark import (  # noqa: E402
+    MBAClassifier,
+    MBAClassifierCV,
+    PairwiseAUCClassifier,
+    roc_auc,
+    roc_auc_interval,
+)
 from mbauc.spark import parts as parts_module  # noqa: E402
 from mbauc.spark.columns import Columns  # noqa: E402
 from mbauc.spark.ml import MBARanker, MBARankerModel  # noqa: E402
@@ -112,6 +119,20 @@ def test_weights_are_those_of_their_rows(frame, data, cut):
     ours = MBAClassifier().fit(CUTS[cut](frame), features=FEATURES, weight="weight")
     assert_same_moments(ours.moments_, expected.moments_)
     np.testing.assert_allclose(ours.coef_, expected.coef_, rtol=1e-9)
+
+
+def test_pairs_within_groups_are_those_of_one_machine(frame, data, assembler):
+    X, y, weight = data
+    groups = np.arange(N) % 5
+    given = frame.repartition(3).withColumn("query", (F.col("id") % 5).cast("string"))
+    expected = LocalClassifier(l2=1.0, equal_groups=True).fit(X, y, weight, groups=groups)
+    ranker = MBARanker(l2=1.0, equalGroups=True, tol=1e-8, weightCol="weight", groupCol="query")
+    model = ranker.fit(assembler.transform(given))
+    np.testing.assert_allclose(model.coefficients.toArray(), expected.coef_[0], rtol=1e-3, atol=1e-5)
+    settings = {"loss": "squared_hinge", "l2": 1.0, "tol": 1e-6}
+    expected = LocalPairwise(**settings).fit(X, y, weight, groups=groups)
+    ours = PairwiseAUCClassifier(**settings).fit(given, features=FEATURES, weight="weight", group="query")
+    np.testing.assert_allclose(ours.coef_, expected.coef_, rtol=1e-2, atol=1e-3)
 
 
 @pytest.fixture

@@ -68,16 +68,28 @@ def test_blocks_do_not_depend_on_the_batches(rng, monkeypatch, kind, batch, rows
             features = pa.array(rows_of, VECTOR)
         given = batches(batch, x=features, y=label)
     blocks = list(columns.blocks(iter(given)))
-    assert all(X.shape[0] == y.size for X, y, _, _ in blocks)
+    assert all(X.shape[0] == y.size for X, y, *_ in blocks)
     assert len(blocks) > 1
     found, labels = put_together(blocks)
     np.testing.assert_array_equal(found, X)
     np.testing.assert_array_equal(labels, y)
 
 
+def test_groups_are_a_column_of_their_own():
+    [batch] = batches(9, c0=pa.array([1, 2]), c1=pa.array([0, 1]), c2=pa.array(["a", "b"]))
+    columns = Columns(("x",), 1, "y", group="query")
+    assert columns.names == ["x", "y", "query"]
+    [(_, _, weight, ids, groups)] = columns.blocks([batch])
+    assert groups.tolist() == ["a", "b"]
+    assert weight is ids is None
+    [labels] = batches(9, c1=pa.array([0, 1]), c2=pa.array(["a", None]))
+    with pytest.raises(ValueError, match="column 'query' has no value in row 1"):
+        list(columns.labels_only().blocks([labels]))
+
+
 def test_columns_are_read_by_their_place_whatever_they_are_called():
     [batch] = batches(9, c0=pa.array([1, 2]), c1=pa.array([3.0, 4.0]), c2=pa.array(["n", "p"]))
-    [(X, y, _, _)] = Columns(("a.b", "`"), 2, "the label").blocks([batch])
+    [(X, y, *_)] = Columns(("a.b", "`"), 2, "the label").blocks([batch])
     assert X.tolist() == [[1.0, 3.0], [2.0, 4.0]]
     assert y.tolist() == ["n", "p"]
 
@@ -93,7 +105,7 @@ def test_all_sorts_of_numbers():
         w=pa.array([0.5, 2.0], pa.float32()),
         i=pa.array(["p", "q"]),
     )
-    [(X, y, weight, ids)] = Columns(("a", "b", "c", "d"), 4, "y", "w", "i").blocks([batch])
+    [(X, y, weight, ids, _)] = Columns(("a", "b", "c", "d"), 4, "y", "w", "i").blocks([batch])
     np.testing.assert_array_equal(X, [[1, 1, 1.25, np.nan], [0, np.nan, -2, 1]])
     assert (y.tolist(), weight.tolist(), ids.tolist()) == ([0, 1], [0.5, 2], ["p", "q"])
 
@@ -136,6 +148,8 @@ GIVEN = {
     "rawPredictionCol": "r",
     "probabilityCol": "q",
     "weightCol": "w",
+    "groupCol": "query",
+    "equalGroups": True,
     "idCol": "i",
     "l1": 0.25,
     "l2": 2.0,
@@ -209,7 +223,10 @@ def test_copies_take_extra_params_along():
         ({"pairs": 1.5}, "pairs"),
         ({"l1": "auto"}, "l1"),
         ({"scale": 1}, "scale"),
-        ({"regParam": 0.1}, "MBARanker has no param 'regParam'; it has featuresCol, idCol, l1,"),
+        (
+            {"regParam": 0.1},
+            "MBARanker has no param 'regParam'; it has equalGroups, featuresCol, groupCol, idCol, l1,",
+        ),
     ],
 )
 def test_strange_params_are_refused(params, said):

@@ -90,7 +90,9 @@ def fit_of(way, settings):
         settings["within_groups"] = True
     ranker, groups = kind(**settings), {"groups": rng.integers(20, size=600)} if grouped else {}
     if "source" in way:
-        return ranker.fit_source(Blocks([(X, y, None, *groups.values())]))
+        source = Blocks([(X, y, None, *groups.values())])
+        source.has_groups = bool(grouped)
+        return ranker.fit_source(source)
     return ranker.partial_fit(X, y, **groups) if way == "stream" else ranker.fit(X, y, **groups)
 
 
@@ -103,6 +105,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.PenaltyWarning")
 @pytest.mark.parametrize(("capability", "way"), KNOWN, ids=lambda one: getattr(one, "what", one))
 def test_estimators_do_as_the_table_says(capability, way):
     settings = ASKED[capability.what]

@@ -39,7 +39,7 @@ class Blocks(list):
     classes = (0, 1)
 
     def __init__(self, X, y, weight=None, groups=None, ends=(120, 300)):
-        self.n_features = X.shape[1]
+        self.n_features, self.has_groups = X.shape[1], groups is not None
         for start, end in zip((0, *ends[:-1]), ends, strict=True):
             rows = slice(start, end)
             own = X[rows], y[rows], None if weight is None else weight[rows]
@@ -155,7 +155,7 @@ def test_the_top_of_the_list_is_better_if_it_is_what_was_asked_for():
     )
     whole, top = (
         partial_roc_auc(y[4000:], ranker.fit(X[:4000], y[:4000]).decision_function(X[4000:]), max_fpr=0.1)
-        for ranker in (PairwiseAUCClassifier(), PairwiseAUCClassifier(max_fpr=0.1))
+        for ranker in (PairwiseAUCClassifier(), PairwiseAUCClassifier(max_fpr=0.3))
     )
     assert top > whole + 0.01
 
@@ -298,7 +298,7 @@ def test_a_failing_fit_changes_nothing(data):
     X, y, *_ = data
     ranker = PairwiseAUCClassifier().fit(X, y)
     before = dict(vars(ranker))
-    with pytest.raises(ValueError, match="(?i)nan"):
+    with pytest.raises(ValueError, match="NaN"):
         ranker.fit(np.where(np.arange(5) == 2, np.nan, X), y)
     assert vars(ranker).keys() == before.keys()
     assert all(vars(ranker)[name] is before[name] for name in before)

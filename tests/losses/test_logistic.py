@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 import reference
 from mbauc.losses import Logistic, PairWeights
@@ -41,6 +42,21 @@ def test_each_way_equals_the_double_loop(way, rows, seed):
         np.testing.assert_allclose(
             actual, desired, rtol=0, atol=10 * ERROR[way] * np.abs(desired).max() + 1e-16
         )
+
+
+@ways
+def test_each_pair_is_right_relative_to_itself(way, rng):
+    """Groups of one pair each, up to margins where the loss is a straight line."""
+    n = 3000
+    m = rng.uniform(-39, 39, n)
+    scores = np.column_stack([m, np.zeros(n)]).ravel() + rng.random(n).repeat(2)
+    positive, groups = np.tile([True, False], n), np.arange(n).repeat(2)
+    m = scores[::2] - scores[1::2]
+    pairs = PairWeights.build(positive, None, groups)
+    found = expand(way, pairs, scores)
+    np.testing.assert_allclose(found.gradient[1::2] * n, expit(-m), rtol=2e-12)
+    np.testing.assert_allclose(found.diagonal[::2] * n, expit(-m) * expit(m), rtol=3e-11)
+    assert found.value == pytest.approx(np.logaddexp(0, -m).mean(), rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize("way", [GridSums, SweepSums])

@@ -116,8 +116,20 @@ def test_wild_scores_never_give_nan(name, scores, groups):
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_scores_that_are_not_finite_are_refused(name, bad):
     positive, scores = np.array([True, False, True]), np.array([1.0, 2.0, bad])
-    with pytest.raises(ValueError, match=r"scores must be finite, got (nan|inf) for row 2"):
+    said = r"scores must be finite, got (nan|inf) for row 2"
+    with pytest.raises(ValueError, match=said):
         _ = expand(name, positive, scores).value
+    with pytest.raises(ValueError, match=said):
+        Region(max_fpr=0.5).select(PairWeights.build(positive), scores)
+
+
+@names
+def test_single_precision_is_taken_as_the_double_that_it_is(name, rng):
+    positive, scores = rng.random(50) < 0.5, rng.standard_normal(50).astype(np.float32)
+    single, double = expand(name, positive, scores), expand(name, positive, scores.astype(np.float64))
+    assert single.value == double.value
+    np.testing.assert_array_equal(single.gradient, double.gradient)
+    np.testing.assert_array_equal(single.product(scores), double.product(scores.astype(np.float64)))
 
 
 @names
@@ -165,7 +177,7 @@ def test_truncated_squares_scale(rng):
 
 
 def test_many_threads_and_one_give_the_same_bits(rng, monkeypatch):
-    n = 1 << 17
+    n = 1 << 18
     positive, scores = rng.random(n) < 0.3, rng.standard_normal(n)
     pairs = Region(0.5).select(PairWeights.build(positive, rng.exponential(size=n)), scores)
     results = []
@@ -177,3 +189,16 @@ def test_many_threads_and_one_give_the_same_bits(rng, monkeypatch):
         found = [get_loss(name).expand(pairs, scores) for name in ("squared_hinge", "logistic")]
         results.append([(e.value, e.gradient.tobytes(), e.product(scores).tobytes()) for e in found])
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", ["squared_hinge", "hinge"])
+def test_rounding_of_many_equal_weights_does_not_add_up(name, rng):
+    n = 200_000
+    positive, scores = rng.random(n) < 0.3, rng.standard_normal(n)
+    loss, found = get_loss(name), expand(name, positive, scores)
+    low = scores[~positive]
+    for row in np.flatnonzero(positive)[:10]:
+        m = scores[row] - low
+        size = float(positive.sum()) * low.size
+        assert found.gradient[row] == pytest.approx(loss.slopes(m).sum() / size, rel=1e-12, abs=0)
+        assert found.diagonal[row] == pytest.approx(loss.curvatures(m).sum() / size, rel=1e-13, abs=0)

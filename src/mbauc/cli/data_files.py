@@ -164,7 +164,8 @@ def open_source(
     from mbauc.readers.libsvm.paths import find_libsvm
 
     verbose = not options.json
-    given = {name: getattr(options, name) for name in TABLE_OPTIONS if getattr(options, name) is not None}
+    said = {name: getattr(options, name, None) for name in TABLE_OPTIONS}  # not every command has them all
+    given = {name: value for name, value in said.items() if value is not None}
     if is_libsvm(paths, options.format):
         if options.label is not None:
             raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")

@@ -209,7 +209,10 @@ def run(options: argparse.Namespace) -> int:
         names = [*(options.id or ()), *(name for name, kind in (options.types or {}).items() if kind == "id")]
         if names:
             about["id"] = names
-        training = replace(training, memory=room.for_rows())
+        grouped = getattr(layout, "group", None) is not None
+        if options.equal_groups and not grouped:
+            raise Usage("--equal-groups says how groups count; name their column with --group.")
+        training = replace(training, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     _say_result(output, model, tested)
@@ -240,8 +243,6 @@ def _make_training(options: argparse.Namespace) -> Training:
         raise Usage("--test takes files; standard input can only be DATA.")
     from mbauc.model.training import Training
 
-    if options.equal_groups and options.group is None and options.like is None:
-        raise Usage("--equal-groups says how groups count; name their column with --group.")
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
     asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
     settings |= {name: value for name, value in asked.items() if value is not None}

@@ -57,8 +57,8 @@ def run(options: argparse.Namespace) -> int:
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
     updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
-    if not model.is_quadratic:
-        updates = "not possible for this loss: train again on all rows"
+    if not model.is_quadratic or model.group is not None:
+        updates = "not possible for these pairs and this loss: train again on all rows"
     elif model.moments is None:
         updates = "not possible: what they need is not in the file"
     facts.append(("updates", updates))

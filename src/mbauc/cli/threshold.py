@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc.cli.argument_types import any_number, rate
-from mbauc.cli.data_files import files, open_like
+from mbauc.cli.data_files import files, open_like, open_ungrouped
 from mbauc.cli.options import add_command, add_data, add_out
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note_skipped
@@ -84,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        source = open_like(model, paths, options)
+        # which rows were held out depends on their groups
+        source = (open_like if options.held_out else open_ungrouped)(model, paths, options)
         marks, seen = file_marks(source), find_seen_files(model.trained_on.get("files"), source)
         rows = source
         if options.held_out:

@@ -171,7 +171,8 @@ CAPABILITIES = (
         lambda solver, settings: str(solver) == "gram" and not is_quadratic(settings),
         dict.fromkeys(
             ("source", "source folds"),
-            " is for the squared loss over the whole ROC curve alone; " + Advice("use {solver}.", solver="auto"),
+            " is for the squared loss over the whole ROC curve alone; "
+            + Advice("use {solver}.", solver="auto"),
         ),
     ),
     Capability(
@@ -245,7 +246,9 @@ def is_quadratic(settings: Mapping[str, Any]) -> bool:
 
     Without a loss it is the squared one, or the squared hinge for a part of the curve.
     """
-    rates = settings.get("max_fpr") in (None, 1.0) and not settings.get("min_tpr") and not settings.get("min_fpr")
+    rates = (
+        settings.get("max_fpr") in (None, 1.0) and not settings.get("min_tpr") and not settings.get("min_fpr")
+    )
     return rates and settings.get("loss") in (None, "squared")
 
 

@@ -1,6 +1,6 @@
 """Losses over all pairs of a positive and a negative row, as functions of the scores of the rows.
 
-Each is one file: :class:`~mbauc.losses.pair_loss.PairLoss` says what it must have. No pair is ever formed.
+A loss is a class: :class:`~mbauc.losses.pair_loss.PairLoss` says what it must have. No pair is formed.
 """
 
 from mbauc.losses.exponential import Exponential

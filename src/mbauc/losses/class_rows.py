@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Rows from which there are two threads.
-_MANY = 1 << 16
+_MANY = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,17 @@ from mbauc.losses.region import Region
 
 @dataclass(frozen=True)
 class PairObjective:
-    """A loss over pairs, of which those count that are in a region under the scores at hand."""
+    """A loss over pairs, of which those count that are in a region under the scores at hand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.losses import PairWeights, get_loss
+    >>> pairs = PairWeights.build(np.array([True, False, False]))
+    >>> around = PairObjective(get_loss("squared_hinge"), pairs).expand(np.array([0.5, 0.0, -2.0]))
+    >>> around.value, around.gradient.tolist()
+    (0.0625, [-0.25, 0.25, 0.0])
+    """
 
     loss: PairLoss
     pairs: PairWeights

@@ -41,7 +41,30 @@ class Expansion(Protocol):
 
 
 class PairLoss(ABC):
-    """A loss ℓ(m) of the margin m = s⁺ - s⁻ of a pair: convex, falling, and summed over all pairs at once."""
+    """A loss ℓ(m) of the margin m = s⁺ - s⁻ of a pair: convex, and summed over all pairs at once.
+
+    A loss of one's own has a name and the three functions of the margin. It may expand into a
+    :class:`~mbauc.losses.pairwise.PairByPair`, which looks at each pair, until it knows a faster way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.losses import PairWeights
+    >>> from mbauc.losses.pairwise import PairByPair
+    >>> class Quartic(PairLoss):
+    ...     name = "quartic"
+    ...     def of_margins(self, m):
+    ...         return np.maximum(1 - m, 0) ** 4
+    ...     def slopes(self, m):
+    ...         return -4 * np.maximum(1 - m, 0) ** 3
+    ...     def curvatures(self, m):
+    ...         return 12 * np.maximum(1 - m, 0) ** 2
+    ...     def expand(self, pairs, scores):
+    ...         return PairByPair(self, pairs, scores)
+    >>> pairs = PairWeights.build(np.array([True, False, False]))
+    >>> Quartic().expand(pairs, np.array([2.0, 0.0, 2.0])).value
+    0.5
+    """
 
     name: ClassVar[str]
 

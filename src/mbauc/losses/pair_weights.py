@@ -22,6 +22,16 @@ class PairWeights:
     The pairs of all groups together count 1. Rows of a class stand group by group: those of group g are
     ``plus[plus_starts[g]:plus_starts[g + 1]]``, and their weights in the same places. Without groups there is
     one group of all rows. Groups with one class have no pair and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> positive = np.array([True, False, True, False, False, True])
+    >>> pairs = PairWeights.build(positive, groups=np.array(["a", "a", "b", "b", "b", "c"]))
+    >>> pairs.n_groups, pairs.one_class_groups
+    (2, 1)
+    >>> pairs.plus.tolist(), pairs.minus.tolist()
+    ([0, 2], [1, 3, 4])
     """
 
     #: numbers of the positive and of the negative rows that are in a pair
@@ -138,19 +148,25 @@ class PairWeights:
         """The same rows with other weights, zeros allowed."""
         return replace(self, plus_weight=plus_weight, minus_weight=minus_weight)
 
+    def take(self, values: Array, name: str = "scores") -> tuple[Array, Array]:
+        """Values of the positives and of the negatives; they must be finite."""
+        values = np.asarray(values, dtype=np.float64)
+        high, low = values[self.plus], values[self.minus]
+        if not np.isfinite([high.min(), high.max(), low.min(), low.max()]).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise ValueError(f"{name} must be finite, got {values[row]} for row {row:,}.")
+        return high, low
+
     def split(self, values: Array, name: str = "scores") -> tuple[Array, Array]:
-        """Values of the positives and of the negatives, those of a group moved so that they reach 0.
+        """The same, those of a group moved so that they reach 0.
 
         Pairs do not see the move. It takes away a common offset and leaves differences as exact as they are:
         what is subtracted is no larger than any value of the group.
         """
-        high, low = values[self.plus], values[self.minus]
+        high, low = self.take(values, name)
         plus, minus = self.plus_starts[:-1], self.minus_starts[:-1]
         least = np.minimum(np.minimum.reduceat(high, plus), np.minimum.reduceat(low, minus))
         most = np.maximum(np.maximum.reduceat(high, plus), np.maximum.reduceat(low, minus))
-        if not (np.isfinite(least).all() and np.isfinite(most).all()):
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueError(f"{name} must be finite, got {values[row]} for row {row:,}.")
         nearest = np.clip(0.0, least, most)
         if nearest.any():
             high -= self.per_plus(nearest)

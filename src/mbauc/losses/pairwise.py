@@ -21,7 +21,7 @@ class PairByPair:
 
     def __init__(self, loss: PairLoss, pairs: PairWeights, scores: Array) -> None:
         self._loss, self._pairs = loss, pairs
-        self._high, self._low = scores[pairs.plus], scores[pairs.minus]
+        self._high, self._low = pairs.split(scores)
 
     def _blocks(self) -> Iterator[tuple[slice, slice, Array, Array, Array]]:
         pairs = self._pairs

@@ -21,7 +21,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Region:
-    """False-alarm rates from ``min_fpr`` to ``max_fpr`` and detection rates from ``min_tpr`` on."""
+    """False-alarm rates from ``min_fpr`` to ``max_fpr`` and detection rates from ``min_tpr`` on.
+
+    Parameters
+    ----------
+    max_fpr : float
+        Only the share ``max_fpr`` of the negatives with the highest scores counts.
+    min_tpr : float
+        Only the share ``1 - min_tpr`` of the positives with the lowest scores counts.
+    min_fpr : float
+        The share ``min_fpr`` of the negatives with the highest scores does not count; not convex then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.losses import PairWeights
+    >>> positive, scores = np.array([True, False, False, False, False]), np.array([1.0, 0.3, 2.0, 0.1, 0.2])
+    >>> Region(max_fpr=0.5).select(PairWeights.build(positive), scores).minus.tolist()
+    [1, 2]
+    """
 
     max_fpr: float = 1.0
     min_tpr: float = 0.0
@@ -46,10 +64,11 @@ class Region:
         from mbauc.losses.region_kernels import keep
 
         a, b = pairs.plus_weight, pairs.minus_weight
+        high, low = pairs.take(scores)
         if self.max_fpr < 1.0 or self.min_fpr > 0.0:
-            b = keep(scores[pairs.minus], b, pairs.minus_starts, self.min_fpr, self.max_fpr)
+            b = keep(low, b, pairs.minus_starts, self.min_fpr, self.max_fpr)
         if self.min_tpr > 0.0:
-            a = keep(-scores[pairs.plus], a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
+            a = keep(-high, a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
         kept = pairs.reweigh(a, b)
         share = pairs.plus_totals * pairs.minus_totals / (kept.plus_totals * kept.minus_totals)
         return kept.reweigh(a * pairs.per_plus(share), b).without_zeros()

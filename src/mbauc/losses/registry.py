@@ -15,7 +15,18 @@ LOSSES: dict[str, type[PairLoss]] = {
 
 
 def get_loss(loss: str | PairLoss) -> PairLoss:
-    """A loss by its name, or itself."""
+    """A loss by its name, or itself.
+
+    Parameters
+    ----------
+    loss : str or PairLoss
+        A name of ``LOSSES``, or a loss of one's own.
+
+    Examples
+    --------
+    >>> get_loss("logistic").name
+    'logistic'
+    """
     if isinstance(loss, PairLoss):
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:

@@ -11,6 +11,14 @@ from mbauc.runtime.compiled import compiled
 
 
 @compiled()
+def _add(total, lost, value):  # type: ignore[no-untyped-def]
+    """Kahan's sum: many equal weights are all rounded to the same side, which would add up."""
+    value -= lost
+    found = total + value
+    return found, (found - total) - value
+
+
+@compiled()
 def lift(target, starts, source, weight, source_starts, knots, side, sums):  # type: ignore[no-untyped-def]
     """Add ``Σ b (source - target)₊`` of each target times a coefficient to its sum.
 
@@ -24,7 +32,7 @@ def lift(target, starts, source, weight, source_starts, knots, side, sums):  # t
         for k in range(knots.shape[0]):
             move, source_move, coefficient = knots[k]
             j = last - 1 if side > 0 else first
-            count, sum1 = 0.0, 0.0
+            count, lost, sum1 = 0.0, 0.0, 0.0
             at = target[begin] + move
             for i in range(begin, end, step):
                 x = target[i] + move
@@ -34,7 +42,7 @@ def lift(target, starts, source, weight, source_starts, knots, side, sums):  # t
                     gap = side * (source[j] + source_move - x)
                     if gap <= 0.0:
                         break
-                    count += weight[j]
+                    count, lost = _add(count, lost, weight[j])
                     sum1 += weight[j] * gap
                     j += step
                 sums[i] += coefficient * sum1
@@ -49,7 +57,7 @@ def lift_and_add(target, target_weight, starts, source, weight, source_starts, k
         for k in range(knots.shape[0]):
             move, source_move, coefficient = knots[k]
             j = last - 1
-            count, sum1, sum2, part = 0.0, 0.0, 0.0, 0.0
+            count, lost, sum1, sum2, part = 0.0, 0.0, 0.0, 0.0, 0.0
             at = target[starts[g + 1] - 1] + move
             for i in range(starts[g + 1] - 1, starts[g] - 1, -1):
                 x = target[i] + move
@@ -61,7 +69,7 @@ def lift_and_add(target, target_weight, starts, source, weight, source_starts, k
                     gap = source[j] + source_move - x
                     if gap <= 0.0:
                         break
-                    count += weight[j]
+                    count, lost = _add(count, lost, weight[j])
                     sum1 += weight[j] * gap
                     sum2 += weight[j] * gap * gap
                     j -= 1
@@ -93,11 +101,11 @@ def run(values, weight, starts, side, sums):  # type: ignore[no-untyped-def]
     """Running sums of weighted values in the order in which sources begin to act, from 0 in each group."""
     for g in range(starts.size - 1):
         first, last = starts[g], starts[g + 1]
-        total, place = 0.0, first + g
+        total, lost, place = 0.0, 0.0, first + g
         sums[place] = 0.0
         for r in range(last - first):
             i = last - 1 - r if side > 0 else first + r
-            total += weight[i] * values[i]
+            total, lost = _add(total, lost, weight[i] * values[i])
             sums[place + 1 + r] = total
 
 

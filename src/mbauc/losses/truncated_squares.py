@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.checks import check_number
 from mbauc.losses.class_rows import ClassRows, for_both
 from mbauc.losses.pair_loss import PairLoss
 from mbauc.losses.pair_weights import PairWeights
@@ -51,13 +52,13 @@ class SmoothHinge(TruncatedSquares):
     Parameters
     ----------
     width : float
-        Of the rounding.
+        Of the rounding. What is lost to rounding grows with the range of the scores over it: 1e-16 times that.
     """
 
     name = "hinge"
 
     def __init__(self, width: float = 0.5) -> None:
-        self.width = width
+        self.width = check_number("width", width, low=0.0, open_low=True)
         self.terms = ((1.0, 1.0 / width), (1.0 - width, -1.0 / width))
 
 
@@ -74,10 +75,8 @@ class TruncatedExpansion:
     @cached_property
     def _sides(self) -> tuple[_Side, _Side]:
         plus, minus = for_both(ClassRows.sort, *ClassRows.split(self._pairs, self._scores), self._pairs.n_rows)
-        terms = [[k, c] for k, c in self._terms]
-        return _Side(plus, minus, [(0.0, k, c) for k, c in terms], 1), _Side(
-            minus, plus, [(k, 0.0, c) for k, c in terms], -1
-        )
+        up = _Side(plus, minus, [(0.0, k, c) for k, c in self._terms], 1)
+        return up, _Side(minus, plus, [(k, 0.0, c) for k, c in self._terms], -1)
 
     @cached_property
     def _value_and_lift(self) -> tuple[float, Array]:
@@ -107,8 +106,8 @@ class TruncatedExpansion:
 
     def product(self, v: Array) -> Array:
         """Hessian times v; ``O(n)``."""
+        v, n_rows = np.asarray(v, dtype=np.float64), self._pairs.n_rows
         plus, minus = self._sides
-        n_rows = self._pairs.n_rows
         origins = plus.target.rows[plus.target.starts[:-1]]
         high, low = for_both(lambda side: side.gather(v, origins), plus, minus, n_rows)
         out = np.zeros(n_rows)
@@ -122,7 +121,10 @@ class _Side:
     def __init__(
         self, target: ClassRows, source: ClassRows, knots: list[tuple[float, float, float]], side: int
     ) -> None:
-        self.target, self._source, self._knots, self._side = target, source, np.array(knots), side
+        self.target, self._source, self._side = target, source, side
+        #: moves of target and source, and coefficients
+        self._knots = np.array(knots)
+        self._coefficients = np.array([c for _, _, c in knots])
 
     def lift(self) -> Array:
         """What the rows of the other class add to the slope of each of these."""
@@ -179,7 +181,7 @@ class _Side:
         from mbauc.losses.truncated_kernels import weigh
 
         sums, found = self._run(np.ones_like(self._source.weight)), np.empty_like(self.target.weight)
-        weigh(self.target.weight, self._ends, self._knots[:, 2].copy(), sums, found)
+        weigh(self.target.weight, self._ends, self._coefficients, sums, found)
         return found
 
     def _run(self, values: Array) -> Array:
@@ -207,7 +209,7 @@ class _Side:
             self.target.weight,
             self.diagonal,
             self._ends,
-            self._knots[:, 2],
+            self._coefficients,
             sums,
             self.target.rows,
             out,

@@ -185,11 +185,11 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _moments(model: RankerModel, name: str) -> PairMoments:
-    if not model.is_quadratic:
+    if not model.is_quadratic or model.group is not None:
         raise ValueError(
-            f"{name} was trained for the {model.describe_objective()}, which keeps no moments that training "
-            "could resume from. "
-            + Advice("Train again on all rows together, or with {loss} and without a region.", loss="squared")
+            f"{name} was trained for the {model.describe_objective()}, of which nothing is kept that training "
+            "could resume from. Train again on all rows together"
+            + Advice(", or with {loss} over all pairs, which can be resumed.", loss="squared")
         )
     if model.moments is None:
         raise ValueError(

@@ -212,6 +212,7 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
         general.append(("Weights", "each row counts for as many equal rows as its weight says"))
     general.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
     technical = [
+        ("What was lowered", escape_name(model.describe_objective())),
         ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
         ("Log-odds for one unit of score", number(model.slope)),
     ]

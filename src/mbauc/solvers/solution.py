@@ -21,15 +21,17 @@ class Solution:
     coef : ndarray of shape (d,)
         The weights w.
     objective : float
-        ½ w'Σw - w'μ + penalty.
+        ½ w'Σw - w'μ + penalty; of another loss, its mean over the pairs plus penalty.
     optimality : float
         Distance of 0 to the subdifferential at w, largest entry, divided by max|μ|. Zero at the exact
         minimiser, one at w = 0 without penalty.
     iterations : int
-        Sweeps of an iterative solver, or products with Σ; 1 for a direct one.
+        Sweeps of an iterative solver, or products with Σ; 1 for a direct one. Newton steps count their products
+        with the Hessian and their gradients.
     excess_risk : float
-        How far the regularised pairwise risk 1 - 2w'μ + w'Σw + 2 penalty is estimated to be above its minimum
-        where a solver stopped early; about as much AUC is lost, or less. 0 for a direct solver.
+        How far the regularised pairwise risk 1 - 2w'μ + w'Σw + 2 penalty (of another loss, twice the objective)
+        is estimated to be above its minimum where a solver stopped early; about as much AUC is lost, or less. 0
+        for a direct solver.
     excess_bound : float
         What it is above its minimum at most, guaranteed; infinite where nothing is known.
     l1, l2 : float

@@ -46,8 +46,8 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         Column of groups, within which alone pairs count.
     l1, l2, scale, pairs, pairing, solver, tol
         As for :class:`mbauc.MBAClassifier`.
-    negativeRate, maxIter, seed
-        ``negative_rate``, ``max_iter`` and ``random_state`` of :class:`mbauc.MBAClassifier`.
+    negativeRate, equalGroups, maxIter, seed
+        ``negative_rate``, ``equal_groups``, ``max_iter`` and ``random_state`` of :class:`mbauc.MBAClassifier`.
     """
 
     _input_kwargs: dict[str, Any]
@@ -70,6 +70,7 @@ class MBARanker(Estimator, TrainingParams, DefaultParamsReadable, MLWritable):
         pairs: int | str = "all",
         pairing: str = "matched",
         negativeRate: float = 1.0,
+        equalGroups: bool = False,
         solver: str = "auto",
         tol: float | None = None,
         maxIter: int = 1000,

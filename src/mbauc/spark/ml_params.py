@@ -65,6 +65,12 @@ SETTINGS = (
         _FLOAT,
         "share of the negatives kept, if they were downsampled before",
     ),
+    Setting(
+        "equalGroups",
+        "equal_groups",
+        TypeConverters.toBoolean,
+        "whether each group counts alike instead of each pair, if there are groups",
+    ),
     Setting("solver", "solver", _TEXT, "'auto', 'gram' or 'matrix-free'"),
     Setting("tol", "tol", _FLOAT, "how exact the solver is (> 0); see mbauc.MBAClassifier"),
     Setting("maxIter", "max_iter", _INT, "largest number of sweeps, or of products where matrix-free"),

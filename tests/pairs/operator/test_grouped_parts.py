@@ -17,7 +17,7 @@ from mbauc.rows.groups import group_codes
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import GroupedBlock
 
-PLENTY, LITTLE = 1 << 30, 1
+PLENTY, LITTLE = 1 << 30, 90 * 300
 
 
 @pytest.fixture
@@ -80,3 +80,11 @@ def test_parts_of_a_cluster(table, equal):
         pairs.product(np.arange(float(pairs.mu.size)))
         assert parts.jobs[jobs:] == ["ScoreRows", "CombineRows"]
     np.testing.assert_array_equal(classes, [0, 1])
+
+
+def test_numbers_of_the_rows_must_fit(table):
+    with (
+        pytest.raises(ValueError, match=r"pairs within groups of 300 rows take 0.0 GB .* Allow more memory"),
+        open_operator(rows_in_source(in_blocks(table)), 1, 90 * 300 - 1),
+    ):
+        pass

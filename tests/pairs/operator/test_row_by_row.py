@@ -211,3 +211,20 @@ def test_many_columns_have_no_curvature(rng):
     for form in ("dense", "csr"):
         pairs = operator_of(X, y, None, 1, form)
         assert pairs.curvature(np.ones(50)).size == 0
+
+
+def test_a_part_that_comes_back_in_another_order_is_an_error(rng):
+    X, y = sp.random_array((60, 8), density=0.4, rng=rng, format="csr"), np.arange(60) % 3 == 0
+    packed = PackedRows(rows_of(cut([20, 45], X, y.astype(int)), X))
+    pairs = packed.operator()
+    before = pairs.scores(np.ones(pairs.mu.size))
+    again = PackedRows(rows_of(cut([20, 45], X, y.astype(int)), X)).packed
+    packed.packed._parts[1] = again._parts[1]
+    np.testing.assert_array_equal(pairs.scores(np.ones(pairs.mu.size)), before)
+    moved = np.r_[0:20, 44:19:-1, 45:60]
+    packed.packed._parts[1] = PackedRows(
+        rows_of(cut([20, 45], X[moved], y[moved].astype(int)), X)
+    ).packed._parts[1]
+    for ask in (lambda: pairs.scores(np.ones(pairs.mu.size)), lambda: pairs.combine(np.ones(60))):
+        with pytest.raises(ValueError, match="part 1 has other rows than before, or in another order"):
+            ask()

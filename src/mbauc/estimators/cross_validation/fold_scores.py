@@ -14,7 +14,7 @@ from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.metrics import StreamingAUC
 from mbauc.metrics.rank_sums import merge_spreads
 from mbauc.pairs.compact.rows import CompactRows
-from mbauc.pairs.operator.of_parts import PackedChunk
+from mbauc.pairs.operator.row_tasks import PackedChunk
 from mbauc.rows.block import Block
 from mbauc.rows.parts.accumulate import AccumulateTask
 from mbauc.rows.scores import scores
@@ -171,7 +171,7 @@ class ScorePacked:
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> list[FoldScores]:
         """Of each fold."""
         found = [FoldScores.empty(len(W), self.with_auc, self.measure) for W in self.W]
-        for fold, rows in packed:
+        for fold, rows, _ in packed:
             positive = np.full(rows.n_rows, rows.stratum == 0)
             values = (_matrix(rows, self.W[fold].shape[1]) @ self.W[fold].T).T
             found[fold].add(values, positive, rows.weight, rows.groups)

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
@@ -174,7 +175,10 @@ class PackedSplits(Generic[P]):
         self.n_splits = len(self._splits)
         pairs = repeats[0].operator()
         warn_of_lost_digits(pairs)
-        self.problem = make(self._pairs(pairs), scale)
+        own = self._pairs(pairs)
+        if isinstance(own, GroupedPairOperator):
+            warn_of_one_class_groups(own.pair_weights)
+        self.problem = make(own, scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> P:

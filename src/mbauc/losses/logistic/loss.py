@@ -25,7 +25,7 @@ _STEPS_A_ROW = 150
 
 
 class Logistic(PairLoss):
-    """``log(1 + exp(-m))``, as in RankNet; ``O(n)`` for most scores, error about 1e-10."""
+    """``log(1 + exp(-m))``, as in RankNet; ``O(n)`` for most scores, error below 1e-10."""
 
     name = "logistic"
 
@@ -102,7 +102,7 @@ class LogisticExpansion:
 
     def product(self, v: Array) -> Array:
         """Hessian times v."""
-        rows = np.zeros(self._n_rows)
+        v, rows = np.asarray(v, dtype=np.float64), np.zeros(self._n_rows)
         for part, (up, down) in zip(self._parts, self._curvatures, strict=True):
             plus, minus = part.plus, part.minus
             high, low = v[plus.rows], v[minus.rows]

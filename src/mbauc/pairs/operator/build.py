@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.from_source import build_source_operator
-from mbauc.pairs.operator.grouped import GroupedPairOperator
+from mbauc.pairs.operator.grouped import GroupedPairOperator, require_row_room
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.operator.pair_operator import PairOperator
@@ -29,7 +29,12 @@ def open_operator(
     ``equal_groups`` says that each group counts alike, instead of each pair.
     """
     with _open_all_pairs(rows, n_threads, memory) as (pairs, classes):
-        yield GroupedPairOperator(pairs, equal_groups=equal_groups) if rows.grouped else pairs, classes
+        if not rows.grouped:
+            yield pairs, classes
+            return
+        if rows.parts.kind != "memory":
+            require_row_room(pairs.n_rows, memory)
+        yield GroupedPairOperator(pairs, equal_groups=equal_groups), classes
 
 
 @contextmanager

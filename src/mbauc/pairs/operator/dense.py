@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
-from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels, Stratum
+from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, PairOperator, RowLabels, Stratum
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
@@ -203,8 +203,10 @@ class DensePairOperator(PairOperator):
         return shifted.astype(np.float64, copy=False)
 
     def _run(self, work: Callable[[int], Any]) -> list[Any]:
+        """Each shard; one after another if they are small."""
+        few = self._in_order.size * self.mu.size < FEW_ENTRIES
         with single_threaded_blas():
-            return run_threads(work, range(self.shards), self.shards)
+            return run_threads(work, range(self.shards), 1 if few else self.shards)
 
     def _labels(self) -> RowLabels:
         return self._labels_in_order

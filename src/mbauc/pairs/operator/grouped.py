@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.errors import Advice
 from mbauc.losses.pair_weights import PairWeights
 from mbauc.losses.squared import Squared
 from mbauc.pairs.grouped import row_squares
@@ -19,12 +20,26 @@ from mbauc.pairs.scatter.grouped import RowShares
 Array = NDArray[np.float64]
 
 
+#: Bytes for each row: its group, its place among the pairs, and vectors of a number a row.
+_ROW_BYTES = 90
+
+
+def require_row_room(n_rows: int, memory: int) -> None:
+    """Raise if vectors over the rows take more than is allowed, where the rows themselves are elsewhere."""
+    if _ROW_BYTES * n_rows > memory:
+        raise ValueError(
+            f"pairs within groups of {n_rows:,} rows take {_ROW_BYTES * n_rows / 1e9:,.1f} GB for numbers of "
+            f"the rows, of {memory / 1e9:,.1f} GB allowed. "
+            + Advice("Allow more {memory}, or give blocks of whole groups to partial_fit.")
+        )
+
+
 class GroupedPairOperator(PairOperator):
     """Σ over the pairs within groups, as a linear operator.
 
     A product takes the scores of all rows, their differences within groups, and the combination of the rows
-    with these: two sweeps over the rows (two jobs on a cluster), and a few vectors of n numbers here. Scales
-    and priors come from all rows, as without groups.
+    with these: two sweeps over the rows (two jobs on a cluster). Memory: up to 90 bytes a row, wherever the
+    rows are. Scales and priors come from all rows, as without groups.
 
     The diagonal is that of Σ but for what the class means of a group have in common beyond the mean of all
     rows; solvers use it to precondition, and to place the values of l2 that they try. Nothing less than sums

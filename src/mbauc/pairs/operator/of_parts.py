@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +13,19 @@ from numpy.typing import NDArray
 from mbauc.pairs.compact.collector import Collector
 from mbauc.pairs.compact.column_sums import ColumnSums, SumColumns, add_up
 from mbauc.pairs.compact.columns import ColumnOrder
-from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, check_overflow, find_extremes
 from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels
-from mbauc.pairs.operator.sparse import build_strata, combine_chunk, label_chunks, score_chunk, sweep
+from mbauc.pairs.operator.row_tasks import (
+    CombineRows,
+    LabelRows,
+    PackedChunk,
+    RowPlaces,
+    ScoreRows,
+    leave_out_fold,
+)
+from mbauc.pairs.operator.sparse import build_strata, sweep
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.accumulate import accumulate
@@ -29,13 +35,6 @@ from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 
 Array = NDArray[np.float64]
-
-
-class PackedChunk(NamedTuple):
-    """Compact rows of one fold."""
-
-    fold: int
-    rows: CompactRows
 
 
 @dataclass(frozen=True)
@@ -56,12 +55,12 @@ class PackRows:
         def pack(block: Block) -> None:
             sparse = SparseBlock.from_block(block)
             if places is None:
-                packed.extend(PackedChunk(0, chunk) for chunk in collector.compact(sparse))
+                packed.extend(PackedChunk.marked(0, chunk) for chunk in collector.compact(sparse))
                 return
             fold = places.assign(block)
             for k in range(places.n_folds):
                 own = sparse.restrict(np.flatnonzero(fold == k))
-                packed.extend(PackedChunk(k, chunk) for chunk in collector.compact(own))
+                packed.extend(PackedChunk.marked(k, chunk) for chunk in collector.compact(own))
 
         visit_blocks(number, blocks, self.schema, Labels(self.classes), pack)
         return packed
@@ -81,60 +80,6 @@ class Sweep:
         return sweep(leave_out_fold(packed, self.left_out), self.v, self.centres, self.scales)
 
 
-class PartResult(NamedTuple):
-    """What a task found in a part, by the number of the part."""
-
-    number: int
-    found: Any
-
-
-@dataclass(frozen=True)
-class LabelRows:
-    """Task: labels of the rows of a part."""
-
-    left_out: int | None = None
-
-    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
-        """Chunk after chunk."""
-        return PartResult(number, label_chunks(leave_out_fold(packed, self.left_out)))
-
-
-@dataclass(frozen=True)
-class ScoreRows:
-    """Task: x'v of the rows of a part."""
-
-    v: Array
-    left_out: int | None = None
-
-    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> PartResult:
-        """Chunk after chunk."""
-        scores = [np.empty(0)]
-        for chunk in leave_out_fold(packed, self.left_out):
-            scores.append(np.empty(chunk.n_rows))
-            score_chunk(chunk, self.v, scores[-1])
-        return PartResult(number, np.concatenate(scores))
-
-
-@dataclass(frozen=True)
-class CombineRows:
-    """Task: a part's share of Σ rᵢ xᵢ, or of the same with squared entries."""
-
-    r: Array
-    #: where the rows of each part begin in r
-    first: Mapping[int, int]
-    columns: int
-    squared: bool
-    left_out: int | None = None
-
-    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Array:
-        """Over its rows, chunk after chunk."""
-        result, place = np.zeros(self.columns), self.first.get(number, 0)
-        for chunk in leave_out_fold(packed, self.left_out):
-            combine_chunk(chunk, self.r[place : place + chunk.n_rows], result, squared=self.squared)
-            place += chunk.n_rows
-        return result
-
-
 @dataclass(frozen=True)
 class SumLeading:
     """Task: a part's share of the leading block, with the weights of its rows or with others."""
@@ -142,16 +87,15 @@ class SumLeading:
     plan: LeadingBlock
     left_out: int | None = None
     r: Array | None = None
-    #: where the rows of each part begin in r
-    first: Mapping[int, int] | None = None
+    #: where the rows of each part are in r
+    places: RowPlaces | None = None
 
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> LeadingSums:
         """Sums over its rows."""
-        chunks = list(leave_out_fold(packed, self.left_out))
-        if self.r is None or self.first is None:
-            return self.plan.sums(chunks)
-        ends = self.first.get(number, 0) + np.cumsum([0, *(chunk.n_rows for chunk in chunks)])
-        return self.plan.sums(chunks, [self.r[a:b] for a, b in pairwise(ends)])
+        if self.r is None or self.places is None:
+            return self.plan.sums(leave_out_fold(packed, self.left_out))
+        found = list(self.places.find(number, packed, self.left_out))
+        return self.plan.sums([chunk for chunk, _ in found], [self.r[own] for _, own in found])
 
 
 @dataclass(frozen=True)
@@ -164,11 +108,6 @@ class FindExtremes:
     def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Extremes:
         """Of the compact rows of a part."""
         return find_extremes(leave_out_fold(packed, self.left_out), self.columns)
-
-
-def leave_out_fold(packed: Iterable[PackedChunk], left_out: int | None) -> Iterable[CompactRows]:
-    """Rows of all folds but one."""
-    return (chunk for fold, chunk in packed if fold != left_out)
 
 
 def add_pairs(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -230,9 +169,12 @@ class PartedPairOperator(PairOperator):
 
     def scores(self, v: Array) -> Array:
         """The score x'v of each row, part after part; one job, and n numbers come back."""
-        found = self._packed.collect(ScoreRows(v, self._left_out))
+        result, places = np.empty(self.n_rows), self._part_labels[1]
+        for part in self._packed.collect(ScoreRows(v, places, self._left_out)):
+            first = places.first[part.number]
+            result[first : first + part.scores.size] = part.scores
         self.advance(self.n_rows)
-        return np.concatenate([part.found for part in found])
+        return result
 
     def combine(self, r: Array) -> Array:
         """Σ rᵢ xᵢ; one job, and n numbers go to every worker."""
@@ -257,13 +199,10 @@ class PartedPairOperator(PairOperator):
         return plan.curvature(self._packed.reduce(task, add), 0.5 * float(r.sum()))
 
     @cached_property
-    def _part_labels(self) -> tuple[RowLabels, dict[int, int]]:
-        """Labels of all rows, and where those of each part begin; one job, once."""
-        parts: list[PartResult] = self._packed.collect(LabelRows(self._left_out))
-        first = np.cumsum([0, *(part.found.positive.size for part in parts)])
-        numbers = [part.number for part in parts]
-        labels = RowLabels.concatenate([part.found for part in parts])
-        return labels, dict(zip(numbers, first[:-1].tolist(), strict=True))
+    def _part_labels(self) -> tuple[RowLabels, RowPlaces]:
+        """Labels of all rows, and where those of each part are; one job, once."""
+        parts = self._packed.collect(LabelRows(self._left_out))
+        return RowLabels.concatenate([part.labels for part in parts]), RowPlaces.of(parts)
 
     def _labels(self) -> RowLabels:
         return self._part_labels[0]

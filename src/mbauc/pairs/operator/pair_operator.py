@@ -18,6 +18,8 @@ from mbauc.runtime.progress import Advance, silent
 Array = NDArray[np.float64]
 
 _ROUNDING = 64 * np.finfo(np.float64).eps
+#: Entries of the rows below which threads take longer to start than one takes for all.
+FEW_ENTRIES = 1 << 19
 
 
 @dataclass(frozen=True)

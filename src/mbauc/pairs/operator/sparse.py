@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.compact.rows import Chunk, CompactRows
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
-from mbauc.pairs.operator.pair_operator import PairOperator, RowLabels, Stratum
+from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, PairOperator, RowLabels, Stratum
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
 
@@ -68,7 +69,7 @@ class SparsePairOperator(PairOperator):
         return self._block
 
     def _build_block(self) -> Array:
-        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+        plan = LeadingBlock.plan(self, self._entries)
 
         def sums(number: int) -> LeadingSums:
             return plan.sums([chunk for chunk in self.chunks if chunk.stratum == number])
@@ -91,6 +92,10 @@ class SparsePairOperator(PairOperator):
     # -- row by row: chunk after chunk -----------------------------------------------------------------------
 
     @cached_property
+    def _entries(self) -> int:
+        return sum(chunk.n_entries for chunk in self.chunks)
+
+    @cached_property
     def _starts(self) -> NDArray[np.intp]:
         """Where the rows of each chunk begin, and where those of the last one end."""
         return np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)])
@@ -104,7 +109,7 @@ class SparsePairOperator(PairOperator):
                 score_chunk(self.chunks[number], v, result[self._starts[number] : self._starts[number + 1]])
                 self.advance(self.chunks[number].n_rows)
 
-        run_threads(part, range(self.shards), self.shards)
+        self._run(part)
         return result
 
     def combine(self, r: Array) -> Array:
@@ -124,12 +129,16 @@ class SparsePairOperator(PairOperator):
                 self.advance(own.size)
             return result
 
-        first, *others = run_threads(part, range(self.shards), self.shards)
-        return sum(others, first)
+        result: Array = sum(self._run(part), np.zeros(self.mu.size))
+        return result
+
+    def _run(self, work: Callable[[int], Any]) -> list[Any]:
+        """Each shard; one after another if they are small."""
+        return run_threads(work, range(self.shards), self.shards if self._entries >= FEW_ENTRIES else 1)
 
     def curvature(self, r: Array) -> Array:
         """About the curvature of a loss, from at most 5,000 rows of a stratum; empty if columns are many."""
-        plan = LeadingBlock.plan(self, sum(chunk.n_entries for chunk in self.chunks))
+        plan = LeadingBlock.plan(self, self._entries)
         if not plan.suffices(self):
             return super().curvature(r)
 

@@ -1,0 +1,313 @@
+"""Losses, groups and parts of the ROC curve on the command line, from ``fit`` to the report."""
+
+import json
+
+import numpy as np
+import pytest
+
+from mbauc import MBAClassifier, PairwiseAUCClassifier
+from mbauc.cli.argument_types import LOSSES as NAMES
+from mbauc.cli.main import main
+from mbauc.losses import LOSSES
+from mbauc.metrics import (
+    compare_grouped_roc_auc,
+    grouped_roc_auc_interval,
+    partial_roc_auc,
+    roc_auc_interval,
+)
+from mbauc.model import load_model
+
+pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
+pytestmark = pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
+
+
+def told(capsys, *words, code=0):
+    assert main([str(word) for word in words]) == code
+    return capsys.readouterr()
+
+
+def answer(capsys, *words):
+    return json.loads(told(capsys, *words, "--json").out)
+
+
+def searches(path, seed=0, n=3000, queries=150):
+    """Rows of queries whose clicks depend on two columns, and on how good the query is."""
+    rng = np.random.default_rng(seed)
+    query, level = rng.integers(queries, size=n), 2 * rng.standard_normal(queries)
+    X = rng.standard_normal((n, 3))
+    X[:, 2] += level[query]
+    y = X[:, 0] - X[:, 1] + level[query] + 1.5 * rng.logistic(size=n) > 1
+    lines = (f"{int(a)},q{g},{b:.4f},{c:.4f},{d:.4f}\n" for a, g, (b, c, d) in zip(y, query, X, strict=True))
+    path.write_text("click,query,x0,x1,x2\n" + "".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def monday(tmp_path_factory):
+    return searches(tmp_path_factory.mktemp("rows") / "monday.csv")
+
+
+@pytest.fixture(scope="module")
+def tuesday(tmp_path_factory):
+    return searches(tmp_path_factory.mktemp("rows") / "tuesday.csv", seed=1)
+
+
+def columns(path):
+    """Labels, groups and the columns of numbers."""
+    table = np.genfromtxt(path, delimiter=",", dtype=None, names=True, encoding=None)
+    return table["click"], table["query"], np.column_stack([table[f"x{k}"] for k in range(3)])
+
+
+PLAIN = ("--label", "click", "--scale", "none", "--hold-out", 0)
+
+
+def test_the_names_of_losses_are_those_that_there_are():
+    assert tuple(LOSSES) == NAMES
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        (("--loss", "squared_hinge"), {"loss": "squared_hinge"}),
+        (("--loss", "logistic", "--l2", "0.1", "--l1", "0.01"), {"loss": "logistic", "l2": 0.1, "l1": 0.01}),
+        (("--max-fpr", "0.2"), {"max_fpr": 0.2}),
+        (("--min-tpr", "0.5", "--max-fpr", "0.5"), {"min_tpr": 0.5, "max_fpr": 0.5}),
+    ],
+)
+def test_a_model_of_another_loss_is_that_of_the_estimator(monday, tmp_path, capsys, words, settings):
+    out = tmp_path / "m.mbauc"
+    printed = told(capsys, "fit", monday, *PLAIN, "--ignore", "query", *words, "-o", out).out
+    y, _, X = columns(monday)
+    model, ranker = load_model(out), PairwiseAUCClassifier(**settings).fit(X, y)
+    np.testing.assert_allclose(model.coef, ranker.coef_[0], rtol=1e-2, atol=1e-3)
+    assert isinstance(model.estimator(), PairwiseAUCClassifier)
+    assert model.estimator().get_params().items() >= settings.items()
+    assert (model.l1, model.l2) == pytest.approx((ranker.l1_, ranker.l2_), rel=1e-2)
+    assert model.describe_objective() in printed
+    assert "updates     not possible: --loss squared without a region" in printed
+    assert model.describe_objective() in told(capsys, "inspect", out).out
+
+
+@pytest.mark.parametrize("words", [(), ("--equal-groups",), ("--loss", "squared_hinge")])
+def test_pairs_within_groups_alone_count(monday, tmp_path, capsys, words):
+    out = tmp_path / "m.mbauc"
+    printed = told(capsys, "fit", monday, *PLAIN, "--l2", 0.1, "--group", "query", *words, "-o", out).out
+    y, query, X = columns(monday)
+    settings = {"l2": 0.1, "equal_groups": "--equal-groups" in words}
+    kind = PairwiseAUCClassifier if "--loss" in words else MBAClassifier
+    within = kind(**settings).fit(X, y, groups=query)
+    model = load_model(out)
+    assert model.group == "query"
+    assert model.layout.feature_names() == ["x0", "x1", "x2"]
+    np.testing.assert_allclose(model.coef, within.coef_[0], rtol=1e-2, atol=1e-3)
+    over_all = kind(l2=0.1).fit(X, y)
+    assert np.abs(model.coef - over_all.coef_[0]).max() > 0.02  # over all pairs, the level of the query counts
+    assert "over the pairs within each 'query'" in printed
+    assert "updates     not possible: " in printed
+
+
+def test_whole_groups_are_held_out_and_tested_on(monday, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    printed = told(capsys, "fit", monday, "--label", "click", "--group", "query", "-o", out).out
+    tested = load_model(out).trained_on["tested"]
+    assert 15 < tested["groups"] < 50
+    assert tested["within_groups_low"] < tested["within_groups"] < tested["within_groups_high"]
+    assert f"{tested['within_groups']:.4f} (95% interval" in printed
+    assert f"within {tested['groups']} groups" in printed
+    # the rows held out are found again, by their groups
+    again = told(capsys, "threshold", out, monday, "--held-out", "--false-alarm", 0.2, "--confidence", 0.8).out
+    assert f"(from {tested['negatives']} negatives)" in again.replace(",", "")
+
+
+def test_the_part_that_counts_is_tested(monday, tmp_path, capsys, tuesday):
+    out = tmp_path / "m.mbauc"
+    words = ("--max-fpr", 0.3, "--ignore", "query", "--test", tuesday)
+    printed = told(capsys, "fit", monday, "--label", "click", *words, "-o", out).out
+    model = load_model(out)
+    y, *_ = columns(tuesday)
+    scores = np.concatenate([b.scores for b in model.score_blocks(model.layout.source(tuesday, model.classes))])
+    share = partial_roc_auc(y, scores, max_fpr=0.3)
+    assert model.trained_on["tested"]["region"] == pytest.approx(share)
+    assert f"{share:.4f} in the region that counts" in printed
+
+
+def test_a_loss_is_chosen_by_cross_validation(monday, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    words = ("--loss", "auto", "--cv", 3, "--ignore", "query")
+    found = answer(capsys, "fit", monday, "--label", "click", *words, "-o", out)
+    model = load_model(out)
+    assert model.settings["loss"] in LOSSES
+    assert model.settings["loss"] in model.trained_on["losses"]
+    assert len(model.trained_on["losses"]) > 1
+    assert model.l2 in [point["l2"] for point in model.path]
+    assert len({point["l2"] for point in model.path}) == len(model.path) > 5  # those of one loss
+    assert found["losses"] == model.trained_on["losses"]
+    assert "held-out" not in told(capsys, "inspect", out).err
+
+
+def test_squared_said_aloud_is_the_default(monday, tmp_path, capsys):
+    first, second = tmp_path / "a.mbauc", tmp_path / "b.mbauc"
+    for out, words in ((first, ()), (second, ("--loss", "squared"))):
+        told(capsys, "fit", monday, "--label", "click", "--ignore", "query", *words, "-o", out)
+    assert (load_model(first).coef == load_model(second).coef).all()
+    assert load_model(second).moments is not None
+
+
+# -- models that exist ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def models(monday, tmp_path_factory):
+    """A model within groups, one over all pairs, and one of another loss."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, words in {
+        "within": ("--group", "query"),
+        "all": ("--ignore", "query"),
+        "hinge": ("--ignore", "query", "--loss", "squared_hinge"),
+    }.items():
+        assert main(["fit", str(monday), "--label", "click", *words, "-o", str(folder / f"{name}.mbauc")]) == 0
+    return folder
+
+
+def test_scoring_does_not_need_the_groups(models, tuesday, tmp_path, capsys):
+    lines = [line.split(",") for line in tuesday.read_text().splitlines()]
+    bare = tmp_path / "bare.csv"
+    bare.write_text("".join(",".join(line[2:]) + "\n" for line in lines))
+    labelled = tmp_path / "labelled.csv"
+    labelled.write_text("".join(",".join([line[0], *line[2:]]) + "\n" for line in lines))
+    model = models / "within.mbauc"
+    assert "scored 3,000 rows" in told(capsys, "score", model, bare, "-o", tmp_path / "scores.csv").out
+    assert "within groups" not in told(capsys, "evaluate", model, labelled).out
+    told(capsys, "threshold", model, labelled)
+    assert "there is no column" in told(capsys, "evaluate", model, labelled, "--group", "query", code=1).err
+
+
+def scores_of(path, rows):
+    model = load_model(path)
+    return np.concatenate([b.scores for b in model.score_blocks(model.layout.source(rows, model.classes))])
+
+
+def test_evaluate_measures_within_groups(models, tuesday, tmp_path, capsys):
+    y, query, _ = columns(tuesday)
+    page = tmp_path / "report.html"
+    for name, words in {"within": (), "all": ("--group", "query")}.items():
+        model = models / f"{name}.mbauc"
+        s = scores_of(model, tuesday)
+        printed = told(capsys, "evaluate", model, tuesday, *words, "--report", page, "--force").out
+        found = answer(capsys, "evaluate", model, tuesday, *words)
+        assert f"AUC           {roc_auc_interval(y, s)}" in printed
+        for equal, key in ((False, "pairs"), (True, "alike")):
+            interval = grouped_roc_auc_interval(y, s, query, equal_groups=equal)
+            assert f"{interval} within groups" in printed
+            assert found["groups"]["auc"][key]["auc"] == pytest.approx(interval.auc)
+        worst = found["groups"]["worst"]
+        assert len(worst) == 50
+        assert f"{worst[0]['group']} " in printed
+        mine = query == worst[0]["group"]
+        assert (worst[0]["rows"], worst[0]["positives"]) == (mine.sum(), y[mine].sum())
+        assert worst[0]["group"] in page.read_text()
+        assert "By group" in page.read_text()
+
+
+def test_groups_need_values_and_a_table(models, tuesday, tmp_path, capsys):
+    torn = tmp_path / "torn.csv"
+    torn.write_text(tuesday.read_text().replace(",q7,", ",,"))
+    told(capsys, "evaluate", models / "all.mbauc", torn)
+    assert "column 'query' has no value in row" in told(
+        capsys, "evaluate", models / "all.mbauc", torn, "--group", "query", code=1
+    ).err  # fmt: skip
+    text = tmp_path / "a.libsvm"
+    text.write_text("1 1:2 2:1\n0 1:1 2:2\n" * 50)
+    told(capsys, "fit", text, "--hold-out", 0, "-o", tmp_path / "text.mbauc")
+    assert "LIBSVM text has no columns with names" in told(
+        capsys, "evaluate", tmp_path / "text.mbauc", text, "--group", "query", code=1
+    ).err  # fmt: skip
+    assert "--group is for tables" in told(
+        capsys, "fit", text, "--group", "query", "-o", tmp_path / "x.mbauc", code=2
+    ).err  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [(), ("--equal-groups",)])
+def test_models_are_compared_within_groups(models, tuesday, capsys, words):
+    y, query, _ = columns(tuesday)
+    paths = [models / f"{name}.mbauc" for name in ("all", "within")]
+    scores = {path.stem: scores_of(path, tuesday) for path in paths}
+    expected = compare_grouped_roc_auc(y, scores, query, equal_groups=bool(words))
+    said = ("compare", *paths, tuesday, "--group", "query", *words)
+    assert str(expected) in told(capsys, *said).out
+    found = answer(capsys, *said)
+    assert found["p_value"] == pytest.approx(expected.p_value)
+    assert found["group"] == "query"
+    assert expected.difference[1, 0] > 0  # who is trained within groups ranks better there
+
+
+@pytest.mark.parametrize("name", ["hinge", "within"])
+def test_what_keeps_no_moments_is_not_updated(models, tuesday, tmp_path, capsys, name):
+    model, out = models / f"{name}.mbauc", tmp_path / "x.mbauc"
+    for words in (("update", model, tuesday), ("merge", model, model)):
+        error = told(capsys, *words, "-o", out, code=1).err
+        assert (
+            f"was trained for the {load_model(model).describe_objective()}, of which nothing is kept" in error
+        )
+        assert "--loss squared (of 'mbauc fit') over all pairs" in error
+    assert not out.exists()
+    assert (
+        "updates             not possible for these pairs and this loss" in told(capsys, "inspect", model).out
+    )
+
+
+def test_the_columns_of_a_grouped_model_have_its_groups(models, tuesday, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    told(capsys, "fit", tuesday, "--like", models / "within.mbauc", "--equal-groups", "-o", out)
+    assert load_model(out).describe_objective().endswith("within each 'query', each counting alike")
+    assert "--equal-groups says how groups count" in told(
+        capsys, "fit", tuesday, "--like", models / "all.mbauc", "--equal-groups", "-o", out, "--force", code=2
+    ).err  # fmt: skip
+
+
+def test_other_programs_score_the_same(models, tuesday, tmp_path, capsys):
+    joblib, pd = pytest.importorskip("joblib"), pytest.importorskip("pandas")
+    for name in ("hinge", "within"):
+        told(capsys, "export", models / f"{name}.mbauc", "-o", tmp_path / f"{name}.joblib")
+        pipeline = joblib.load(tmp_path / f"{name}.joblib")
+        np.testing.assert_allclose(
+            pipeline.decision_function(pd.read_csv(tuesday)), scores_of(models / f"{name}.mbauc", tuesday)
+        )
+
+
+# -- what makes no sense --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--loss", "hinge", "--decay", "0.9"), "--loss hinge cannot be combined with --decay"),
+        (("--loss", "hinge", "--pairs", "100"), "--pairs 100: pairs are drawn for the squared loss"),
+        (("--max-fpr", "0.1", "--solver", "gram"), "--solver gram is for the squared loss"),
+        (("--loss", "auto", "--l2", "0.1"), "--l2 0.1 is chosen by --cv or --loss auto"),
+        (("--loss", "auto", "--checkpoint", "x"), "--checkpoint cannot be combined with --cv or --loss auto"),
+        (("--group", "query", "--pairs", "100"), "--group: within groups all pairs are used"),
+        (("--group", "query", "--decay", "0.9"), "--group cannot be combined with --decay"),
+        (("--equal-groups",), "name their column with --group"),
+    ],
+)
+def test_contradictions_are_usage(monday, tmp_path, capsys, words, message):
+    out = tmp_path / "x.mbauc"
+    assert message in told(capsys, "fit", monday, "--label", "click", *words, "-o", out, code=2).err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("words", [("--max-fpr", "1.5"), ("--min-tpr", "0"), ("--loss", "cubic")])
+def test_values_out_of_range_are_usage(monday, tmp_path, capsys, words):
+    with pytest.raises(SystemExit, match="2"):
+        main(["fit", str(monday), "--label", "click", *words, "-o", str(tmp_path / "x.mbauc")])
+    assert f"argument {words[0]}: " in capsys.readouterr().err
+
+
+def test_groups_that_are_not_there_are_named(monday, models, tuesday, tmp_path, capsys):
+    out = tmp_path / "x.mbauc"
+    assert "--group 'querry'" in told(
+        capsys, "fit", monday, "--label", "click", "--group", "querry", "-o", out, code=1
+    ).err  # fmt: skip
+    paths = (models / "all.mbauc", models / "hinge.mbauc", tuesday)
+    assert "name their column with --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
