@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 
 import reference
+from mbauc import PairwiseAUCClassifier
 from mbauc.losses import LOSSES, Expansion, PairLoss, PairObjective, PairWeights, get_loss
 from mbauc.losses.pairwise import PairByPair
 from strategies import scored_rows
@@ -41,6 +42,19 @@ def test_it_is_summed_over_all_pairs(rows):
     np.testing.assert_allclose(
         found.diagonal, [found.product(e)[i] for i, e in enumerate(np.eye(scores.size))], atol=1e-15
     )
+
+
+def test_it_can_be_fitted(table):
+    """The gradient of the penalised loss by the weights vanishes: 0 = X'g + l2 w in the units of the loss."""
+    X, y = table
+    X = X[:150] / X.std(axis=0)
+    model = PairwiseAUCClassifier(Cosh(), l2=0.1, scale=False, tol=1e-12).fit(X, y[:150])
+    w = model.coef_.ravel()
+    around = Cosh().expand(PairWeights.build(y[:150] == 1), X @ w)
+    slope = X.T @ around.gradient
+    ridge = -(w @ slope) / (w @ w)
+    np.testing.assert_allclose(slope, -ridge * w, atol=1e-6)
+    assert ridge > 0
 
 
 @pytest.mark.parametrize("name", list(LOSSES))

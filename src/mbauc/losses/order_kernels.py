@@ -25,15 +25,24 @@ def _insert(values, order, first, last):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _merge_sort(values, order, first, last):  # type: ignore[no-untyped-def]
-    """The same for many values that may stand anywhere."""
-    for i in range(first, last - 1):
-        if values[i] > values[i + 1]:
-            break
-    else:
-        return
-    place = np.argsort(values[first:last], kind="mergesort")
-    values[first:last] = values[first:last][place]
-    order[first:last] = order[first:last][place]
+    """The same for many values that may stand anywhere: runs by insertion, then merged two by two."""
+    for start in range(first, last, _FEW):
+        _insert(values, order, start, min(start + _FEW, last))
+    size, width = last - first, _FEW
+    from_values, from_order = np.empty(size, values.dtype), np.empty(size, order.dtype)
+    while width < size:
+        for i in range(size):
+            from_values[i], from_order[i] = values[first + i], order[first + i]
+        for start in range(0, size, 2 * width):
+            i, middle, end = start, min(start + width, size), min(start + 2 * width, size)
+            j = middle
+            for k in range(first + start, first + end):
+                left = j == end or (i < middle and from_values[i] <= from_values[j])
+                source = i if left else j
+                values[k], order[k] = from_values[source], from_order[source]
+                i += left
+                j += not left
+        width *= 2
 
 
 @compiled()

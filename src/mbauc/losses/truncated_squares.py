@@ -75,10 +75,8 @@ class TruncatedExpansion:
     @cached_property
     def _sides(self) -> tuple[_Side, _Side]:
         plus, minus = for_both(ClassRows.sort, *ClassRows.split(self._pairs, self._scores), self._pairs.n_rows)
-        terms = [[k, c] for k, c in self._terms]
-        return _Side(plus, minus, [(0.0, k, c) for k, c in terms], 1), _Side(
-            minus, plus, [(k, 0.0, c) for k, c in terms], -1
-        )
+        up = _Side(plus, minus, [(0.0, k, c) for k, c in self._terms], 1)
+        return up, _Side(minus, plus, [(k, 0.0, c) for k, c in self._terms], -1)
 
     @cached_property
     def _value_and_lift(self) -> tuple[float, Array]:
@@ -123,7 +121,10 @@ class _Side:
     def __init__(
         self, target: ClassRows, source: ClassRows, knots: list[tuple[float, float, float]], side: int
     ) -> None:
-        self.target, self._source, self._knots, self._side = target, source, np.array(knots), side
+        self.target, self._source, self._side = target, source, side
+        #: moves of target and source, and coefficients
+        self._knots = np.array(knots)
+        self._coefficients = np.array([c for _, _, c in knots])
 
     def lift(self) -> Array:
         """What the rows of the other class add to the slope of each of these."""
@@ -180,7 +181,7 @@ class _Side:
         from mbauc.losses.truncated_kernels import weigh
 
         sums, found = self._run(np.ones_like(self._source.weight)), np.empty_like(self.target.weight)
-        weigh(self.target.weight, self._ends, self._knots[:, 2].copy(), sums, found)
+        weigh(self.target.weight, self._ends, self._coefficients, sums, found)
         return found
 
     def _run(self, values: Array) -> Array:
@@ -208,7 +209,7 @@ class _Side:
             self.target.weight,
             self.diagonal,
             self._ends,
-            self._knots[:, 2],
+            self._coefficients,
             sums,
             self.target.rows,
             out,

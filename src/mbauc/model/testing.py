@@ -41,7 +41,6 @@ class Tested:
             confidence=confidence,
         )
 
-
     def grouped(self) -> GroupedAuc | None:
         """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""
         if self.groups is None or len(np.unique(self.y)) < 2:

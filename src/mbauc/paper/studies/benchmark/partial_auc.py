@@ -47,7 +47,7 @@ class Settings:
     max_fpr: float = 0.01
     loss: str = "squared_hinge"
     #: Bootstrap samples of the test rows.
-    samples: int = 1000
+    samples: int = 500
     #: Whether all settings are tried.
     thorough: bool = True
     #: Of everything drawn.

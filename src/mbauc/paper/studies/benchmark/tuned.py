@@ -18,6 +18,7 @@ from sklearn.svm import LinearSVC
 
 from mbauc.estimators import PairwiseAUCClassifierCV
 from mbauc.metrics import compare_roc_auc, roc_auc
+from mbauc.paper.datasets.registry import find
 from mbauc.paper.studies.benchmark.runs import DATASETS, RunSplit, fingerprint, is_halved, split_rows
 from mbauc.paper.studies.benchmark.runs import Settings as BenchmarkSettings
 from mbauc.paper.studies.contenders import FOLDS, draw_folds
@@ -84,13 +85,15 @@ PAIRWISE = (
     ("pairs-auto", "pairs, auto", "auto"),
 )
 AUTO = "pairs-auto"
+#: Halves of sets with fewer rows than this differ much.
+_SMALL = 5_000
 
 
 @dataclass(frozen=True)
 class Settings:
     """What the results depend on."""
 
-    #: Runs on sets that are halved; a set with a test file has one.
+    #: Runs on sets that are halved and small; all others have one.
     halves_runs: int = 3
     #: Whether all settings are tried.
     thorough: bool = True
@@ -99,7 +102,8 @@ class Settings:
 
     def runs(self, dataset: str) -> int:
         """Runs on a data set."""
-        return self.halves_runs if is_halved(dataset) else 1
+        small = sum(find(dataset).rows) < _SMALL
+        return self.halves_runs if is_halved(dataset) and small else 1
 
 
 QUICK = Settings(halves_runs=1, thorough=False)

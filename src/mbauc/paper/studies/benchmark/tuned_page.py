@@ -67,8 +67,8 @@ _WHAT = """
 What a user would do: call `PairwiseAUCClassifierCV(loss)` with nothing set (*pairs*; *auto* chooses the loss
 as well), or tune a linear model. Each rival tries {settings} settings, with the columns as they are and
 standardised, and takes what ranks held-out rows best, {folds} folds held out in turn; *pairs* choose between
-the same columns, by folds of their own. Nothing looks at test rows. One run on sets with a test file,
-{halves} on sets that are halved. *balanced* is `class_weight="balanced"`; the SVM has the squared hinge loss;
+the same columns, by folds of their own. Nothing looks at test rows. {halves} runs on small sets that are
+halved, one on all others. *balanced* is `class_weight="balanced"`; the SVM has the squared hinge loss;
 balanced ridge ranks as MBA-ℓ2 does.
 
 ● *auto* is significantly better than this rival, ○ significantly worse (paired DeLong test on the test rows,
@@ -150,6 +150,8 @@ def _conclusions(study: Tuned, present: list[str]) -> Iterator[str]:
         stderr = study.gain(dataset, verdict.rival)[1]
         if verdict.high < 0:
             why = "the rival is better"
+        elif verdict.gain < -_MARGIN:
+            why = "the rival is ahead, but not significantly"
         elif (verdict.high - verdict.low) / 2 > _MARGIN:
             why = "the test rows are too few to tell"
         else:
