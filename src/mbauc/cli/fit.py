@@ -185,10 +185,12 @@ def run(options: argparse.Namespace) -> int:
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)
+        grouped, rows = getattr(layout, "group", None) is not None, about_rows(source) or 0
         room.require_for(
             source,
             gram=options.solver == "gram",
-            test_rows=0 if options.test else round(training.hold_out * (about_rows(source) or 0)),
+            test_rows=0 if options.test else round(training.hold_out * rows),
+            swept_rows=rows if grouped or not training.is_quadratic else 0,
         )
         plan = getattr(source, "plan", None)
         if plan is not None:
@@ -209,7 +211,6 @@ def run(options: argparse.Namespace) -> int:
         names = [*(options.id or ()), *(name for name, kind in (options.types or {}).items() if kind == "id")]
         if names:
             about["id"] = names
-        grouped = getattr(layout, "group", None) is not None
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
         training = replace(training, memory=room.for_rows(), grouped=grouped)
