@@ -124,6 +124,7 @@ def test_the_interval_holds_for_all_rivals_of_a_set():
     [
         (-3.1, 0.001, "interval excludes"),
         (-3.5, 0.01, "the rival is better"),
+        (-3.5, 1.0, "ahead, but not significantly"),
         (-3.0, 1.0, "too few to tell"),
         (-3.2, 0.1, "too large to be sure"),
     ],

@@ -150,6 +150,8 @@ def _conclusions(study: Tuned, present: list[str]) -> Iterator[str]:
         stderr = study.gain(dataset, verdict.rival)[1]
         if verdict.high < 0:
             why = "the rival is better"
+        elif verdict.gain < -_MARGIN:
+            why = "the rival is ahead, but not significantly"
         elif (verdict.high - verdict.low) / 2 > _MARGIN:
             why = "the test rows are too few to tell"
         else:
