@@ -311,3 +311,9 @@ def test_real_data(shared_file, name, auc):
     known = datasets.load(name, shared_file(f"{name}.bz2").parent)
     ranker = PairwiseAUCClassifier().fit(known.X, known.y)
     assert roc_auc(known.y_test, ranker.decision_function(known.X_test)) > auc
+
+
+def test_an_automatic_l2_does_not_vanish_where_the_signal_is_weak(rng):
+    X = rng.standard_normal((400, 100))
+    y = 0.2 * X[:, 0] + rng.standard_normal(400) > 0
+    assert PairwiseAUCClassifier("hinge").fit(X, y).l2_ > 1e-3

@@ -119,3 +119,16 @@ def test_a_region_in_which_hardly_anything_is_learned_is_said(rng):
         hard.warn_if_hardly_learned(near_zero)
     larger.warn_if_hardly_learned(apart)
     assert np.abs(near_zero.coef).max() < 0.25 * np.abs(apart.coef).max()
+
+
+@pytest.mark.parametrize("l2", [0.0, 1e-3])
+def test_a_start_on_the_straight_part_of_a_hinge_is_left(l2):
+    """Weak signals: all margins of the squared solution are below the rounded kink, where there is no curvature."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 20))
+    y = 0.2 * X[:, 0] + rng.normal(size=400) > 0
+    problem = problem_of(X, y, "hinge")
+    found = problem.solve(0.0, l2, tol=1e-8, max_iter=500)
+    away = problem.solve(0.0, l2, tol=1e-8, max_iter=500, start=5.0 * found.coef)
+    assert found.objective == pytest.approx(away.objective, abs=1e-6)
+    assert found.objective < 0.9 * value_by_pairs(get_loss("hinge"), X[:60], y[:60], None, np.zeros(20))
