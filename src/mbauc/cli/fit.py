@@ -151,8 +151,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--group",
         metavar="NAME",
-        help="column of groups, such as a query, a user or a day: only rows of the same group are compared. It "
-        "is no feature, and scoring does not need it",
+        help="column of groups, such as a query, a user or a day (qid: query numbers of LIBSVM text): only "
+        "rows of the same group are compared. It is no feature, and scoring does not need it",
     )
     group.add_argument(
         "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
@@ -161,7 +161,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at",
+        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at; with "
+        "--loss auto losses are compared by that part of held-out rows",
     )
     group.add_argument(
         "--min-tpr",

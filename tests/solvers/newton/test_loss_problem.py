@@ -123,7 +123,7 @@ def test_a_region_in_which_hardly_anything_is_learned_is_said(rng):
 
 @pytest.mark.parametrize("l2", [0.0, 1e-3])
 def test_a_start_on_the_straight_part_of_a_hinge_is_left(l2):
-    """Weak signals: all margins of the squared solution are below the rounded kink, where there is no curvature."""
+    """Weak signals: all margins of the squared solution are where the loss has no curvature."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 20))
     y = 0.2 * X[:, 0] + rng.normal(size=400) > 0
