@@ -265,6 +265,7 @@ def test_sources_and_clusters_choose_as_rows_in_memory_do(data, loss, more):
     whole = [k for k, one in enumerate(memory.cv_results_["params"]) if one["max_fpr"] == 1.0][: len(GRID)]
     for other in (
         clone(ranker).fit_source(Blocks(X, y, weight)),
+        clone(ranker).fit(Blocks(X, y, weight)),
         clone(ranker).fit_parts(rows_of(cut([90, 200], X, y, weight, blocks=2), X, weighted=True)),
     ):
         np.testing.assert_allclose(split_scores(other)[:, whole], split_scores(memory)[:, whole], atol=6e-3)

@@ -18,6 +18,7 @@ from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
+from mbauc.estimators.source_fit import check_source_alone, is_source
 from mbauc.estimators.validation import check_factors, restore_on_failure
 from mbauc.losses import PairLoss, Region, get_loss
 from mbauc.metrics.intervals import Weights
@@ -188,6 +189,9 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         -------
         self
         """
+        if is_source(X):
+            check_source_alone(y, sample_weight, groups)
+            return self.fit_source(X)
         return self._search_block(X, y, sample_weight, groups, within_groups=groups is not None)
 
     # -- the steps of fit --------------------------------------------------------------------------------
