@@ -19,8 +19,8 @@ from mbauc.solvers.problem import Problem
 Array = NDArray[np.float64]
 
 
-#: Mean curvature of a loss that an automatic l2 goes by at least: where the signal is weak, all pairs may lie on the
-#: straight part of a hinge, which has none.
+#: Mean curvature of a loss that an automatic l2 goes by at least: where the signal is weak, all pairs may lie on
+#: the straight part of a hinge, which has none.
 _LEAST_CURVATURE = 0.1
 
 
