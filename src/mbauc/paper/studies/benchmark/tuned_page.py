@@ -18,7 +18,8 @@ _SIGNIFICANT = 0.05
 _MARGIN = 0.3
 HEAD = ["dataset", "algorithm", "run", "auc", "auto_minus", "stderr", "setting", "choice", "seconds"]
 #: Names on the page by names in files, ours first.
-NAMES = {key: name for key, name, _ in PAIRWISE} | {rival.key: rival.name for rival in RIVALS}
+OURS = {key: name for key, name, _ in PAIRWISE}
+NAMES = OURS | {rival.key: rival.name for rival in RIVALS}
 
 
 def list_runs(study: Tuned, datasets: tuple[str, ...]) -> Iterator[list[object]]:
