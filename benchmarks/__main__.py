@@ -29,7 +29,7 @@ PLACES = {
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
     "docs/losses.md": ("pair_losses",),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
-    "docs/objectives.md": ("boosting", "boosting_xgboost", "networks"),
+    "docs/objectives.md": ("boosting", "boosting_xgboost", "networks", "pair_batches"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
 #: Tables from the program of another.

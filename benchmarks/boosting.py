@@ -160,4 +160,4 @@ def run(libraries=(LightGBM, XGBoost), names=None):
             if names is None or table.name in names:
                 judged[table.name] = judge(table, *fit_all(library, table))
                 say(library.title, table.name, *judged[table.name], sep="\n  ")
-        report(library.name, *compose(f"{library.title} ", judged))
+        report(library.name, *compose(f"{library.title} ", judged, library.title.lower()))

@@ -3,6 +3,7 @@
 import bz2
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
@@ -171,7 +172,7 @@ def judge(table, scores, speed):
     return judged
 
 
-def compose(head, judged):
+def compose(head, judged, *packages):
     """Rows and notes of a table: objectives by sets, then better and worse sets by rate, and time."""
     sets = list(judged)
     rows = [(f"{head}objective", " | ".join([*sets, "better, worse", "time a round"]), "")]
@@ -192,5 +193,5 @@ def compose(head, judged):
         "AUC / partial AUC up to a false-alarm rate of 0.1 / 0.01 (area over its largest value), percent, on "
         f"test rows. ⁺ and ⁻: better or worse than {own[0].objective} at the 5% level, one by one (paired "
         "DeLong test; rows redrawn for partial AUC). Time: that of a round over that of the first row, "
-        "geometric mean.",
+        f"geometric mean. {', '.join(f'{name} {version(name)}' for name in packages)}.",
     )

@@ -147,4 +147,4 @@ def run():
         if table.name in SETS:
             judged[table.name] = judge(table, *fit_all(table))
             say(table.name, *judged[table.name], sep="\n  ")
-    report("networks", *compose("", judged))
+    report("networks", *compose("", judged, "torch", *(["libauc"] if AUCMLoss else [])))

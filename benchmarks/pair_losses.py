@@ -17,6 +17,7 @@ from mbauc.plots.figure import new_figure, rates_grid, save_figure
 DOCS = Path(__file__).parents[1] / "docs" / "results"
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 TARGET = {"squared_hinge": "at most 6", "logistic": "at most 3"}
+DASHES = ("-", (0, (4, 1)), (0, (8, 2, 1, 2)), (0, (2, 2)), (0, (6, 4)))
 #: Rows whose pairs are all looked at.
 CHECKED = 40
 
@@ -171,19 +172,36 @@ def _write(growth):
         writer = csv.DictWriter(stream, ["loss", "rows", "sort", "both", "value", "product"])
         writer.writeheader()
         writer.writerows(growth)
+    draw(growth)
+
+
+def draw(growth):
+    """One line a case: its colour is the loss, its dashes say what is special."""
     figure = new_figure(7.2, 5.2)
     ax = figure.add_subplot()
+    kinds = []
     for name in dict.fromkeys(row["loss"] for row in growth):
         own = [row for row in growth if row["loss"] == name]
-        style = "--" if "," in name else ":" if " " in name else "-"
-        ax.plot([row["rows"] for row in own], [row["both"] for row in own], style, marker="o", label=name)
+        loss, _, kind = name.partition(", ")
+        kinds += [kind] if kind not in kinds else []
+        colour = f"C{list(LOSSES).index(loss)}" if loss in LOSSES else "0.5"
+        style = (0, (1, 1)) if loss not in LOSSES else DASHES[kinds.index(kind)]
+        ax.plot(
+            [row["rows"] for row in own],
+            [row["both"] for row in own],
+            color=colour,
+            linestyle=style,
+            marker="o",
+            markersize=3,
+            label=name,
+        )
     sizes = np.array(sorted({row["rows"] for row in growth}), dtype=float)
     sort = [min(row["sort"] for row in growth if row["rows"] == n) for n in sizes]
     ax.plot(sizes, sort, color="black", linewidth=2.5, label="np.sort")
     scale = sort[-1] / (sizes[-1] * np.log(sizes[-1]))
     ax.plot(sizes, scale * sizes * np.log(sizes), color="0.6", linewidth=1, label="n log n")
     ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds of the processor for value and gradient")
-    ax.legend(fontsize=7, frameon=False)
+    ax.legend(fontsize=7, frameon=False, handlelength=4.5)
     rates_grid(ax)
     for kind in ("png", "svg"):
         save_figure(figure, DOCS / f"pair_losses.{kind}")

@@ -1,6 +1,7 @@
 """Losses, groups and parts of the ROC curve on the command line, from ``fit`` to the report."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -216,15 +217,40 @@ def test_groups_need_values_and_a_table(models, tuesday, tmp_path, capsys):
     assert "column 'query' has no value in row" in told(
         capsys, "evaluate", models / "all.mbauc", torn, "--group", "query", code=1
     ).err  # fmt: skip
-    text = tmp_path / "a.libsvm"
-    text.write_text("1 1:2 2:1\n0 1:1 2:2\n" * 50)
-    told(capsys, "fit", text, "--hold-out", 0, "-o", tmp_path / "text.mbauc")
-    assert "LIBSVM text has no columns with names" in told(
-        capsys, "evaluate", tmp_path / "text.mbauc", text, "--group", "query", code=1
-    ).err  # fmt: skip
-    assert "--group is for tables" in told(
-        capsys, "fit", text, "--group", "query", "-o", tmp_path / "x.mbauc", code=2
-    ).err  # fmt: skip
+
+
+def queries(path, seed=0, n=1200):
+    """LIBSVM text with query numbers."""
+    rng = np.random.default_rng(seed)
+    query, X = 100 + rng.integers(60, size=n), rng.standard_normal((n, 2))
+    y = X[:, 0] + rng.logistic(size=n) > 0
+    rows = zip(y, query, X.tolist(), strict=True)
+    path.write_text("".join(f"{int(a)} qid:{g} 1:{b!r} 2:{c!r}\n" for a, g, (b, c) in rows))
+    return y, query, X
+
+
+def test_query_numbers_of_libsvm_text_are_groups(tmp_path, capsys):
+    text, out = tmp_path / "a.libsvm", tmp_path / "m.mbauc"
+    y, query, X = queries(text)
+    told(capsys, "fit", text, "--group", "qid", "--l2", 0.1, "--hold-out", 0, "-o", out)
+    model = load_model(out)
+    assert model.describe_objective() == "squared loss over the pairs within each 'qid'"
+    within = MBAClassifier(l2=0.1).fit(X, y, groups=query)
+    np.testing.assert_allclose(model.coef, within.coef_[0], rtol=1e-2, atol=1e-3)
+    found = answer(capsys, "evaluate", out, text, "--group", "qid")["groups"]
+    assert found["auc"]["pairs"]["auc"] == pytest.approx(grouped_roc_auc_interval(y, X @ model.coef, query).auc)
+    worst = found["worst"][0]
+    assert worst["rows"] == (query == int(worst["group"])).sum()
+    # files without query numbers are scored and measured as well
+    bare = tmp_path / "bare.libsvm"
+    bare.write_text(re.sub(r"qid:\d+ ", "", text.read_text()))
+    assert "within groups" not in told(capsys, "evaluate", out, bare).out
+    error = told(capsys, "evaluate", out, bare, "--group", "qid", code=1).err
+    assert "expected a query number such as 'qid:7' after the label, got none" in error
+    for words in (("fit", text), ("evaluate", out, text)):
+        more = ("-o", tmp_path / "x.mbauc") if words[0] == "fit" else ()
+        error = told(capsys, *words, "--group", "query", *more, code=2).err
+        assert "--group query: LIBSVM text has no groups but query numbers" in error
 
 
 @pytest.mark.parametrize("words", [(), ("--equal-groups",)])

@@ -185,7 +185,7 @@ class Ids:
     """Task: the ids of a part, in their order."""
 
     def __call__(self, number, blocks):
-        return np.concatenate([np.asarray(ids) for *_, ids in blocks])
+        return np.concatenate([np.asarray(ids) for *_, ids, _ in blocks])
 
 
 def test_rows_that_come_out_of_a_shuffle_stay_together(lazy, table, frame):

@@ -146,9 +146,11 @@ REGIONS = [{"max_fpr": 0.2}, {"min_tpr": 0.5}, {"max_fpr": 0.3, "min_tpr": 0.4}]
 
 @pytest.mark.parametrize("region", REGIONS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_region_is_scored_by_its_partial_auc(rng, region, weighted):
+@pytest.mark.parametrize("decimals", [9, 0, -2], ids=["distinct", "ties", "one value"])
+def test_a_region_is_scored_by_its_partial_auc(rng, region, weighted, decimals):
     y = np.arange(200) % 4 == 0
-    s, weight = rng.standard_normal(200) + y, rng.uniform(0.5, 2.0, 200) if weighted else None
+    s = np.round(rng.standard_normal(200) + y, decimals)
+    weight = rng.uniform(0.5, 2.0, 200) if weighted else None
     weights = None if weight is None else (weight[y], weight[~y])
     found = Measure(Region(**region)).of_classes(s[y], s[~y], weights)
     assert found == pytest.approx(partial_roc_auc(y, s, weight, **region))
@@ -161,6 +163,18 @@ def test_a_band_of_the_curve_is_the_difference_of_two_parts(rng):
     share, chance = (area[1] - area[0]) / 0.3, 0.25
     want = 0.5 + 0.5 * (share - chance) / (1 - chance)
     assert Measure(Region(0.4, min_fpr=0.1)).of_classes(s[y], s[~y]) == pytest.approx(want)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_a_region_is_scored_group_by_group(rng, region):
+    y, groups = np.arange(90) % 3 == 0, (np.arange(90) // 3 % 7).astype(np.uint64)
+    s = np.round(rng.standard_normal(90) + y, 1)
+    parts = [partial_roc_auc(y[groups == g], s[groups == g], **region) for g in range(7)]
+    sizes = [np.sum(y & (groups == g)) * np.sum(~y & (groups == g)) for g in range(7)]
+    for equal in (False, True):
+        measure = Measure(Region(**region), equal_groups=equal)
+        found = measure.of_classes(s[y], s[~y], None, (groups[y], groups[~y]))
+        assert found == pytest.approx(np.average(parts, weights=None if equal else sizes))
 
 
 def test_groups_are_scored_by_their_auc(rng):

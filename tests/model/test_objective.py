@@ -8,10 +8,9 @@ from trained_models import plain_model, rows
 
 from mbauc import MBAClassifier, PairwiseAUCClassifier
 from mbauc.metrics.grouped import GroupedAuc
-from mbauc.model import LibsvmLayout, RankerModel, load_model, merge_models, save_model, update_model
+from mbauc.model import LibsvmLayout, RankerModel, load_model, merge_models, save_model, testing, update_model
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.objective import describe_objective
-from mbauc.model.testing import GroupColumn, Tested
 from mbauc.model.training import Training
 from mbauc.readers import TableSource
 
@@ -146,11 +145,11 @@ def test_a_column_becomes_groups(tmp_path):
     path = tmp_path / "clicks.csv"
     path.write_text("click,user,day,bid\n0,ann,1,0.5\n1,bob,1,2.0\n1,ann,2,1.0\n")
     source = TableSource(path, label="click", types={"user": "group", "day": "group"})
-    user, day = (GroupColumn.read(source, name) for name in ("user", "day"))
+    user, day = (testing.GroupColumn.read(source, name) for name in ("user", "day"))
     assert user.names[user.codes].tolist() == ["ann", "bob", "ann"]
     assert day.names[day.codes].tolist() == ["1", "1", "2"]
     with pytest.raises(ValueError, match="'usre'"):
-        GroupColumn.read(source, "usre")
+        testing.GroupColumn.read(source, "usre")
 
 
 @pytest.mark.parametrize("column", ["user", "day"])
@@ -159,15 +158,15 @@ def test_a_row_without_a_group_is_named(tmp_path, column):
     path.write_text("click,user,day,bid\n0,ann,1,0.5\n1,,,2.0\n1,ann,2,1.0\n")
     source = TableSource(path, label="click", types={"user": "group", "day": "group"})
     with pytest.raises(ValueError, match=f"column '{column}' has no value in row 1"):
-        GroupColumn.read(source, column)
+        testing.GroupColumn.read(source, column)
 
 
 def test_tested_rows_know_their_groups():
     y, s = np.array([0, 1, 0, 1]), np.array([0.0, 1.0, 3.0, 2.0])
-    tested = Tested(y, s, None, np.array([5, 5, 7, 7], dtype=np.uint64))
+    tested = testing.Tested(y, s, None, np.array([5, 5, 7, 7], dtype=np.uint64))
     found = tested.grouped()
     assert isinstance(found, GroupedAuc)
     assert found.auc == 0.5
-    assert Tested(y, s, None).grouped() is None
-    assert Tested(y, s, None, np.arange(4)).grouped() is None
-    assert Tested(np.ones(4, dtype=np.int8), s, None, np.arange(4)).grouped() is None
+    assert testing.Tested(y, s, None).grouped() is None
+    assert testing.Tested(y, s, None, np.arange(4)).grouped() is None
+    assert testing.Tested(np.ones(4, dtype=np.int8), s, None, np.arange(4)).grouped() is None

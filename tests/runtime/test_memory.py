@@ -1,3 +1,5 @@
+import argparse
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +7,8 @@ from hypothesis import strategies as st
 
 from mbauc import MBAClassifier
 from mbauc.cli.main import main
+from mbauc.cli.memory_need import Room
+from mbauc.cli.output import Usage
 from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.readers import LibsvmSource
 from mbauc.runtime import memory
@@ -162,6 +166,17 @@ def test_sigma_that_does_not_fit_is_refused(clicks, capsys):
     source = LibsvmSource(clicks)
     with pytest.raises(ValueError, match=r"solver='gram' needs Σ of 10,000 columns, which takes 2\.4 GB"):
         MBAClassifier(solver="gram").fit_source(source, memory="1GB")
+
+
+def test_numbers_of_rows_that_do_not_fit_are_refused(clicks):
+    """Other losses keep some numbers of each row, and leave less for the rows themselves."""
+    options, source = argparse.Namespace(format="libsvm"), LibsvmSource(clicks)
+    room, plain = (Room(1_000_000_000, [str(clicks)], options) for _ in range(2))
+    plain.require_for(source, gram=False, test_rows=0)
+    room.require_for(source, gram=False, test_rows=0, swept_rows=1_100_000)
+    assert plain.for_rows() - room.for_rows() == pytest.approx(120_000_000, abs=20_000_000)
+    with pytest.raises(Usage, match="at least 1650MB is needed for numbers of 10,100,000 rows"):
+        room.require_for(source, gram=False, test_rows=0, swept_rows=10_100_000)
 
 
 def test_a_small_file_with_a_huge_index_is_refused(clicks, capsys):

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from mbauc.cli.options import TABLE_OPTIONS
 from mbauc.cli.output import Usage
@@ -133,7 +133,21 @@ def _looks_like_libsvm(line: str) -> bool:
 
 def open_ungrouped(model: Any, paths: list[str], options: argparse.Namespace) -> Any:
     """A source of labelled files to measure a model on, which need not have its column of groups."""
-    return open_like(model, paths, options, **({} if model.group is None else {"group": None}))
+    from mbauc.model.layout import LibsvmLayout
+
+    # of LIBSVM text those that are not said to be groups are warned of
+    group = _check_queries(options) if isinstance(model.layout, LibsvmLayout) else None
+    return open_like(model, paths, options, group=group)
+
+
+def _check_queries(options: argparse.Namespace) -> Literal["qid"] | None:
+    """What groups of LIBSVM text can be: query numbers, or none."""
+    group = getattr(options, "group", None)
+    if group is not None and group != "qid":
+        raise Usage(
+            f"--group {group}: LIBSVM text has no groups but query numbers; they are asked for by --group qid."
+        )
+    return None if group is None else "qid"
 
 
 def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more: Any) -> Any:
@@ -167,6 +181,8 @@ def open_source(
     said = {name: getattr(options, name, None) for name in TABLE_OPTIONS}  # not every command has them all
     given = {name: value for name, value in said.items() if value is not None}
     if is_libsvm(paths, options.format):
+        group = _check_queries(options)
+        given.pop("group", None)
         if options.label is not None:
             raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")
         if given:
@@ -178,6 +194,7 @@ def open_source(
         source = LibsvmSource(
             find_libsvm(paths),
             positive=_numbers(options.positive),
+            group=group,
             on_error=options.on_error,
             block_rows=block_rows,
             verbose=verbose,

@@ -151,8 +151,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--group",
         metavar="NAME",
-        help="column of groups, such as a query, a user or a day: only rows of the same group are compared. It "
-        "is no feature, and scoring does not need it",
+        help="column of groups, such as a query, a user or a day (qid: query numbers of LIBSVM text): only "
+        "rows of the same group are compared. It is no feature, and scoring does not need it",
     )
     group.add_argument(
         "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
@@ -161,7 +161,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at",
+        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at; with "
+        "--loss auto losses are compared by that part of held-out rows",
     )
     group.add_argument(
         "--min-tpr",
@@ -185,10 +186,12 @@ def run(options: argparse.Namespace) -> int:
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)
+        grouped, rows = getattr(layout, "group", None) is not None, about_rows(source) or 0
         room.require_for(
             source,
             gram=options.solver == "gram",
-            test_rows=0 if options.test else round(training.hold_out * (about_rows(source) or 0)),
+            test_rows=0 if options.test else round(training.hold_out * rows),
+            swept_rows=rows if grouped or not training.is_quadratic else 0,
         )
         plan = getattr(source, "plan", None)
         if plan is not None:
@@ -209,7 +212,6 @@ def run(options: argparse.Namespace) -> int:
         names = [*(options.id or ()), *(name for name, kind in (options.types or {}).items() if kind == "id")]
         if names:
             about["id"] = names
-        grouped = getattr(layout, "group", None) is not None
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
         training = replace(training, memory=room.for_rows(), grouped=grouped)

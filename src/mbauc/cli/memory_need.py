@@ -23,6 +23,10 @@ _SIGMA = 24
 _TESTED = 60
 #: Test rows that the base covers.
 _FEW_TESTED = 500_000
+#: Bytes for each row beyond ``_FEW_SWEPT`` of fits that keep numbers of each row, measured with all losses.
+_SWEPT = 120
+#: Such rows that the base covers.
+_FEW_SWEPT = 100_000
 #: Bytes for each value of a table that its reader holds at a time, beyond ``_FEW_VALUES``.
 _VALUE = 60
 #: Values that the base covers.
@@ -45,7 +49,7 @@ class Room:
     """How far a limit of memory goes (in bytes, None for no limit) for files and their options."""
 
     def __init__(self, limit: int | None, paths: list[str], options: argparse.Namespace) -> None:
-        self._limit, self._base, self._columns = limit, 0, 0
+        self._limit, self._base, self._columns, self._for_sweeps = limit, 0, 0, 0
         if limit is None:
             return
         kind = "LIBSVM text" if is_libsvm(paths, options.format) else "tables"
@@ -64,10 +68,16 @@ class Room:
             return LONG_BLOCKS
         return max(SHORT_BLOCKS * _NARROW // max(self._columns, _NARROW), _FEWEST)
 
-    def require_for(self, source: Any, *, gram: bool, test_rows: int) -> None:
-        """Raise if the limit is too small for a fit, matrix-free or from Σ, and for its test rows."""
+    def require_for(self, source: Any, *, gram: bool, test_rows: int, swept_rows: int = 0) -> None:
+        """Raise if the limit is too small for a fit, matrix-free or from Σ, and for its test rows.
+
+        Losses other than the squared one, and groups, need some numbers of each of the ``swept_rows``.
+        """
         columns = int(source.n_features)
-        base = self._base + _TESTED * max(test_rows - _FEW_TESTED, 0)
+        self._for_sweeps = _SWEPT * max(swept_rows - _FEW_SWEPT, 0)
+        base = self._base + self._for_sweeps + _TESTED * max(test_rows - _FEW_TESTED, 0)
+        if swept_rows:
+            self._require(base, f"for numbers of {swept_rows:,} rows, which this loss, or groups, take")
         self._require(base + _COLUMN * max(columns - _FEW_COLUMNS, 0), f"with {columns:,} columns")
         if gram:
             self._require(base + _SIGMA * columns**2, f"with --solver gram and {columns:,} columns")
@@ -80,7 +90,7 @@ class Room:
             return None
         # a seventh is for what cannot be foreseen
         left = self._limit - self._limit // 7 - own_memory()
-        return max(min(left, self._limit - self._base + _SPARE), 1 << 20)
+        return max(min(left, self._limit - self._base + _SPARE) - self._for_sweeps, 1 << 20)
 
     def _require(self, need: int, what: str) -> None:
         if self._limit is not None and self._limit < need:

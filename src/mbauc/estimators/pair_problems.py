@@ -19,6 +19,11 @@ from mbauc.solvers.problem import Problem
 Array = NDArray[np.float64]
 
 
+#: Mean curvature of a loss that an automatic l2 goes by at least: where the signal is weak, all pairs may lie on
+#: the straight part of a hinge, which has none.
+_LEAST_CURVATURE = 0.1
+
+
 class PairProblems:
     """The problems of different losses over the pairs of some rows.
 
@@ -86,7 +91,8 @@ class PairProblems:
     def choose_l2(self, loss: PairLoss, *, tol: float, max_iter: int) -> tuple[float, Array]:
         """An l2 for a loss, from the automatic one of the squared loss, and the weights of that."""
         squared = self.squared().solve(0.0, "auto", tol=tol, max_iter=max_iter)
-        return squared.l2 * self.mean_curvature(loss, squared.coef), squared.coef
+        curvature = max(self.mean_curvature(loss, squared.coef), _LEAST_CURVATURE)
+        return squared.l2 * curvature, squared.coef
 
     def mean_curvature(self, loss: PairLoss, coef: Array) -> float:
         """Mean of the second derivative of a loss over all pairs under some weights; 1 for the squared loss."""

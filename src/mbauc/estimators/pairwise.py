@@ -297,6 +297,7 @@ class PairwiseAUCClassifier(LossRanker):
             solution = problem.solve(
                 l1, l2, tol=tol, max_iter=max_iter, start=start, resume=resume, watch=watch
             )
+        problem.warn_if_hardly_learned(solution)
         self._store_solution(problem, solution)
 
     def _check_settings(self) -> None:

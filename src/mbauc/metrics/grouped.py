@@ -216,10 +216,9 @@ def warn_of_few_groups(groups: float, auc: float) -> None:
 # -- pairs within groups --------------------------------------------------------------------------------------
 
 
-def pairs_within_groups(ranked: RankedScores, groups: Any, *, equal_groups: bool = False) -> PairWeights:
-    """The pairs of rows of the same group; each counts alike, or each group does."""
-    labels = check_groups(groups, ranked.values.size)
-    return PairWeights.build(ranked.positive, ranked.weight, labels, equal_groups=equal_groups)
+def pairs_within_groups(ranked: RankedScores, groups: Any) -> PairWeights:
+    """The pairs of rows of the same group, each counting alike."""
+    return PairWeights.build(ranked.positive, ranked.weight, check_groups(groups, ranked.values.size))
 
 
 def warn_of_one_class_groups(pairs: PairWeights) -> None:

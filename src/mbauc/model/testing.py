@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import Advice
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
 from mbauc.metrics.ranked import RankedScores
@@ -89,7 +88,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
 
 
 class GroupColumn(NamedTuple):
-    """A column of a table as groups: the number of each row's group, and what the groups are called."""
+    """A column of a table, or query numbers, as groups: that of each row by number, and their names."""
 
     name: str
     codes: NDArray[np.intp]
@@ -98,12 +97,7 @@ class GroupColumn(NamedTuple):
     @classmethod
     def read(cls, source: Any, name: str) -> GroupColumn:
         """From the files of a source, for the rows of its blocks; one pass, or an error at a missing value."""
-        read = getattr(source, "column", None)
-        if read is None:
-            raise ValueError(
-                "LIBSVM text has no columns with names, and so no " + Advice.of_argument("group", name)
-            )
-        values = read(name)
+        values = source.column(name)
         if values.dtype.kind == "O":
             places: dict[Any, int] = {}
             codes = np.fromiter((places.setdefault(one, len(places)) for one in values), np.intp, values.size)

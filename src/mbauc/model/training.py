@@ -68,6 +68,11 @@ class Training:
     verbose: bool = False
 
     @property
+    def is_quadratic(self) -> bool:
+        """Whether the squared loss over the whole ROC curve is lowered, which moments suffice for."""
+        return is_quadratic(self.settings)
+
+    @property
     def chooses_by_folds(self) -> bool:
         """Whether a cross-validation chooses the penalties, or the loss."""
         return self.folds > 0 or self.settings.get("loss") == "auto"
@@ -87,13 +92,12 @@ class Training:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
         settings = {name: value for name, value in self.settings.items() if value is not None}
         settings["verbose"] = self.verbose
-        quadratic = is_quadratic(settings)
         if self.chooses_by_folds:
-            kind = MBAClassifierCV if quadratic else PairwiseAUCClassifierCV
+            kind = MBAClassifierCV if self.is_quadratic else PairwiseAUCClassifierCV
             folds = self.folds or FOLDS
             chosen = kind(cv=folds, **_known(kind, settings)).fit_source(source)
             return chosen, _penalty_path(chosen, folds)
-        if not quadratic:
+        if not self.is_quadratic:
             other = PairwiseAUCClassifier(**_known(PairwiseAUCClassifier, settings))
             return other.fit_source(source, memory=memory, checkpoint=self.checkpoint), []
         ranker = MBAClassifier(**{name: settings[name] for name in settings if name not in LOSS_SETTINGS})

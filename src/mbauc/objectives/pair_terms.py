@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.losses import PairWeights, Region
-from mbauc.metrics.grouped import group_aucs, group_shares, warn_of_one_class_groups
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.region_area import share_of_region
 
 Array = NDArray[np.float64]
 
@@ -65,9 +66,9 @@ class PairTerms:
         return "auc" + "".join(f"_{key}_{value:g}" for key, value, whole in limits if value != whole)
 
     def auc(self, rows: BoostedRows) -> float:
-        """Share of the pairs that count which are in order; ties count one half."""
+        """Share of the region's area that is below the ROC curve, averaged over groups."""
         pairs = self.pairs(rows)
-        return float(np.average(group_aucs(pairs.chosen, pairs.scores), weights=group_shares(pairs.chosen)))
+        return share_of_region(pairs.all, pairs.scores, self.region)
 
     def _groups(self, n_rows: int, sizes: ArrayLike | None) -> NDArray[Any] | None:
         """Group of each row: that given to the objective, or that of the data, by the sizes."""

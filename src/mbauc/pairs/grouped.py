@@ -103,7 +103,7 @@ def _total_weight(pairs: PairWeights, weight: Array | None) -> float:
 
 def _differences(pairs: PairWeights, total: float, mean: Array) -> WeightedMean:
     """Number, weight and mean of the differences."""
-    count = int(np.diff(pairs.plus_starts) @ np.diff(pairs.minus_starts))
+    count = int(pairs.plus_sizes @ pairs.minus_sizes)
     squares = np.add.reduceat(pairs.plus_weight**2, pairs.plus_starts[:-1]) @ np.add.reduceat(
         pairs.minus_weight**2, pairs.minus_starts[:-1]
     )

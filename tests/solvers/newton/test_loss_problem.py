@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse as sp
 
-from mbauc.errors import SingularWarning
+from mbauc.errors import MbaucWarning, SingularWarning
 from mbauc.losses import LOSSES, PairObjective, PairWeights, Region, get_loss
 from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.solvers.newton.problem import LossProblem
@@ -108,3 +108,27 @@ def test_constant_columns_have_no_weight(rng):
         solution = problem.solve(0.0, 0.0, tol=1e-8, max_iter=200)
     assert solution.coef[1] == 0.0
     assert solution.coef[[0, 2]].all()
+
+
+def test_a_region_in_which_hardly_anything_is_learned_is_said(rng):
+    y = rng.random(2000) < 0.5
+    X = rng.standard_normal((2000, 2)) + 0.7 * y[:, None]
+    hard, larger = (problem_of(X, y, "squared_hinge", region=Region(max_fpr=end)) for end in (0.01, 0.7))
+    near_zero, apart = (one.solve(0.0, 1e-3, tol=1e-4, max_iter=300) for one in (hard, larger))
+    with pytest.warns(MbaucWarning, match="weights near zero are best for the loss.*Raise max_fpr"):
+        hard.warn_if_hardly_learned(near_zero)
+    larger.warn_if_hardly_learned(apart)
+    assert np.abs(near_zero.coef).max() < 0.25 * np.abs(apart.coef).max()
+
+
+@pytest.mark.parametrize("l2", [0.0, 1e-3])
+def test_a_start_on_the_straight_part_of_a_hinge_is_left(l2):
+    """Weak signals: all margins of the squared solution are where the loss has no curvature."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 20))
+    y = 0.2 * X[:, 0] + rng.normal(size=400) > 0
+    problem = problem_of(X, y, "hinge")
+    found = problem.solve(0.0, l2, tol=1e-8, max_iter=500)
+    away = problem.solve(0.0, l2, tol=1e-8, max_iter=500, start=5.0 * found.coef)
+    assert found.objective == pytest.approx(away.objective, abs=1e-6)
+    assert found.objective < 0.9 * value_by_pairs(get_loss("hinge"), X[:60], y[:60], None, np.zeros(20))

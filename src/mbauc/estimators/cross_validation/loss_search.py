@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from mbauc.estimators.cross_validation.grids import default_l2_grid, list_l1, read_values
 from mbauc.estimators.cross_validation.held_out import HeldOut
@@ -26,6 +28,9 @@ _BESIDE = (10**-0.5, 10**0.5)
 _WIDER = (1.0, 3.0, 10.0, 30.0)
 #: Values of l2 that are tried for them, beside the best of the whole curve.
 _FOR_REGIONS = (0.1, 1.0, 10.0, 100.0)
+#: Excess risk that is near enough to see which region ranks best, and sweeps after which it is given up.
+_GLANCE = 1e-3
+_GLANCE_SWEEPS = 200
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,7 @@ class LossSearch:
         if self.l2_grid is None:
             tried += self._score(splits, held_out, [self._beside(tried, loss) for loss in self.losses])
         if not self.region.is_whole:
-            tried += self._score(splits, held_out, self._list_regions(tried))
+            tried += self._score_regions(splits, held_out, self._list_regions(tried))
         return tried
 
     def _list_first(self, problem: PairProblems) -> list[Trial]:
@@ -90,6 +95,15 @@ class LossSearch:
             for region in (Region(end, asked.min_tpr, asked.min_fpr) for end in sorted(regions))
             if not region.is_whole
         ]
+
+    def _score_regions(
+        self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]
+    ) -> Tried:
+        """Parts of the curve, for which a glance must do: which rows are in them changes from step to step."""
+        glance = replace(self, tol=max(self.tol, _GLANCE), max_iter=min(self.max_iter, _GLANCE_SWEEPS))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return glance._score(splits, held_out, trials)
 
     def _score(self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]) -> Tried:
         def solve(problems: PairProblems) -> Array:

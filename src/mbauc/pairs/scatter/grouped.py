@@ -57,11 +57,10 @@ class RowShares:
     @classmethod
     def of_pairs(cls, pairs: PairWeights) -> RowShares:
         """Shares of the rows of pairs that need not add up to 1."""
-        A = np.add.reduceat(pairs.plus_weight, pairs.plus_starts[:-1])
-        B = np.add.reduceat(pairs.minus_weight, pairs.minus_starts[:-1])
+        A, B = pairs.plus_totals, pairs.minus_totals
         total = float(A @ B)
-        plus = pairs.plus_weight * (B / total).repeat(np.diff(pairs.plus_starts))
-        minus = pairs.minus_weight * (A / total).repeat(np.diff(pairs.minus_starts))
+        plus = pairs.plus_weight * (B / total).repeat(pairs.plus_sizes)
+        minus = pairs.minus_weight * (A / total).repeat(pairs.minus_sizes)
         return cls(plus, minus, A * B / total)
 
 

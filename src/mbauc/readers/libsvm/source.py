@@ -16,6 +16,7 @@ from mbauc.errors import Advice, MbaucWarning
 from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
+from mbauc.readers.libsvm.queries import name_queries
 from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
 from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
 from mbauc.rows.source import GroupedBlock, RawBlock, file_stamps, pack_block
@@ -174,6 +175,26 @@ class LibsvmSource:
             X = build_matrix([rows], self.n_features, ignore_others=self._ignore_others)
             yield pack_block(X, self._labels.binary(rows.labels), None, rows.groups)
         self.skipped = reading.skipped
+
+    def column(self, name: str) -> NDArray[Any]:
+        r"""Query numbers of the rows of the blocks, as texts: all that ``name`` may ask for is ``"qid"``.
+
+        Two passes and ``O(n)`` memory.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "queries.libsvm")
+        >>> _ = path.write_text("1 qid:7 1:1\n0 qid:7 2:1\n1 qid:12 1:1\n")
+        >>> LibsvmSource(path, group="qid").column("qid")
+        array(['7', '7', '12'], dtype=object)
+        """
+        if name != "qid":
+            raise ValueError(f"LIBSVM text has no column {name!r}; query numbers are called 'qid'.")
+        rules = self._rules._replace(grouped=True)
+        reading = Reading(self._files, rules, None, self._block_rows, self._n_threads)
+        keys = [rows.groups for rows in reading if rows.groups is not None]
+        return name_queries((path for path, _ in self._files), np.concatenate(keys))
 
     def fingerprint(self) -> dict[str, object]:
         r"""What the blocks depend on: the files as they are now, and the settings.

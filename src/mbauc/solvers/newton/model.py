@@ -17,6 +17,10 @@ Array = NDArray[np.float64]
 
 #: Steps whose gains together say what further ones would bring.
 _RECENT = 4
+#: Curvature along a direction, as a share of that of the squared loss, below which a loss is a line …
+_NO_BEND = 1e-14
+#: … and what it is taken for then: the search along the line finds out how far to go.
+_BEND_OF_LINE = 1e-3
 #: Curvature of a column, as a share of that of the squared loss, that a preconditioner takes it for at least.
 _LEAST_CURVATURE = 1e-6
 
@@ -85,8 +89,10 @@ def minimise_ridge(rows: ScaledRows, point: Point, penalty: Penalty, enough: Eno
             break
         image = model.product(direction) + ridge * direction
         bend = float(direction @ image)
-        if bend <= 0.0:
-            break
+        usual = float(direction @ ((rows.diagonal + ridge) * direction))
+        if bend <= _NO_BEND * usual:
+            a = descent / (_BEND_OF_LINE * usual)
+            return Goal(point.w + step + a * direction, gained + 0.5 * a * descent, 0.5 * a * descent)
         a = descent / bend
         step = step + a * direction
         residual = residual - a * image

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice, MbaucWarning
 from mbauc.losses.objective import PairObjective
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.runtime.threads import single_threaded_blas
+from mbauc.runtime.warn import warn
 from mbauc.solvers.column_scales import Scaling, scale_columns
 from mbauc.solvers.matrix_free.ridge import Watch, ignore_state
 from mbauc.solvers.newton.descent import NewtonDescent
@@ -26,6 +28,8 @@ Array = NDArray[np.float64]
 _START_TOL = 1e-2
 #: Steps of a path of l2 that weights are extrapolated by, at most.
 _FURTHEST = 1.5
+#: Share of the loss of zero weights above which hardly anything is learned.
+_HARDLY_BELOW = 0.99
 
 
 class LossProblem:
@@ -153,6 +157,23 @@ class LossProblem:
     def _run(self, l1: float, l2: float, start: Array, tol: float, max_iter: int) -> Array:
         self._rows.sweeps = 0
         return self._descent(Penalty(l1, l2, self._own_factors), start, tol, max_iter, None).run().coef
+
+    def warn_if_hardly_learned(self, solution: Solution) -> None:
+        """Warn where a part of the ROC curve is so hard that weights near zero are best for the loss."""
+        objective, value = self.objective, solution.objective
+        zero = float(objective.loss.of_margins(np.zeros(1))[0])
+        if objective.region.is_whole or value < _HARDLY_BELOW * zero:
+            return
+        warn(
+            f"the loss over this part of the ROC curve is {value:.4f}, hardly below {zero:.4f} for weights of "
+            "zero: the negatives that count have scores about as high as the positives, and weights near zero "
+            "are best for the loss. They may rank worse than those for a larger part. "
+            + Advice(
+                "Raise {max_fpr} or lower {min_tpr}, lower {l2}, or let cross-validation try larger parts.",
+                command="Raise {max_fpr} or lower {min_tpr}.",
+            ),
+            MbaucWarning,
+        )
 
     def _descent(
         self, penalty: Penalty, start: Array, tol: float, max_iter: int, watch: Watch | None
