@@ -170,7 +170,7 @@ def _walk_by_threads(
             own = codes[blocks.part_of(block[0])]
             # rows stand in the order of their codes
             near = slice(int(own[0]), int(own[-1]) + 1)
-            selector = _selector(own - own[0], blocks.roots(block[0]), near.stop - near.start)
+            selector = select_rows(own - own[0], blocks.roots(block[0]), near.stop - near.start)
             sums[near] += selector @ blocks.row_major(block)
             advance(own.size)
             if blocks.stopped:
@@ -187,7 +187,7 @@ def _walk_by_threads(
     return total
 
 
-def _selector(codes: Index, weight: Array, size: int) -> Any:
+def select_rows(codes: Index, weight: Array, size: int) -> Any:
     """The matrix that adds up weighted rows by their codes."""
     return sparse.csc_matrix((weight, codes, np.arange(codes.size + 1)), shape=(size, codes.size))
 
@@ -248,7 +248,7 @@ def _group_means(X: Any, index: Index, weight: Array, starts: Index, U: Array, s
         piece = slice(start, start + step)
         rows = X[index[piece]].astype(np.float64)
         rows.data -= shift[rows.indices]
-        selector = _selector(codes[piece], weight[piece] / U[codes[piece]], U.size)
+        selector = select_rows(codes[piece], weight[piece] / U[codes[piece]], U.size)
         total = total + selector.tocsr() @ rows
     return total
 
