@@ -92,8 +92,8 @@ class PairOperator(ABC):
 
     The same rows one by one, for losses that are no quadratic: :meth:`scores`, :meth:`combine`,
     :meth:`combine_by`, :meth:`combine_squares` and :meth:`row_labels` are over rows in an order of the
-    operator's own, which is the same at each call. Rows without weight are not among them. Columns are less ``shift`` there, which pairs do
-    not see.
+    operator's own, which is the same at each call. Rows without weight are not among them. Columns are less
+    ``shift`` there, which pairs do not see.
 
     Attributes
     ----------
