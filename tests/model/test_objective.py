@@ -170,3 +170,9 @@ def test_tested_rows_know_their_groups():
     assert testing.Tested(y, s, None).grouped() is None
     assert testing.Tested(y, s, None, np.arange(4)).grouped() is None
     assert testing.Tested(np.ones(4, dtype=np.int8), s, None, np.arange(4)).grouped() is None
+
+
+def test_groups_of_other_rows_are_not_taken_for_rows_without_pairs():
+    y, s = np.array([0, 1, 0, 1]), np.array([0.0, 1.0, 3.0, 2.0])
+    with pytest.raises(ValueError, match="a value for each of the 4 rows"):
+        testing.Tested(y, s, None, np.zeros(5, dtype=np.uint64)).grouped()

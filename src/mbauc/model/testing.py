@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NoPairsError
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
 from mbauc.metrics.ranked import RankedScores
@@ -47,7 +48,7 @@ class Tested:
         ranked = RankedScores.validate(self.y, self.s, self.weight)
         try:
             return GroupedAuc.of(pairs_within_groups(ranked, self.groups), self.s)
-        except ValueError:
+        except NoPairsError:
             return None
 
 
