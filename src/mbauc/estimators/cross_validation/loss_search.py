@@ -128,7 +128,7 @@ def list_scales(problem: PairProblems, scales: Sequence[Any]) -> list[Any]:
     def resolve(scale: Any) -> Any:
         if not isinstance(scale, str):
             return scale
-        own = problem.squared(scale).scales
+        own = problem.squared("auto").scales
         known = (one for one in (False, True) if np.array_equal(own, problem.squared(one).scales))
         return next(known, scale)
 
