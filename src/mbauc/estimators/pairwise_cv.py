@@ -73,8 +73,9 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
         Costs up to a point of AUC on small data, and is for those who want few or small weights.
     scale : bool or "auto"
-        As for :class:`MBAClassifier`; ``"auto"`` also tries standardised columns where all penalties are ours
-        to choose.
+        As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns
+        where all penalties are ours to choose. ``cv_results_`` has what it came to: False, True, or ``"auto"``
+        where columns of zeros and ones are left alone and others are not.
     penalty_factors, negative_rate, weights, tol, max_iter, n_jobs, verbose
         As for :class:`PairwiseAUCClassifier`.
     random_state : None, int, Generator or RandomState

@@ -242,7 +242,8 @@ standardised.
 Detections at {rate} false alarms on the test rows, in percent, and the partial AUC up to there (½ for a coin,
 1 at best; in percent). In brackets: difference to *tuned for the top* with a 95% interval, paired bootstrap of
 the test rows, {samples:,} samples. Bold: the interval is on one side of zero. The splits are those of
-[Table III](table3.md), first run.
+[Table III](table3.md), first run. How much larger the parts that are tried may be was found on some of
+these sets with their test rows in view.
 """
 
 
