@@ -258,7 +258,8 @@ class MBAClassifier(MomentRanker):
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
         groups : array-like of shape (n,), optional
             The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
-            Groups with one class have no pair; they are warned of.
+            Groups with one class have no pair; they are warned of. (:class:`MBAClassifierCV` hands its groups
+            to the splitter alone, unless ``within_groups=True``.)
 
         Returns
         -------

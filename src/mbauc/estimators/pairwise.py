@@ -55,9 +55,10 @@ class PairwiseAUCClassifier(LossRanker):
     max_fpr, min_tpr, min_fpr : float
         Which part of the ROC curve counts: false-alarm rates from ``min_fpr`` to ``max_fpr`` and detection
         rates from ``min_tpr`` on, by default all. Only pairs of the negatives with the highest scores and of
-        the positives with the lowest are in the loss, selected again at every step. The objective is convex as
-        long as ``min_fpr`` is 0. Where most positives are below the highest negatives, a small part is best
-        served by no weights at all: fit to a larger one, or let :class:`PairwiseAUCClassifierCV` find out.
+        the positives with the lowest are in the loss, selected again at every step. The loss must be one that
+        falls, which the squared one does not; the objective is convex as long as ``min_fpr`` is 0. Where most
+        positives are below the highest negatives, a small part is best served by no weights at all: fit to a
+        larger one, or let :class:`PairwiseAUCClassifierCV` find out.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     scale, penalty_factors, negative_rate, weights
@@ -203,6 +204,7 @@ class PairwiseAUCClassifier(LossRanker):
             check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
         self._check_settings()
+        check_capabilities("memory", self._asked(groups is not None))
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
         require_pairs_within_groups(block)
         with name_columns(X):

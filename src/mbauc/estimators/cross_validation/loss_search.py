@@ -86,7 +86,9 @@ class LossSearch:
 
     def _list_regions(self, tried: Tried) -> list[Trial]:
         """Parts of the ROC curve for the best loss and scaling of the whole one."""
-        best, asked = tried.find(int(np.argmax(tried.means))), self.region
+        # the largest losses are those of the highest negatives only if a loss falls
+        falling = [k for k, one in enumerate(tried.candidates) if one.loss is not None and one.loss.falls]
+        best, asked = tried.find(tried.best_of(falling)), self.region
         regions = {min(ratio * asked.max_fpr, 1.0) for ratio in _WIDER}
         l2 = (
             [best.l2 * ratio for ratio in _FOR_REGIONS]
@@ -128,7 +130,7 @@ def list_scales(problem: PairProblems, scales: Sequence[Any]) -> list[Any]:
     def resolve(scale: Any) -> Any:
         if not isinstance(scale, str):
             return scale
-        own = problem.squared(scale).scales
+        own = problem.squared("auto").scales
         known = (one for one in (False, True) if np.array_equal(own, problem.squared(one).scales))
         return next(known, scale)
 
