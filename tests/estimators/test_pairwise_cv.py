@@ -8,11 +8,13 @@ from sklearn.model_selection import GroupKFold, KFold
 import reference
 from local_parts import cut, rows_of
 from mbauc import MBAClassifier, MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
+from mbauc.estimators.cross_validation import measure
+from mbauc.estimators.cross_validation.held_out import HeldOutBlock
 from mbauc.estimators.cross_validation.loss_search import choose_candidate
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.results import Trial, Tried
 from mbauc.estimators.cross_validation.splits import draw_group_splits
-from mbauc.losses import Region, SmoothHinge, Squared, SquaredHinge
+from mbauc.losses import PairWeights, Region, SmoothHinge, Squared, SquaredHinge
 from mbauc.metrics import grouped_roc_auc, partial_roc_auc, roc_auc
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
@@ -411,3 +413,22 @@ def test_bad_settings_are_named(data, settings, message):
     X, y, *_ = data
     with pytest.raises(ValueError, match=message):
         PairwiseAUCClassifierCV(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_who_is_paired_is_found_out_once_a_fold(data, monkeypatch, grouped):
+    X, y, _, groups = data
+    built = []
+    build = PairWeights.build.__func__
+    monkeypatch.setattr(
+        measure.PairWeights, "build", classmethod(lambda cls, *a, **k: built.append(1) or build(cls, *a, **k))
+    )
+    held_out = HeldOutBlock(
+        Block(X, y == 1, groups=groups.astype(np.uint64) if grouped else None),
+        [np.arange(0, 100), np.arange(100, 300)],
+        1,
+        Measure(Region(0.5)),
+    )
+    for rows in (np.arange(0, 100), np.arange(100, 300)):
+        assert held_out.auc(rows, np.eye(5)).shape == (5,)
+    assert len(built) == 2

@@ -25,7 +25,6 @@ from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.source import Source
-from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import Demand, SolverChoice, choose_for_rows
 from mbauc.solvers.newton.descent import NEWTON_STATE
 
@@ -261,16 +260,7 @@ class PairwiseAUCClassifier(LossRanker):
 
     # -- the steps of fit --------------------------------------------------------------------------------
 
-    def _fit_parts(
-        self,
-        rows: PartedRows,
-        run: SourceRun | None = None,
-        memory: int | None = None,
-        *,
-        limited: bool = False,
-    ) -> NDArray[Any]:
-        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-        memory = parse_memory(None) if memory is None else memory
+    def _fit_rows(self, rows: PartedRows, run: SourceRun, memory: int, limited: bool) -> NDArray[Any]:
         self.loss_ = get_loss(self.loss).name
         demand = Demand("auto", n_l1=int(self.l1 > 0), given_l2=not isinstance(self.l2, str))
         if self._is_quadratic():
