@@ -241,6 +241,14 @@ def test_query_numbers_of_libsvm_text_are_groups(tmp_path, capsys):
     assert found["auc"]["pairs"]["auc"] == pytest.approx(grouped_roc_auc_interval(y, X @ model.coef, query).auc)
     worst = found["worst"][0]
     assert worst["rows"] == (query == int(worst["group"])).sum()
+    # they are the model's own, and need not be asked for again
+    caught = told(capsys, "evaluate", out, text)
+    assert "within groups" in caught.out
+    assert "--group" not in caught.err
+    assert answer(capsys, "evaluate", out, text)["groups"] == found
+    other = tmp_path / "o.mbauc"
+    told(capsys, "fit", text, "--group", "qid", "--l2", 1.0, "--hold-out", 0, "-o", other)
+    assert "AUC within each 'qid'" in told(capsys, "compare", out, other, text).out
     # files without query numbers are scored and measured as well
     bare = tmp_path / "bare.libsvm"
     bare.write_text(re.sub(r"qid:\d+ ", "", text.read_text()))

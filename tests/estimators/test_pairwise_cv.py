@@ -19,7 +19,8 @@ from mbauc.metrics import grouped_roc_auc, partial_roc_auc, roc_auc
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
 from mbauc.rows.groups import group_keys
-from mbauc.rows.parts.folds import FoldsByGroup
+from mbauc.rows.parts.group_folds import count_groups, group_fold_rules
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import GroupedBlock
 from mbauc.solvers import column_scales
 
@@ -375,8 +376,8 @@ def test_sources_and_clusters_choose_within_groups(data, loss, equal_groups):
     source = clone(ranker).fit_source(Blocks(X, y, weight, groups))
     parts = cut([90, 200], X, y, weight, blocks=2, groups=groups)
     cluster = clone(ranker).fit_parts(rows_of(parts, X, weighted=True, grouped=True))
-    rule = FoldsByGroup(3, int(np.random.default_rng(0).integers(2**63 - 1))).for_part(0)
-    fold = rule.assign(Block(X, y == 1, weight, groups=keys))
+    rules = group_fold_rules(count_groups(parts, Schema(5)), 3, 1, np.random.default_rng(0))
+    fold = rules[0].for_part(0).assign(Block(X, y == 1, weight, groups=keys))
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
     memory = clone(ranker).set_params(cv=splits).fit(X, y, weight, groups)
     for other in (source, cluster):
@@ -432,3 +433,13 @@ def test_who_is_paired_is_found_out_once_a_fold(data, monkeypatch, grouped):
     for rows in (np.arange(0, 100), np.arange(100, 300)):
         assert held_out.auc(rows, np.eye(5)).shape == (5,)
     assert len(built) == 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_groups_of_a_source_are_enough(data, seed):
+    X, y, *_ = data
+    groups = np.argsort(np.argsort(y, kind="stable"), kind="stable") % 8
+    ranker = PairwiseAUCClassifierCV("squared", l2_grid=GRID, random_state=seed)
+    assert clone(ranker).fit_source(Blocks(X, y, None, groups)).n_splits_ == 5
+    with pytest.warns(UserWarning, match="3 groups have rows of both classes, fewer than cv=5; using 3 folds"):
+        assert ranker.fit_source(Blocks(X, y, None, groups % 3)).n_splits_ == 3

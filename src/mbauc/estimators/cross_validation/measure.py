@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.losses import PairWeights, Region, Squared
 from mbauc.metrics.grouped import GroupedAuc
-from mbauc.metrics.region_area import share_of_region
+from mbauc.metrics.region_area import standardized_area
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Measure:
             scores = np.concatenate([high, low])
             if self.region.is_whole:
                 return GroupedAuc.of(pairs, scores).auc
-            return self._standardise(share_of_region(pairs, scores, self.region))
+            return standardized_area(pairs, scores, self.region)
 
         return measure
 
@@ -70,10 +70,3 @@ class Measure:
             None if groups is None else np.concatenate(groups),
             equal_groups=self.equal_groups,
         )
-
-    def _standardise(self, share: float) -> float:
-        """The share of the region's area as a number that is ½ for a coin."""
-        low, high, floor = self.region.min_fpr, self.region.max_fpr, self.region.min_tpr
-        largest = (high - low) * (1.0 - floor)
-        chance = (max(high - floor, 0.0) ** 2 - max(low - floor, 0.0) ** 2) / 2 / largest
-        return 0.5 + 0.5 * (share - chance) / (1.0 - chance)

@@ -270,8 +270,8 @@ def _without_choice(study: Benchmark, tuned: Tuned, present: list[str]) -> Itera
             ahead.append(f"{dataset} ({best} {means[best]:.2f}, *auto* {ours:.2f})")
     if ahead:
         yield (
-            "Columns are chosen by cross-validation, which may be wrong: rivals that keep them as they are, in the "
-            f"next table, are ahead of *auto* by more than {_AHEAD:g} points on {', '.join(ahead)}."
+            "Columns are chosen by cross-validation, which may be wrong: rivals that keep them as they are, in "
+            f"the next table, are ahead of *auto* by more than {_AHEAD:g} points on {', '.join(ahead)}."
         )
 
 

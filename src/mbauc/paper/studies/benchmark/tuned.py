@@ -68,7 +68,7 @@ def _decades(first: int, last: int) -> tuple[float, ...]:
     return tuple(10.0**k for k in range(first, last + 1))
 
 
-#: What a user would try, over so many decades that the best is inside; the SVM's solver takes very long beyond.
+#: What a user would try. The SVM's solver takes very long beyond, and some sets choose its last value.
 RIVALS = (
     Rival("tuned-logistic", "logistic", "C", _decades(-5, 3), partial(_logistic, None)),
     Rival("tuned-logistic-balanced", "balanced logistic", "C", _decades(-5, 3), partial(_logistic, "balanced")),
