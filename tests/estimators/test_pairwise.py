@@ -82,7 +82,7 @@ def test_weights_are_those_of_a_loop_over_pairs(rng, loss, grouped):
 
 
 @pytest.mark.parametrize("region", [{"max_fpr": 0.5}, {"max_fpr": 0.4, "min_tpr": 0.3}])
-@pytest.mark.parametrize("loss", ["squared", "squared_hinge"])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_a_part_of_the_curve_has_the_objective_of_its_pairs(rng, loss, region):
     y = np.arange(24) % 3 == 0
     X = rng.standard_normal((24, 2)) + 0.5 * y[:, None]

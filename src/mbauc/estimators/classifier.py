@@ -45,7 +45,6 @@ from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import (
     Demand,
     Solver,
@@ -261,7 +260,8 @@ class MBAClassifier(MomentRanker):
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
         groups : array-like of shape (n,), optional
             The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
-            Groups with one class have no pair; they are warned of.
+            Groups with one class have no pair; they are warned of. (:class:`MBAClassifierCV` hands its groups
+            to the splitter alone, unless ``within_groups=True``.)
 
         Returns
         -------
@@ -354,19 +354,10 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(rows.schema)
         return self
 
-    def _fit_parts(
-        self,
-        rows: PartedRows,
-        run: SourceRun | None = None,
-        memory: int | None = None,
-        *,
-        limited: bool = False,
-        keep_moments: bool = False,
+    def _fit_rows(
+        self, rows: PartedRows, run: SourceRun, memory: int, limited: bool, keep_moments: bool = False
     ) -> NDArray[Any]:
-        """Solve for the pairs of rows, whoever holds them; returns the classes."""
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
-        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-        memory = parse_memory(None) if memory is None else memory
         settings = PairSettings.from_estimator(self, run.n_threads)
         if not settings.are_all and isinstance(rows.parts, MemoryParts):
             [block] = rows.parts.items
