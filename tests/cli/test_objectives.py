@@ -337,3 +337,41 @@ def test_groups_that_are_not_there_are_named(monday, models, tuesday, tmp_path, 
     ).err  # fmt: skip
     paths = (models / "all.mbauc", models / "hinge.mbauc", tuesday)
     assert "name their column with --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
+
+
+def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
+    rows, out = searches(tmp_path / "few.csv", n=200, queries=1), tmp_path / "m.mbauc"
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", out)
+    said = " ".join(told(capsys, *words, "--hold-out", 1e-9).out.split())
+    assert "not tested: there are so few groups that none was held out" in said
+    assert load_model(out).group == "query"
+
+
+def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
+    rows = searches(tmp_path / "few.csv", n=200, queries=1)
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", tmp_path / "m.mbauc")
+    said = told(capsys, *words, "--hold-out", 0.999999, code=1).err
+    assert "all 200 rows of so few groups were drawn to be held out" in said
+    assert "Use another --seed or --hold-out 0." in said
+
+
+def test_folds_of_too_few_groups_are_said(tmp_path, capsys):
+    rows = searches(tmp_path / "few.csv", n=200, queries=2)
+    words = ("fit", rows, "--label", "click", "--group", "query", "--hold-out", 0, "-o", tmp_path / "m.mbauc")
+    for more in (("--cv",), ("--loss", "auto")):
+        assert "folds hold whole groups, and there are too few of them" in told(
+            capsys, *words, *more, code=1
+        ).err  # fmt: skip
+
+
+def test_blanks_around_groups_are_no_part_of_them(models, tuesday, tmp_path, capsys):
+    """As in training."""
+    blank = tmp_path / "blank.csv"
+    lines = tuesday.read_text().splitlines()
+    lines[1::2] = [line.replace(",q", ", q", 1) for line in lines[1::2]]
+    blank.write_text("\n".join(lines) + "\n")
+    words = (models / "all.mbauc", "--group", "query")
+    found, wanted = (answer(capsys, "evaluate", *words, rows) for rows in (blank, tuesday))
+    assert found["groups"] == wanted["groups"]
+    blank.write_text(tuesday.read_text().replace(",q7,", ",  ,"))
+    assert "column 'query' has no value in row" in told(capsys, "evaluate", *words, blank, code=1).err

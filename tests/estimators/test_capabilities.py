@@ -34,6 +34,7 @@ ASKED = {
     '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
     "`groups` with `within_block=True`": {"groups": True, "within_block": True},
     '`groups` with `solver="gram"`': {"groups": True, "solver": "gram"},
+    "`equal_groups=True` without `groups`": {"equal_groups": True},
     "a splitter, or splits, as `cv`": {"cv": [(range(300), range(300, 600))]},
     "a `checkpoint` to resume from": {"checkpoint": "folder"},
     "a limit of `memory`": {"memory": "1GB"},

@@ -41,6 +41,7 @@ class Capability(NamedTuple):
     refusals: dict[Way, str]
 
 
+_GIVE_GROUPS = Advice("; give {groups}, or leave it out.")
 _WITH_FOLDS = Advice(" cannot be combined with {cv} or {loss}.", loss="auto")
 _WITH_DECAY = Advice(" cannot be combined with {decay}.")
 _CHOSEN = " is chosen by " + Advice("{cv} or {loss}; leave out one of the two.", loss="auto")
@@ -212,6 +213,13 @@ CAPABILITIES = (
             " cannot be combined with groups here: rows of a group may be spread over blocks, whose moments do "
             "not add up then. " + Advice("Use {solver}.", solver="auto"),
         ),
+    ),
+    Capability(
+        "`equal_groups=True` without `groups`",
+        (),
+        "equal_groups",
+        lambda equal_groups, settings: bool(equal_groups) and not settings.get("groups"),
+        dict.fromkeys(WAYS, " says how groups count, and there are none" + _GIVE_GROUPS),
     ),
     Capability(
         "a splitter, or splits, as `cv`",

@@ -202,6 +202,7 @@ class PairwiseAUCClassifier(LossRanker):
             check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
         self._check_settings()
+        check_capabilities("memory", self._asked(groups is not None))
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
         require_pairs_within_groups(block)
         with name_columns(X):

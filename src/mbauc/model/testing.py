@@ -51,6 +51,10 @@ class Tested:
             return None
 
 
+class NoRowsError(ValueError):
+    """There are no rows to test on."""
+
+
 def select_held_out(model: RankerModel, source: Source) -> Source:
     """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
@@ -76,7 +80,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
             groups += [group_keys(keys, len(y)) for keys in rest]
             advance(s.size)
     if not values:
-        raise ValueError("there are no rows to test on.")
+        raise NoRowsError("there are no rows to test on.")
     weight = None
     if any(one is not None for one in weights):
         weight = np.concatenate(
@@ -105,10 +109,13 @@ class GroupColumn(NamedTuple):
         else:
             found, codes = np.unique(values, return_inverse=True)
             distinct = list(found)
-        for place, value in enumerate(distinct):
-            if value is None or value != value:
-                row = int(np.argmax(codes == place))
-                raise ValueError(
-                    f"column {name!r} has no value in row {row:,}, counted from 0; each row needs a group."
-                )
-        return cls(name, codes, np.array([group_text(value) for value in distinct], dtype=object))
+        # as training has them
+        texts = ["" if value is None or value != value else group_text(value).strip() for value in distinct]
+        if "" in texts:
+            row = int(np.argmax(np.array([not text for text in texts])[codes]))
+            raise ValueError(
+                f"column {name!r} has no value in row {row:,}, counted from 0; each row needs a group."
+            )
+        own: dict[str, int] = {}
+        places_of = np.array([own.setdefault(text, len(own)) for text in texts], dtype=np.intp)
+        return cls(name, places_of[codes], np.array(list(own), dtype=object))

@@ -164,8 +164,9 @@ class LossProblem:
         zero = float(objective.loss.of_margins(np.zeros(1))[0])
         if objective.region.is_whole or value < _HARDLY_BELOW * zero:
             return
+        near = "hardly below" if value < zero else "not below"
         warn(
-            f"the loss over this part of the ROC curve is {value:.4f}, hardly below {zero:.4f} for weights of "
+            f"the loss over this part of the ROC curve is {value:.4f}, {near} {zero:.4f} for weights of "
             "zero: the negatives that count have scores about as high as the positives, and weights near zero "
             "are best for the loss. They may rank worse than those for a larger part. "
             + Advice(
