@@ -241,6 +241,14 @@ def test_query_numbers_of_libsvm_text_are_groups(tmp_path, capsys):
     assert found["auc"]["pairs"]["auc"] == pytest.approx(grouped_roc_auc_interval(y, X @ model.coef, query).auc)
     worst = found["worst"][0]
     assert worst["rows"] == (query == int(worst["group"])).sum()
+    # they are the model's own, and need not be asked for again
+    caught = told(capsys, "evaluate", out, text)
+    assert "within groups" in caught.out
+    assert "--group" not in caught.err
+    assert answer(capsys, "evaluate", out, text)["groups"] == found
+    other = tmp_path / "o.mbauc"
+    told(capsys, "fit", text, "--group", "qid", "--l2", 1.0, "--hold-out", 0, "-o", other)
+    assert "AUC within each 'qid'" in told(capsys, "compare", out, other, text).out
     # files without query numbers are scored and measured as well
     bare = tmp_path / "bare.libsvm"
     bare.write_text(re.sub(r"qid:\d+ ", "", text.read_text()))
@@ -353,25 +361,3 @@ def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
     said = told(capsys, *words, "--hold-out", 0.999999, code=1).err
     assert "all 200 rows of so few groups were drawn to be held out" in said
     assert "Use another --seed or --hold-out 0." in said
-
-
-def test_folds_of_too_few_groups_are_said(tmp_path, capsys):
-    rows = searches(tmp_path / "few.csv", n=200, queries=2)
-    words = ("fit", rows, "--label", "click", "--group", "query", "--hold-out", 0, "-o", tmp_path / "m.mbauc")
-    for more in (("--cv",), ("--loss", "auto")):
-        assert "folds hold whole groups, and there are too few of them" in told(
-            capsys, *words, *more, code=1
-        ).err  # fmt: skip
-
-
-def test_blanks_around_groups_are_no_part_of_them(models, tuesday, tmp_path, capsys):
-    """As in training."""
-    blank = tmp_path / "blank.csv"
-    lines = tuesday.read_text().splitlines()
-    lines[1::2] = [line.replace(",q", ", q", 1) for line in lines[1::2]]
-    blank.write_text("\n".join(lines) + "\n")
-    words = (models / "all.mbauc", "--group", "query")
-    found, wanted = (answer(capsys, "evaluate", *words, rows) for rows in (blank, tuesday))
-    assert found["groups"] == wanted["groups"]
-    blank.write_text(tuesday.read_text().replace(",q7,", ",  ,"))
-    assert "column 'query' has no value in row" in told(capsys, "evaluate", *words, blank, code=1).err

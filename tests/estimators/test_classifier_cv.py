@@ -282,3 +282,22 @@ def test_rows_of_zero_weight_are_in_no_fold(data):
 def test_splits_that_are_neither_numbers_nor_masks_are_refused(data, side):
     with pytest.raises(ValueError, match="a mask of 400 booleans"):
         MBAClassifierCV(cv=[(np.arange(300), side)]).fit(*data)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_statistics_within_groups_do_not_depend_on_the_solver(rng, weighted):
+    """Levels of the groups are far apart, so that pairs across groups would say something else."""
+    groups = np.arange(240) // 8
+    X = rng.standard_normal((240, 3)) + np.linspace(0, 20, 30)[groups][:, None]
+    y = X[:, 0] - np.linspace(0, 20, 30)[groups] + rng.standard_normal(240) > 0
+    y[::8], y[1::8] = True, False
+    weight = rng.uniform(0.5, 2.0, 240) if weighted else None
+    found = [
+        MBAClassifierCV(
+            l2_grid=GRID, cv=GroupKFold(3), within_groups=True, solver=solver, tol=1e-10, scoring="risk"
+        ).fit(X, y, weight, groups=groups)
+        for solver in ("gram", "matrix-free")
+    ]
+    for name in ("mean_test_risk", "mean_test_binormal_auc"):
+        gram, products = (one.cv_results_[name] for one in found)
+        np.testing.assert_allclose(products, gram, rtol=1e-6)

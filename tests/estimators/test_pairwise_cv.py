@@ -17,8 +17,10 @@ from mbauc.metrics import grouped_roc_auc, partial_roc_auc, roc_auc
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
 from mbauc.rows.groups import group_keys
-from mbauc.rows.parts.folds import FoldsByGroup
+from mbauc.rows.parts.group_folds import count_groups, group_fold_rules
+from mbauc.rows.schema import Schema
 from mbauc.rows.source import GroupedBlock
+from mbauc.solvers import column_scales
 
 pytestmark = pytest.mark.filterwarnings("ignore::mbauc.errors.PenaltyWarning")
 
@@ -204,7 +206,7 @@ def test_nothing_set_tries_losses_scalings_and_penalties(data):
     fitted = PairwiseAUCClassifierCV(random_state=0).fit(X * [1, 10, 0.1, 1, 1], y)
     results = fitted.cv_results_
     assert set(results["param_loss"]) == {"hinge", "squared_hinge", "squared"}
-    assert set(results["param_scale"]) == {"auto", True}
+    assert set(results["param_scale"]) == {False, True}
     assert len(results["params"]) == 3 * 2 * 9 + 3 * 2
     assert (
         results["params"][fitted.best_index_] | {"loss": fitted.loss_, "l2": fitted.l2_}
@@ -222,6 +224,52 @@ def test_given_penalties_hold_in_the_columns_as_they_are(data):
     assert set(fitted.cv_results_["param_scale"]) == {False}
     assert set(fitted.cv_results_["param_l2"]) == set(GRID)
     assert (fitted.scale_ == 1.0).all()
+
+
+def test_how_columns_are_divided_is_decided_once(rng, monkeypatch):
+    """Variances so near the limit that some training sets are below it and some above."""
+    X, y = rng.standard_normal((200, 2)), rng.random(200) < 0.5
+    X[:, 1] = 0.0
+    X[:2, 1] = 1.0, -1.0
+    X[:, 0] *= np.sqrt(1.02e3 * 200 * X[:, 1].var() / X[:, 0].var())
+    decided, find_scales = [], column_scales.column_scales
+
+    def spy(scale, *summary):
+        if isinstance(scale, str):
+            decided.append(summary[-1])
+        return find_scales(scale, *summary)
+
+    monkeypatch.setattr(column_scales, "column_scales", spy)
+    PairwiseAUCClassifierCV("squared_hinge", random_state=0).fit(X, y)
+    assert set(decided) == {200}
+
+
+def test_scalings_that_come_to_the_same_are_tried_once(data):
+    X, y, *_ = data
+    apart = PairwiseAUCClassifierCV("squared_hinge", random_state=0).fit(X * [1, 1, 1, 1, 1e4], y)
+    assert set(apart.cv_results_["param_scale"]) == {True}
+    flags = np.column_stack([X * 1e4, X[:, 0] > 0])
+    mixed = PairwiseAUCClassifierCV("squared_hinge", random_state=0).fit(flags, y)
+    assert set(mixed.cv_results_["param_scale"]) == {"auto", True}
+
+
+def test_params_can_be_fitted_again(data):
+    X, y, *_ = data
+    fitted = PairwiseAUCClassifierCV(random_state=0, tol=1e-8).fit(X * [1, 1, 1, 1, 1e4], y)
+    params = fitted.cv_results_["params"][fitted.best_index_]
+    again = PairwiseAUCClassifier(**params, tol=1e-8).fit(X * [1, 1, 1, 1, 1e4], y)
+    np.testing.assert_allclose(again.coef_, fitted.coef_, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_a_number_of_l1_begins_where_the_loss_has_no_weights(data, loss):
+    X, y, *_ = data
+    fitted = PairwiseAUCClassifierCV(loss, l1_grid=3, scale=False, random_state=0).fit(X, y)
+    largest = fitted.cv_results_["param_l1"].max()
+    gap = np.abs(X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)).max()
+    assert largest == pytest.approx(gap * {"logistic": 0.5, "squared": 1.0}[loss])
+    assert not PairwiseAUCClassifier(loss, 1.001 * largest, 0.1).fit(X, y).coef_.any()
+    assert PairwiseAUCClassifier(loss, 0.9 * largest, 0.1).fit(X, y).coef_.any()
 
 
 def tried_of(table, losses):
@@ -255,6 +303,15 @@ def test_of_its_penalties_the_largest_within_an_error_where_that_is_asked_for():
     assert choose_candidate(tried, LOSSES, 2, shrink=True)[0] == 1
 
 
+@pytest.mark.parametrize("other", [{"scale": True}, {"region": Region(0.3)}])
+def test_penalties_in_other_units_are_not_compared(other):
+    loss = SquaredHinge()
+    first = {"scale": False, "region": Region()}
+    trials = [Trial([0.0], [1.0, 2.0], loss, **first), Trial([0.0], [500.0], loss, **first | other)]
+    tried = Tried.of(trials, np.array([[0.90, 0.91, 0.91], [0.83, 0.81, 0.81]]))
+    assert choose_candidate(tried, [loss], 2, shrink=True)[0] == 1
+
+
 @pytest.mark.parametrize("more", [{}, {"max_fpr": 0.3}, {"min_tpr": 0.2}])
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
 def test_sources_and_clusters_choose_as_rows_in_memory_do(data, loss, more):
@@ -265,6 +322,7 @@ def test_sources_and_clusters_choose_as_rows_in_memory_do(data, loss, more):
     whole = [k for k, one in enumerate(memory.cv_results_["params"]) if one["max_fpr"] == 1.0][: len(GRID)]
     for other in (
         clone(ranker).fit_source(Blocks(X, y, weight)),
+        clone(ranker).fit(Blocks(X, y, weight)),
         clone(ranker).fit_parts(rows_of(cut([90, 200], X, y, weight, blocks=2), X, weighted=True)),
     ):
         np.testing.assert_allclose(split_scores(other)[:, whole], split_scores(memory)[:, whole], atol=6e-3)
@@ -284,8 +342,8 @@ def test_sources_and_clusters_choose_within_groups(data, loss, equal_groups):
     source = clone(ranker).fit_source(Blocks(X, y, weight, groups))
     parts = cut([90, 200], X, y, weight, blocks=2, groups=groups)
     cluster = clone(ranker).fit_parts(rows_of(parts, X, weighted=True, grouped=True))
-    rule = FoldsByGroup(3, int(np.random.default_rng(0).integers(2**63 - 1))).for_part(0)
-    fold = rule.assign(Block(X, y == 1, weight, groups=keys))
+    rules = group_fold_rules(count_groups(parts, Schema(5)), 3, 1, np.random.default_rng(0))
+    fold = rules[0].for_part(0).assign(Block(X, y == 1, weight, groups=keys))
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
     memory = clone(ranker).set_params(cv=splits).fit(X, y, weight, groups)
     for other in (source, cluster):
@@ -322,3 +380,13 @@ def test_bad_settings_are_named(data, settings, message):
     X, y, *_ = data
     with pytest.raises(ValueError, match=message):
         PairwiseAUCClassifierCV(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_groups_of_a_source_are_enough(data, seed):
+    X, y, *_ = data
+    groups = np.argsort(np.argsort(y, kind="stable"), kind="stable") % 8
+    ranker = PairwiseAUCClassifierCV("squared", l2_grid=GRID, random_state=seed)
+    assert clone(ranker).fit_source(Blocks(X, y, None, groups)).n_splits_ == 5
+    with pytest.warns(UserWarning, match="3 groups have rows of both classes, fewer than cv=5; using 3 folds"):
+        assert ranker.fit_source(Blocks(X, y, None, groups % 3)).n_splits_ == 3

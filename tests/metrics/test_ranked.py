@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import average_precision_score
 
 import reference
+from mbauc.losses import Region
 from mbauc.metrics.curves import average_precision, lift_at, roc_curve, tied_pairs
 from mbauc.metrics.intervals import bootstrap
 from mbauc.metrics.intervals.delong import auc_interval
@@ -70,7 +71,7 @@ def test_every_consumer_of_one_ranking_agrees_with_its_slow_twin(case, share):
     assert start.false_alarm[-1] >= share - 1e-12
     np.testing.assert_allclose(start.detection, curve.detection[: start.detection.size], atol=1e-12)
     slow = reference.partial_area(y, s, share, 0.25, weight, steps=20_000)
-    assert partial_area(ranked, share, 0.25) == pytest.approx(slow, abs=2e-4)
+    assert partial_area(ranked, Region(share, 0.25)) == pytest.approx(slow, abs=2e-4)
     assert standardized_partial_auc(ranked, 1.0) == pytest.approx(area, abs=1e-12)
     # precision, ties and gains
     precision = average_precision_score(y_each, s_each)

@@ -161,6 +161,50 @@ def test_a_row_without_a_group_is_named(tmp_path, column):
         testing.GroupColumn.read(source, column)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["u1", "u1 ", " u2", "u2", "u1", "u2"],
+        ["7", "7 ", "8", "8", "7", "8"],
+        ["NA", "7", "NA", "7", "7", "NA"],
+        ["1.10", "1.1", "1.1", "1.10", "1.1", "1.10"],
+        ["01", "1", "1", "01", "1", "01"],
+    ],
+)
+def test_groups_to_test_on_are_those_of_the_training(tmp_path, values):
+    path = tmp_path / "clicks.csv"
+    path.write_text("click,user,bid\n" + "".join(f"{k % 2},{one},0.{k}\n" for k, one in enumerate(values)))
+    same_groups_read_twice(path)
+
+
+@pytest.mark.parametrize(
+    "values", [[1.0, 2.5, 1.0, 2.5], [1, 2, 2, 1], ["a", "b", "b", "a "], [True, False] * 2]
+)
+def test_groups_of_typed_columns_are_those_of_the_training(tmp_path, values):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "clicks.parquet"
+    pq.write_table(pa.table({"click": [0, 1, 0, 1], "user": values, "bid": [0.5, 1.0, 2.0, 4.0]}), path)
+    same_groups_read_twice(path)
+
+
+def same_groups_read_twice(path):
+    keys = np.concatenate([block.groups for block in TableSource(path, label="click", group="user")])
+    column = testing.GroupColumn.read(TableSource(path, label="click", types={"user": "group"}), "user")
+    assert len(set(zip(keys.tolist(), column.codes.tolist(), strict=True))) == len(set(keys.tolist()))
+    assert len(set(column.names)) == column.names.size == len(set(keys.tolist()))
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nan, 2.0], ["a", " ", "b"], ["a", "", "b"], ["a", None, "b"]])
+def test_a_row_without_a_group_is_one_in_training_and_test(tmp_path, values):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "clicks.parquet"
+    pq.write_table(pa.table({"click": [0, 1, 0], "user": values, "bid": [0.5, 1.0, 2.0]}), path)
+    with pytest.raises(ValueError, match="expected a group in column 'user', got none"):
+        list(TableSource(path, label="click", group="user"))
+    with pytest.raises(ValueError, match="column 'user' has no value in row 1"):
+        testing.GroupColumn.read(TableSource(path, label="click", types={"user": "group"}), "user")
+
+
 def test_tested_rows_know_their_groups():
     y, s = np.array([0, 1, 0, 1]), np.array([0.0, 1.0, 3.0, 2.0])
     tested = testing.Tested(y, s, None, np.array([5, 5, 7, 7], dtype=np.uint64))
@@ -170,3 +214,9 @@ def test_tested_rows_know_their_groups():
     assert testing.Tested(y, s, None).grouped() is None
     assert testing.Tested(y, s, None, np.arange(4)).grouped() is None
     assert testing.Tested(np.ones(4, dtype=np.int8), s, None, np.arange(4)).grouped() is None
+
+
+def test_groups_of_other_rows_are_not_taken_for_rows_without_pairs():
+    y, s = np.array([0, 1, 0, 1]), np.array([0.0, 1.0, 3.0, 2.0])
+    with pytest.raises(ValueError, match="a value for each of the 4 rows"):
+        testing.Tested(y, s, None, np.zeros(5, dtype=np.uint64)).grouped()

@@ -130,6 +130,18 @@ def test_a_batch_without_a_pair_has_no_gradient(name):
         assert not torch.autograd.grad(value, scores)[0].any()
 
 
+def test_an_error_is_not_taken_for_a_batch_without_a_pair(place, monkeypatch):
+    if place == "device":
+        pytest.skip("pairs are built by the processor alone")
+
+    def fail(*_, **__):
+        raise ValueError("something else")
+
+    monkeypatch.setattr(PairWeights, "build", fail)
+    with pytest.raises(ValueError, match="something else"):
+        pairwise_auc_loss(*tensors([0.0, 1.0], [0, 1]))
+
+
 @names
 def test_scores_that_are_not_finite_give_nan(name):
     scores = torch.tensor([0.0, float("inf"), float("nan")], requires_grad=True)

@@ -177,3 +177,19 @@ def test_grouped_moments_in_a_file(tmp_path):
     assert again.is_grouped
     assert again.effective_sizes == moments.effective_sizes
     np.testing.assert_array_equal(again.second_moment, moments.second_moment)
+
+
+@pytest.mark.parametrize("unit", [1e-99, 1e-85, 1e80, 1e99])
+def test_the_unit_of_the_weights_does_not_matter(unit):
+    X, y, weight, groups = big(n=200)
+    groups = groups % np.uint64(8)
+    plain, other = (blocks((X, y, weight * each, groups)) for each in (1.0, unit))
+    first = groups < 4
+    expected, found = (grouped_moments(block).moments for block in (plain, other))
+    parts = [grouped_moments(other, subset=np.flatnonzero(own)).moments for own in (first, ~first)]
+    for one in (found, parts[0] + parts[1], (found - parts[0]) + parts[0]):
+        np.testing.assert_allclose(one.effective_sizes, expected.effective_sizes, rtol=1e-9)
+        np.testing.assert_allclose(one.second_moment, expected.second_moment, rtol=1e-9, atol=1e-9)
+    rest = grouped_moments(plain, subset=np.flatnonzero(~first)).moments
+    np.testing.assert_allclose((found - parts[0]).effective_sizes, rest.effective_sizes, rtol=1e-9)
+    np.testing.assert_allclose(found.decayed(0.5).effective_sizes, expected.effective_sizes, rtol=1e-9)

@@ -7,7 +7,8 @@ import pytest
 from report_cases import HOSTILE, make_model, make_rows
 
 from mbauc.metrics import group_table, grouped_roc_auc_interval, roc_auc_interval
-from mbauc.report import report_html
+from mbauc.metrics.ranked import RankedScores
+from mbauc.report import by_group, report_html
 from mbauc.report.evaluation import evaluate
 
 pytestmark = [
@@ -117,3 +118,13 @@ def test_one_group_has_no_interval_over_groups():
     page = report_html(make_model(), y, s, groups=np.zeros(300))
     (_, auc, interval), *_ = cells(page, "AUC over all rows and within groups")[1:]
     assert (auc, interval) == (f"{roc_auc_interval(y, s).auc:.4f}", "–")
+
+
+def test_an_error_is_not_taken_for_groups_without_pairs(monkeypatch):
+    def fail(*_):
+        raise ValueError("something else")
+
+    y, s, groups = rows(60, 5)
+    monkeypatch.setattr(by_group, "pairs_within_groups", fail)
+    with pytest.raises(ValueError, match="something else"):
+        by_group.measure_groups(RankedScores.validate(y, s), groups, "day")

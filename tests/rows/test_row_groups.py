@@ -17,6 +17,7 @@ from mbauc.rows.groups import check_groups, group_codes, group_keys
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.folds import FoldsByGroup
+from mbauc.rows.parts.group_folds import count_groups, group_fold_rules
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.reading import read_blocks, visit_blocks
 from mbauc.rows.source import GroupedBlock, has_groups, score_blocks
@@ -217,3 +218,46 @@ def test_folds_hold_out_whole_groups(rng):
         assert np.unique(fold[4:][groups[4:] == group]).size <= 1
     half = Block(None, block.positive[200:], groups=groups[200:])
     np.testing.assert_array_equal(FoldsByGroup(4, 7).for_part(5).assign(half), fold[200:])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_groups_are_counted_by_class(rng, weighted):
+    X, y, groups = rng.standard_normal((60, 2)), rng.integers(0, 2, 60), rng.integers(0, 7, 60)
+    weight = rng.integers(0, 2, 60).astype(float) if weighted else None
+    used = np.ones(60, dtype=bool) if weight is None else weight > 0
+    parts = cut([10, 10, 27], X, y, weight, groups=groups, blocks=2)
+    keys, sizes = count_groups(parts, rows_of(parts, X, weighted=weighted, grouped=True).schema)
+    assert (np.diff(keys.astype(float)) > 0).all()
+    own = group_keys(groups, 60)
+    for key, found in zip(keys, sizes, strict=True):
+        assert sorted(found) == sorted(int(((own == key) & used & (y == label)).sum()) for label in (0, 1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_groups_are_dealt_out_evenly(rng, seed):
+    """Hashes would leave a fold without a group for most seeds."""
+    groups = np.repeat(np.arange(8), 10)
+    X, y = rng.standard_normal((80, 2)), np.tile([0, 1], 40)
+    parts = cut([30, 30], X, y, groups=groups)
+    rows = rows_of(parts, X, grouped=True)
+    counts = count_groups(parts, rows.schema)
+    block = Block(None, y == 1, groups=group_keys(groups, 80))
+    rules = group_fold_rules(counts, 5, 2, np.random.default_rng(seed))
+    for rule in rules:
+        fold = rule.for_part(1).assign(block)
+        sizes = [np.unique(groups[fold == k]).size for k in range(5)]
+        assert sorted(sizes) == [1, 1, 2, 2, 2]
+        assert sum(sizes) == 8
+    with pytest.warns(UserWarning, match="8 groups have rows of both classes, fewer than cv=9; using 8 folds"):
+        assert group_fold_rules(counts, 9, 1, rng)[0].n_folds == 8
+    strange = Block(None, y == 1, groups=block.groups + np.uint64(1))
+    with pytest.raises(ValueError, match="groups that were not there when they were counted"):
+        rules[0].for_part(0).assign(strange)
+
+
+def test_very_many_groups_are_in_folds_by_their_keys(rng, monkeypatch):
+    monkeypatch.setattr("mbauc.rows.parts.group_folds.MOST_DEALT_GROUPS", 5)
+    groups = np.repeat(np.arange(8), 10)
+    parts = cut([30], np.eye(80), np.tile([0, 1], 40), groups=groups)
+    counts = count_groups(parts, rows_of(parts, np.eye(80), grouped=True).schema)
+    assert isinstance(group_fold_rules(counts, 3, 1, rng)[0], FoldsByGroup)

@@ -58,7 +58,8 @@ def _text(error: BaseException) -> str:
     """What an error says; of errors of the system, without the number that it has for them."""
     if isinstance(error, OSError) and error.errno is not None and error.strerror and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: " + error.strerror
-    return str(error)
+    advice = vars(error).get("advice")
+    return advice if isinstance(advice, Advice) else str(error)
 
 
 def option(name: str, *value: Any) -> str:

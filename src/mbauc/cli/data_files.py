@@ -135,9 +135,21 @@ def open_ungrouped(model: Any, paths: list[str], options: argparse.Namespace) ->
     """A source of labelled files to measure a model on, which need not have its column of groups."""
     from mbauc.model.layout import LibsvmLayout
 
-    # of LIBSVM text those that are not said to be groups are warned of
-    group = _check_queries(options) if isinstance(model.layout, LibsvmLayout) else None
+    group = None
+    if isinstance(model.layout, LibsvmLayout):
+        # query numbers that are neither said to be groups nor were any in the training are warned of
+        group = _check_queries(options) or (model.group if _has_queries(paths) else None)
     return open_like(model, paths, options, group=group)
+
+
+def _has_queries(paths: list[str]) -> bool:
+    """Whether rows of LIBSVM text have query numbers, by the first one."""
+    from mbauc.errors import DataWarning
+    from mbauc.readers.libsvm.paths import find_libsvm
+    from mbauc.readers.libsvm.queries import has_queries
+
+    with warnings.catch_warnings(action="ignore", category=DataWarning):  # reading says what it leaves out
+        return has_queries(map(str, find_libsvm(paths)))
 
 
 def _check_queries(options: argparse.Namespace) -> Literal["qid"] | None:
@@ -164,9 +176,10 @@ def read_groups(source: Any, name: str | None, model: Any) -> Any:
     """The groups of the rows of a source: of the column that is named, or of the model's own if it is there."""
     from mbauc.model.testing import GroupColumn
 
-    plan = getattr(source, "plan", None)
-    if name is None and plan is not None and model.group in {column.name for column in plan.columns}:
-        name = model.group
+    if name is None and model.group is not None:
+        plan = getattr(source, "plan", None)
+        there = source.has_groups if plan is None else model.group in {column.name for column in plan.columns}
+        name = model.group if there else None
     return None if name is None else GroupColumn.read(source, name)
 
 

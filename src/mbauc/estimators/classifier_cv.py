@@ -249,7 +249,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         tol, max_iter, with_auc = self._tolerance(), int(self.max_iter), self.scoring == "roc_auc"
         problem, grids = splits.problem, []
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
-        trial = Trial(list_l1(self.l1_grid, problem.largest_l1), read_values("l2_grid", l2))
+        trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
         def solve(problem: Problem) -> Array:
             W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter)

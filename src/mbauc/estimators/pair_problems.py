@@ -19,8 +19,8 @@ from mbauc.solvers.problem import Problem
 Array = NDArray[np.float64]
 
 
-#: Mean curvature of a loss that an automatic l2 goes by at least: where the signal is weak, all pairs may lie on the
-#: straight part of a hinge, which has none.
+#: Mean curvature of a loss that an automatic l2 goes by at least: where the signal is weak, all pairs may lie
+#: on the straight part of a hinge, which has none.
 _LEAST_CURVATURE = 0.1
 
 
@@ -68,8 +68,9 @@ class PairProblems:
         return self.squared().scales
 
     def squared(self, scale: Scaling | None = None) -> Problem:
-        """Eq. (14) over all pairs, whatever the region."""
-        scale = self._scale if scale is None else scale
+        """Eq. (14) over all pairs, whatever the region; "auto" is as the problems were made."""
+        if scale is None or isinstance(scale, str):
+            scale = self._scale
         key = None if isinstance(scale, np.ndarray) else scale
         if key not in self._squared:
             self._squared[key] = Problem(self._quadratic, self.factors, scale=scale)

@@ -64,7 +64,8 @@ class PairwiseAUCClassifier(LossRanker):
         As for :class:`MBAClassifier`.
     tol : float, optional
         How far twice the objective, which is the regularised pairwise risk for the squared loss, may stay above
-        its minimum; by default 1e-4. What was reached is in ``solution_``, with a bound.
+        its minimum; by default 1e-4. What was reached is in ``solution_``, with a bound. For a part of the ROC
+        curve it is an estimate from the latest steps.
     max_iter : int
         Largest number of sweeps over the rows.
     random_state : None, int, Generator or RandomState

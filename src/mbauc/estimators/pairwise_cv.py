@@ -18,6 +18,7 @@ from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.loss_ranker import LossRanker
 from mbauc.estimators.pair_problems import PairProblems
+from mbauc.estimators.source_fit import check_source_alone, is_source
 from mbauc.estimators.validation import check_factors, restore_on_failure
 from mbauc.losses import PairLoss, Region, get_loss
 from mbauc.metrics.intervals import Weights
@@ -72,8 +73,9 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
         Costs up to a point of AUC on small data, and is for those who want few or small weights.
     scale : bool or "auto"
-        As for :class:`MBAClassifier`; ``"auto"`` also tries standardised columns where all penalties are ours
-        to choose.
+        As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns
+        where all penalties are ours to choose. ``cv_results_`` has what it came to: False, True, or ``"auto"``
+        where columns of zeros and ones are left alone and others are not.
     penalty_factors, negative_rate, weights, tol, max_iter, n_jobs, verbose
         As for :class:`PairwiseAUCClassifier`.
     random_state : None, int, Generator or RandomState
@@ -188,6 +190,9 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         -------
         self
         """
+        if is_source(X):
+            check_source_alone(y, sample_weight, groups)
+            return self.fit_source(X)
         return self._search_block(X, y, sample_weight, groups, within_groups=groups is not None)
 
     # -- the steps of fit --------------------------------------------------------------------------------

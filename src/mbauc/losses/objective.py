@@ -30,6 +30,11 @@ class PairObjective:
     pairs: PairWeights
     region: Region = field(default_factory=Region)
 
+    @property
+    def at_zero(self) -> float:
+        """The objective of scores that are all alike, whichever rows count."""
+        return float(self.loss.of_margins(np.zeros(1))[0])
+
     def expand(self, scores: NDArray[np.float64]) -> Expansion:
         """The objective around scores, with the rows that count frozen."""
         return self.loss.expand(self.region.select(self.pairs, scores), scores)

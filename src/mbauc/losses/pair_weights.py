@@ -131,6 +131,12 @@ class PairWeights:
         """Negative rows of each group."""
         return np.diff(self.minus_starts)
 
+    @property
+    def row_groups(self) -> Index:
+        """Group of each row that is in a pair, by its number: of the positives, then of the negatives."""
+        groups = np.arange(self.n_groups)
+        return np.concatenate([groups.repeat(self.plus_sizes), groups.repeat(self.minus_sizes)])
+
     @cached_property
     def plus_totals(self) -> Array:
         """Weight of the positive rows of each group."""
@@ -140,6 +146,11 @@ class PairWeights:
     def minus_totals(self) -> Array:
         """Weight of the negative rows of each group."""
         return np.add.reduceat(self.minus_weight, self.minus_starts[:-1])
+
+    @cached_property
+    def group_shares(self) -> Array:
+        """What the pairs of each group count for; of all pairs 1 but for rounding."""
+        return self.plus_totals * self.minus_totals
 
     def without_zeros(self) -> PairWeights:
         """The same pairs without the rows whose weight is 0; each group must have others of both classes."""

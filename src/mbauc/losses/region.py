@@ -73,5 +73,5 @@ class Region:
         if self.min_tpr > 0.0:
             a = keep(-high, a, pairs.plus_starts, 0.0, 1.0 - self.min_tpr)
         kept = pairs.reweigh(a, b)
-        share = pairs.plus_totals * pairs.minus_totals / (kept.plus_totals * kept.minus_totals)
+        share = pairs.group_shares / kept.group_shares
         return kept.reweigh(a * pairs.per_plus(share), b).without_zeros()

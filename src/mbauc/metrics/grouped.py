@@ -163,7 +163,7 @@ class GroupedAuc(NamedTuple):
     @classmethod
     def of(cls, pairs: PairWeights, scores: Array) -> GroupedAuc:
         """From pairs, by their weights, and the scores of all rows."""
-        return cls(group_aucs(pairs, scores), group_shares(pairs))
+        return cls(group_aucs(pairs, scores), pairs.group_shares)
 
     def equally(self) -> GroupedAuc:
         """The same with each group counting alike."""
@@ -232,20 +232,12 @@ def warn_of_one_class_groups(pairs: PairWeights) -> None:
         )
 
 
-def group_shares(pairs: PairWeights) -> Array:
-    """What the pairs of each group count for; they add up to 1 but for rounding."""
-    plus = np.add.reduceat(pairs.plus_weight, pairs.plus_starts[:-1])
-    return np.asarray(plus * np.add.reduceat(pairs.minus_weight, pairs.minus_starts[:-1]))
-
-
 def group_aucs(pairs: PairWeights, scores: Array) -> Array:
     """AUC of each group by the weights of its pairs; exactly 0 or 1 where its classes do not overlap.
 
     ``O(n log n)``: rows are sorted by group and score, and what lies below each is a difference of sums.
     """
-    n_plus, n_minus = np.diff(pairs.plus_starts), np.diff(pairs.minus_starts)
-    group = np.concatenate([np.arange(pairs.n_groups).repeat(sizes) for sizes in (n_plus, n_minus)])
-    values = scores[np.concatenate([pairs.plus, pairs.minus])]
+    group, values = pairs.row_groups, scores[np.concatenate([pairs.plus, pairs.minus])]
     order = _sort_by_group(group, values, pairs.n_groups)
     group, values = group[order], values[order]
     is_new = np.append(True, (group[1:] != group[:-1]) | (values[1:] != values[:-1]))

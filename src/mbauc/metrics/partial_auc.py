@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mbauc.checks import check_flag, check_number
+from mbauc.losses import Region
 from mbauc.metrics.curves import roc_curve
 from mbauc.metrics.intervals.delong import AucInterval, Scale, check_scale, covariance_of_means, interval_ends
 from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
 from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.region_area import RegionSize, area_of_curve
 from mbauc.metrics.roc_auc import placements
-
-Array = NDArray[np.float64]
 
 
 def partial_roc_auc(
@@ -64,12 +64,8 @@ def partial_roc_auc(
     0.5957
     """
     region = _validate_region(max_fpr, min_tpr, standardized)
-    return region.value(partial_area(RankedScores.validate(y, s, sample_weight), max_fpr, min_tpr))
-
-
-def standardized_partial_auc(ranked: RankedScores, max_fpr: float) -> float:
-    """One-way partial AUC up to a false-alarm rate: ½ is what a coin reaches, 1 the whole region."""
-    return _validate_region(max_fpr, 0.0, True).value(partial_area(ranked, max_fpr))
+    area = partial_area(RankedScores.validate(y, s, sample_weight), region)
+    return RegionSize.of(region).standardize(area) if standardized else area
 
 
 def partial_roc_auc_interval(
@@ -128,7 +124,7 @@ def partial_roc_auc_interval(
     ranked = RankedScores.validate(y, s, sample_weight)
     design = validate_design(ranked, weights, clusters)
     curve = roc_curve(ranked, max_fpr=max_fpr)
-    area = _area(curve.false_alarm, curve.detection, max_fpr, min_tpr)
+    area, size = area_of_curve(curve, region), RegionSize.of(region)
     from_fpr = min(max_fpr, float(np.interp(min_tpr, curve.detection, curve.false_alarm)))
     to_tpr = max(min_tpr, float(np.interp(max_fpr, curve.false_alarm, curve.detection)))
     shares = placements(ranked)
@@ -136,60 +132,35 @@ def partial_roc_auc_interval(
         ranked.positive, np.clip(shares, 1.0 - max_fpr, 1.0 - from_fpr), np.clip(shares, min_tpr, to_tpr)
     )
     stderr = float(np.sqrt(covariance_of_means(ranked, design, clipped[:, None])[0, 0]))
-    share = area / region.largest
+    share = area / size.largest
     if stderr == 0.0:  # all of the region or nothing of it, but for rounding
         share = round(share, 12)
     rows = design.effective_sizes[0] * (1.0 - min_tpr), design.effective_sizes[1] * max_fpr
-    if region.largest == 1.0:
+    if size.largest == 1.0:
         warn_of_few_rows(rows, share, design.kinds)
     else:
         inside = (f"{design.kinds[0]} in the region", f"{design.kinds[1]} in the region")
         warn_of_few_rows(rows, share, inside, what="share of the region")
-    ends = interval_ends(share, stderr / region.largest, min(rows), confidence, scale)
-    low, high = (region.value(end * region.largest) for end in ends)
-    return AucInterval(region.value(area), low, high, region.slope * stderr, confidence)
+    low, high = interval_ends(share, stderr / size.largest, min(rows), confidence, scale)
+    found = AucInterval(area, low * size.largest, high * size.largest, stderr, confidence)
+    if not standardized:
+        return found
+    auc, low, high = (size.standardize(one) for one in (found.auc, found.low, found.high))
+    return AucInterval(auc, low, high, size.slope * stderr, confidence)
 
 
-class _Region(NamedTuple):
-    """What an area in a region is worth."""
-
-    largest: float
-    chance: float
-    standardized: bool
-
-    @property
-    def slope(self) -> float:
-        return 0.5 / (self.largest - self.chance) if self.standardized else 1.0
-
-    def value(self, area: float) -> float:
-        """The area itself, or with ½ for what a coin reaches and 1 for the whole region."""
-        return 0.5 + self.slope * (area - self.chance) if self.standardized else area
+def standardized_partial_auc(ranked: RankedScores, max_fpr: float) -> float:
+    """One-way partial AUC up to a false-alarm rate: ½ is what a coin reaches, 1 the whole region."""
+    return RegionSize.of(Region(max_fpr)).standardize(partial_area(ranked, Region(max_fpr)))
 
 
-def _validate_region(max_fpr: Any, min_tpr: Any, standardized: Any) -> _Region:
+def partial_area(ranked: RankedScores, region: Region) -> float:
+    """Area of a region of the ROC curve that is below it."""
+    return area_of_curve(roc_curve(ranked, max_fpr=region.max_fpr), region)
+
+
+def _validate_region(max_fpr: Any, min_tpr: Any, standardized: Any) -> Region:
     check_number("max_fpr", max_fpr, low=0.0, high=1.0, open_low=True)
     check_number("min_tpr", min_tpr, low=0.0, high=1.0, open_high=True)
     check_flag("standardized", standardized)
-    return _Region(max_fpr * (1.0 - min_tpr), max(0.0, max_fpr - min_tpr) ** 2 / 2, bool(standardized))
-
-
-def partial_area(ranked: RankedScores, max_fpr: float, min_tpr: float = 0.0) -> float:
-    """Area between the ROC curve and ``min_tpr``, up to ``max_fpr``."""
-    curve = roc_curve(ranked, max_fpr=max_fpr)
-    return _area(curve.false_alarm, curve.detection, max_fpr, min_tpr)
-
-
-def _area(x: Array, t: Array, max_fpr: float, min_tpr: float) -> float:
-    """Area under a rising polygon, above ``min_tpr`` and left of ``max_fpr``."""
-    end = int(np.searchsorted(x, max_fpr, side="right"))
-    if end < x.size:
-        share = (max_fpr - x[end - 1]) / (x[end] - x[end - 1])
-        x = np.append(x[:end], max_fpr)
-        t = np.append(t[:end], t[end - 1] + share * (t[end] - t[end - 1]))
-    width, low, high = np.diff(x), t[:-1] - min_tpr, t[1:] - min_tpr
-    whole = low >= 0
-    area = float((width * (low + high) / 2)[whole].sum())
-    crossing = ~whole & (high > 0)
-    width, low, high = width[crossing], low[crossing], high[crossing]
-    # the line enters the region on its way: a triangle
-    return area + float((width * high**2 / (high - low) / 2).sum())
+    return Region(max_fpr, min_tpr)

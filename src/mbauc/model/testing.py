@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NoPairsError
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
 from mbauc.metrics.ranked import RankedScores
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
-from mbauc.rows.groups import group_keys, group_text
+from mbauc.readers.table.groups import name_group
+from mbauc.rows.groups import group_keys
 from mbauc.rows.source import Source, about_rows
 from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
@@ -47,7 +49,7 @@ class Tested:
         ranked = RankedScores.validate(self.y, self.s, self.weight)
         try:
             return GroupedAuc.of(pairs_within_groups(ranked, self.groups), self.s)
-        except ValueError:
+        except NoPairsError:
             return None
 
 
@@ -109,13 +111,12 @@ class GroupColumn(NamedTuple):
         else:
             found, codes = np.unique(values, return_inverse=True)
             distinct = list(found)
-        # as training has them
-        texts = ["" if value is None or value != value else group_text(value).strip() for value in distinct]
-        if "" in texts:
-            row = int(np.argmax(np.array([not text for text in texts])[codes]))
+        # values that differ in spaces alone are one group, as in a training
+        names: dict[str, int] = {}
+        codes = np.array([names.setdefault(name_group(value), len(names)) for value in distinct])[codes]
+        if "" in names:
+            row = int(np.argmax(codes == names[""]))
             raise ValueError(
                 f"column {name!r} has no value in row {row:,}, counted from 0; each row needs a group."
             )
-        own: dict[str, int] = {}
-        places_of = np.array([own.setdefault(text, len(own)) for text in texts], dtype=np.intp)
-        return cls(name, places_of[codes], np.array(list(own), dtype=object))
+        return cls(name, codes, np.array(list(names), dtype=object))

@@ -88,6 +88,6 @@ class PairTerms:
 
 def _worth(pairs: PairWeights, weight: Array) -> float:
     """4 A B / (A + B) for the weights A and B of the classes of a group, over all groups."""
-    plus = np.add.reduceat(weight[pairs.plus], pairs.plus_starts[:-1])
-    minus = np.add.reduceat(weight[pairs.minus], pairs.minus_starts[:-1])
+    rows = pairs.reweigh(weight[pairs.plus], weight[pairs.minus])
+    plus, minus = rows.plus_totals, rows.minus_totals
     return float((4.0 * plus * minus / (plus + minus)).sum())

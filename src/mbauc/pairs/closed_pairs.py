@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,8 +21,9 @@ class ClosedPairs:
     differences: WeightedMean
     #: sum of their weighted outer products around the mean, shape (d, d)
     scatter: Array
-    #: of pairs within groups: sums over the rows of each class of the squared weight of the pairs they are in
-    row_squares: tuple[float, float] | None = None
+    #: of pairs within groups: norm over the rows of each class of the weight of the pairs that they are in; not
+    #: its square, which overflows for weights in large units
+    row_norms: tuple[float, float] | None = None
 
     @classmethod
     def empty(cls, n_features: int, *, grouped: bool = False) -> ClosedPairs:
@@ -32,10 +34,10 @@ class ClosedPairs:
     @property
     def row_sizes(self) -> tuple[float, float] | None:
         """Rows that each class counts for by the weight of their pairs (Kish); None without groups."""
-        if self.row_squares is None:
+        if self.row_norms is None:
             return None
         total = self.differences.weight
-        plus, minus = (total**2 / squares if squares > 0 else 0.0 for squares in self.row_squares)
+        plus, minus = ((total / norm) ** 2 if norm > 0 else 0.0 for norm in self.row_norms)
         return plus, minus
 
     def copy(self) -> ClosedPairs:
@@ -46,23 +48,32 @@ class ClosedPairs:
         """Both sets together; no pair across them."""
         differences, factor, delta = self.differences.merge(other.differences)
         scatter = self.scatter + other.scatter + factor * np.outer(delta, delta)
-        return ClosedPairs(differences, scatter, self._combine_squares(other, 1.0))
+        return ClosedPairs(differences, scatter, self._add_norms(other))
 
     def subtract(self, part: ClosedPairs) -> ClosedPairs:
         """The remaining pairs."""
         differences, factor, delta = self.differences.subtract(part.differences)
         if differences.weight == 0:
-            return ClosedPairs.empty(self.differences.mean.size, grouped=self.row_squares is not None)
+            return ClosedPairs.empty(self.differences.mean.size, grouped=self.row_norms is not None)
         scatter = self.scatter - part.scatter + factor * np.outer(delta, delta)
-        return ClosedPairs(differences, scatter, self._combine_squares(part, -1.0))
+        return ClosedPairs(differences, scatter, self._subtract_norms(part))
 
     def decay(self, factor: float) -> ClosedPairs:
         """The same pairs with every weight multiplied by ``factor``."""
-        squares = self.row_squares and (self.row_squares[0] * factor**2, self.row_squares[1] * factor**2)
-        return ClosedPairs(self.differences.decay(factor), self.scatter * factor, squares)
+        norms = self.row_norms and (self.row_norms[0] * factor, self.row_norms[1] * factor)
+        return ClosedPairs(self.differences.decay(factor), self.scatter * factor, norms)
 
-    def _combine_squares(self, other: ClosedPairs, sign: float) -> tuple[float, float] | None:
-        if self.row_squares is None or other.row_squares is None:
+    def _add_norms(self, other: ClosedPairs) -> tuple[float, float] | None:
+        if self.row_norms is None or other.row_norms is None:
             return None
-        (plus, minus), more = self.row_squares, other.row_squares
-        return max(plus + sign * more[0], 0.0), max(minus + sign * more[1], 0.0)
+        (plus, minus), more = self.row_norms, other.row_norms
+        return math.hypot(plus, more[0]), math.hypot(minus, more[1])
+
+    def _subtract_norms(self, part: ClosedPairs) -> tuple[float, float] | None:
+        if self.row_norms is None or part.row_norms is None:
+            return None
+        plus, minus = (
+            whole * math.sqrt(1.0 - (own / whole) ** 2) if own < whole else 0.0
+            for whole, own in zip(self.row_norms, part.row_norms, strict=True)
+        )
+        return plus, minus

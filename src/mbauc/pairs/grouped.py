@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -77,9 +78,8 @@ def grouped_moments(
     squares = row_squares(pairs, shares, weight if block.frequencies else None)
     counted = replace(pairs, plus=rows[pairs.plus], minus=rows[pairs.minus], n_rows=block.n_rows)
     mean, scatter = grouped_scatter(block.X, counted, shares, n_threads)
-    closed = ClosedPairs(
-        _differences(pairs, total, mean), scatter * total, (squares[0] * total**2, squares[1] * total**2)
-    )
+    norms = math.sqrt(squares[0]) * total, math.sqrt(squares[1]) * total
+    closed = ClosedPairs(_differences(pairs, total, mean), scatter * total, norms)
     moments = PairMoments.from_sums(MomentSums(classes, closed))
     return GroupedMoments(moments, pairs.one_class_groups, pairs.one_class_rows)
 
@@ -95,16 +95,13 @@ def row_squares(pairs: PairWeights, shares: RowShares, frequency: Array | None =
 def _total_weight(pairs: PairWeights, weight: Array | None) -> float:
     """Sum of wᵢ wⱼ over the pairs."""
     size = np.ones(pairs.n_rows) if weight is None else weight
-    plus, minus = size[pairs.plus], size[pairs.minus]
-    return float(
-        np.add.reduceat(plus, pairs.plus_starts[:-1]) @ np.add.reduceat(minus, pairs.minus_starts[:-1])
-    )
+    own = pairs.reweigh(size[pairs.plus], size[pairs.minus])
+    return float(own.plus_totals @ own.minus_totals)
 
 
 def _differences(pairs: PairWeights, total: float, mean: Array) -> WeightedMean:
     """Number, weight and mean of the differences."""
     count = int(pairs.plus_sizes @ pairs.minus_sizes)
-    squares = np.add.reduceat(pairs.plus_weight**2, pairs.plus_starts[:-1]) @ np.add.reduceat(
-        pairs.minus_weight**2, pairs.minus_starts[:-1]
-    )
-    return WeightedMean(count, total, float(squares) * total**2, mean)
+    squares = float(pairs.plus_sums(pairs.plus_weight) @ pairs.minus_sums(pairs.minus_weight))
+    # in this order it may be infinite, which nothing minds, but is no error
+    return WeightedMean(count, total, squares * total * total, mean)

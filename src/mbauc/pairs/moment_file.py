@@ -45,7 +45,7 @@ MOMENTS = Arrays(
         **_schema("negative"),
     },
     together={"pairs_scatter": ArrayOf("<f8", ("d", "d")), **_schema("pairs")},
-    optional={"pairs_row_squares": ArrayOf("<f8", (2,), low=0)},
+    optional={"pairs_row_norms": ArrayOf("<f8", (2,), low=0)},
     sizes={"d": range(1, 2**31)},
 )
 
@@ -62,8 +62,8 @@ def encode_moments(sums: MomentSums) -> dict[str, Any]:
     if pairs is not None:
         arrays |= _encode("pairs", pairs.differences)
         arrays["pairs_scatter"] = pairs.scatter
-        if pairs.row_squares is not None:
-            arrays["pairs_row_squares"] = np.array(pairs.row_squares)
+        if pairs.row_norms is not None:
+            arrays["pairs_row_norms"] = np.array(pairs.row_norms)
     return arrays
 
 
@@ -71,11 +71,11 @@ def decode_moments(arrays: Mapping[str, NDArray[Any]]) -> MomentSums:
     """The sums in arrays that are as :data:`MOMENTS` describes them; other arrays are ignored."""
     pairs = None
     if "pairs_scatter" in arrays:
-        squares = arrays.get("pairs_row_squares")
+        norms = arrays.get("pairs_row_norms")
         pairs = ClosedPairs(
             _decode("pairs", arrays),
             arrays["pairs_scatter"],
-            None if squares is None else (float(squares[0]), float(squares[1])),
+            None if norms is None else (float(norms[0]), float(norms[1])),
         )
     plus, minus = (_decode(name, arrays) for name in ("positive", "negative"))
     classes = ClassMoments(plus, minus, PackedScatters(arrays["scatters"]))

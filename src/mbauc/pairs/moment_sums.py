@@ -48,7 +48,7 @@ class MomentSums:
 
     @property
     def _grouped(self) -> bool:
-        return self.pairs is not None and self.pairs.row_squares is not None
+        return self.pairs is not None and self.pairs.row_norms is not None
 
     def copy(self) -> MomentSums:
         """The same sums in memory of their own."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mbauc.errors import NoPairsError
 from mbauc.metrics.group_table import GroupBins, GroupTable, bin_groups, table_of_groups
 from mbauc.metrics.grouped import FEW_GROUPS, GroupedAuc, pairs_within_groups
 from mbauc.metrics.intervals.delong import AucInterval
@@ -63,19 +64,17 @@ def measure_groups(ranked: RankedScores, groups: Any, column: str, names: Any = 
     labels = check_groups(groups, ranked.values.size)
     try:
         pairs = pairs_within_groups(ranked, labels)
-    except ValueError:
+    except NoPairsError:
         return None
     found = GroupedAuc.of(pairs, ranked.values)
-    weight = ranked.weights
-    mass = np.add.reduceat(weight[pairs.plus], pairs.plus_starts[:-1])
-    mass = mass * np.add.reduceat(weight[pairs.minus], pairs.minus_starts[:-1])
+    within = pairs.reweigh(ranked.weights[pairs.plus], ranked.weights[pairs.minus])
     by_pairs, alike = (each.interval() if pairs.n_groups > 1 else each.auc for each in (found, found.equally()))
     return ByGroup(
         column,
         by_pairs,
         alike,
         found.effective_groups,
-        float(mass.sum() / (ranked.plus.total * ranked.minus.total)),
+        float(within.plus_totals @ within.minus_totals / (ranked.plus.total * ranked.minus.total)),
         bin_groups(found),
         *(
             _with_names(table_of_groups(ranked, labels, pairs, found, sort=sort, most=_MOST), names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 
+from mbauc.errors import Advice
+
 #: Frames of the package, and of contexts that its functions open.
 _WITHIN = __name__.partition(".")[0], "contextlib"
 
@@ -14,4 +16,8 @@ def warn(message: str, category: type[Warning]) -> None:
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WITHIN:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    # plain text, since others send warnings from process to process; the advice stays with it for our commands
+    said = category(str.__str__(message))
+    if isinstance(message, Advice):
+        vars(said)["advice"] = message
+    warnings.warn(said, stacklevel=level)

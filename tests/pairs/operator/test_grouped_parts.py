@@ -41,6 +41,8 @@ def check(pairs, table, equal=False):
     block = Block(X, y, weight, groups=group_codes(groups, len(y)))
     moments = grouped_moments(block, equal_groups=equal).moments
     np.testing.assert_allclose(pairs.order.restore(pairs.mu), moments.mean_difference, atol=1e-12)
+    diagonal = np.diagonal(moments.second_moment)
+    np.testing.assert_allclose(pairs.order.restore(pairs.diagonal), diagonal, atol=1e-12)
     v = np.random.default_rng(1).standard_normal(X.shape[1])
     product = pairs.order.restore(pairs.product(v[pairs.columns]))
     np.testing.assert_allclose(product, moments.second_moment @ v, atol=1e-11)

@@ -51,6 +51,10 @@ def check_rows(pairs, X, y, weight, rows, rng):
     balanced = r - r.mean()
     close(pairs.order.restore(pairs.combine(balanced)), balanced @ X[rows], X, 1)
     close(pairs.order.restore(pairs.combine_squares(r)), r @ centred**2, X, 2)
+    bucket = rng.integers(-1, 3, rows.size).astype(np.int32)
+    found = pairs.combine_by(r, bucket, 3)
+    for number in range(3):
+        close(pairs.order.restore(found[number]), np.where(bucket == number, r, 0.0) @ centred, X, 1)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -73,7 +73,7 @@ def test_settings_are_chosen_once_on_the_same_rows(made_up, tmp_path):
         assert len({one.setting for one in study.outcomes("a9a", method.key)}) == 1
     assert len({one.auc for one in study.outcomes("a9a", "mba-l2")}) == 3  # other draws
     assert len({one.auc for one in study.outcomes("german", "mba-exact")}) == 4  # other halves
-    assert len(study.outcomes("german", "mba-el")) == TINY.few
+    assert len(study.outcomes("german", "logistic")) == TINY.few
     assert not study.outcomes("german", CONVERGED[0].key)
 
 

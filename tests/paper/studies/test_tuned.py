@@ -97,7 +97,7 @@ def test_gains_are_those_of_the_paired_test(made_up):
     part = runs.split_rows("german", 0, runs.Settings(), None)
     auto = record["methods"][AUTO]
     assert (auto["gain"], auto["stderr"]) == (0.0, 0.0)
-    other = record["methods"]["logistic"]
+    other = record["methods"]["tuned-logistic"]
     assert other["gain"] == pytest.approx(auto["auc"] - other["auc"])
     fold = tuned.draw_folds(part.y, np.random.default_rng([0, 5, runs.DATASETS.index("german"), 0]))
     theirs = part.X_test @ tuned.tune(RIVALS[0], part, fold, False).weights
@@ -112,8 +112,8 @@ def test_gains_are_those_of_the_paired_test(made_up):
 def test_the_interval_holds_for_all_rivals_of_a_set():
     study = made_study(a9a=(-0.2, 0.02))
     verdict = tuned_page.judge(study, "a9a")
-    place = list(tuned_page.NAMES).index("logistic")
-    assert verdict.rival == "logistic"  # the one with the highest AUC
+    place = list(tuned_page.NAMES).index("tuned-logistic")
+    assert verdict.rival == "tuned-logistic"  # the one with the highest AUC
     gain = -0.2 + place
     assert verdict.gain == pytest.approx(gain)
     assert verdict.low == pytest.approx(gain - norm.ppf(1 - 0.025 / len(RIVALS)) * 0.02)
@@ -141,11 +141,11 @@ def test_circles_are_adjusted_for_all_comparisons():
     alone = made_study(a9a=(-3.0, 1e9))
     assert tuned_page.find_significant(alone, ["a9a"]) == {}
     z = norm.ppf(1 - 0.03 / 2)
-    found = alone.records["a9a", 0]["methods"]["logistic"]
+    found = alone.records["a9a", 0]["methods"]["tuned-logistic"]
     found |= {"gain": z * 0.01, "stderr": 0.01}
     assert tuned_page.find_significant(alone, ["a9a"]) == {}
     found |= {"gain": -norm.ppf(1 - 0.04 / 2 / tests) * 0.01}
-    assert tuned_page.find_significant(alone, ["a9a"]) == {("a9a", "logistic"): "○"}
+    assert tuned_page.find_significant(alone, ["a9a"]) == {("a9a", "tuned-logistic"): "○"}
 
 
 def test_the_page_names_what_is_better_and_worse():

@@ -9,6 +9,7 @@ from sklearn.datasets import load_svmlight_file
 from mbauc.errors import MbaucWarning
 from mbauc.model.layout import layout_from_dict
 from mbauc.readers import GroupedBlock, LibsvmSource, RawBlock
+from mbauc.readers.libsvm.queries import has_queries
 from mbauc.rows.groups import group_keys
 from mbauc.rows.source import has_groups
 
@@ -79,3 +80,23 @@ def test_the_layout_keeps_the_option(path):
     np.testing.assert_array_equal(read(layout.source(path, (0, 1))), read(source))
     assert not layout.source(path, (0, 1), group=None).has_groups
     assert source.fingerprint()["group"] == "qid"
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["1 qid:7 1:1\n"], True),
+        (["# qid:1\n\n  \n1 qid:7\n"], True),
+        (["1 1:1\n0 qid:7 1:1\n"], False),
+        (["1 1:1 # qid:7\n"], False),
+        (["1 # a qid:7\n"], False),
+        (["", "# nothing\n", "1\tqid:7"], True),
+        (["#" + 100_000 * "x" + "\n1 qid:7 1:1\n"], True),
+        ([""], False),
+    ],
+)
+def test_whether_there_are_any_is_seen_at_the_first_row(tmp_path, texts, found):
+    paths = [tmp_path / f"{k}.libsvm" for k in range(len(texts))]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    assert has_queries(map(str, paths)) is found

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from mbauc.errors import MbaucWarning, SingularWarning
 from mbauc.losses import LOSSES, PairObjective, PairWeights, Region, get_loss
 from mbauc.pairs.operator.from_rows import build_matrix_operator
+from mbauc.solvers.newton.descent import NewtonDescent
 from mbauc.solvers.newton.problem import LossProblem
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.problem import Problem
@@ -119,6 +121,48 @@ def test_a_region_in_which_hardly_anything_is_learned_is_said(rng):
         hard.warn_if_hardly_learned(near_zero)
     larger.warn_if_hardly_learned(apart)
     assert np.abs(near_zero.coef).max() < 0.25 * np.abs(apart.coef).max()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("l2", [0.0, 1e-3])
+def test_weights_for_a_hard_region_are_no_worse_than_zero(loss, l2):
+    """With a hinge the descent ends above the loss of zero weights, at a kink, by more than the tolerance."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 20))
+    y = X[:, 0] + rng.standard_normal(2000) > 1
+    problem = problem_of(X, y, loss, region=Region(max_fpr=0.05))
+    zero = float(get_loss(loss).of_margins(np.zeros(1))[0])
+    found = problem.solve(0.0, l2, tol=1e-4, max_iter=1000)
+    assert 2.0 * (found.objective - zero) <= 1e-4
+    assert found.coef.any()  # as good as zero, and they rank
+    finest = problem.solve(0.0, l2, tol=1e-9, max_iter=5000)
+    assert 2.0 * (found.objective - finest.objective) <= found.excess_risk
+    with pytest.warns(MbaucWarning, match=f"is {zero:.4f}, not below that for weights of zero"):
+        problem.warn_if_hardly_learned(found)
+
+
+def test_a_start_where_hardly_a_pair_is_curved_is_left_with_l1():
+    """Of huge weights the hinge is a line for nearly all pairs; a quadratic has no end there."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 100))
+    problem = problem_of(X, 0.2 * X[:, 0] + rng.standard_normal(400) > 0, "hinge")
+    best = problem.solve(0.01, 0.0, tol=1e-6, max_iter=1000)
+    for _ in range(3):
+        found = problem.solve(0.01, 0.0, tol=1e-4, max_iter=1000, start=50 * rng.standard_normal(100))
+        assert found.objective == pytest.approx(best.objective, abs=1e-4)
+        assert found.excess_risk < 1e-4
+
+
+def test_a_descent_that_is_stuck_far_away_says_so(monkeypatch, rng):
+    monkeypatch.setattr(NewtonDescent, "_search", lambda self, goal: None)
+    X = rng.standard_normal((80, 3))
+    problem = problem_of(X, X[:, 0] > 0, "logistic")
+    with pytest.warns(ConvergenceWarning, match="no step leads further down.*estimated excess risk.*Raise l2"):
+        found = problem.solve(0.0, 0.01, tol=1e-4, max_iter=100)
+    assert found.excess_risk > 1e-4
+    part = problem_of(X, X[:, 0] > 0, "logistic", region=Region(max_fpr=0.5))
+    with pytest.warns(ConvergenceWarning, match="rows of equal rank meet.*Raise max_fpr"):
+        part.solve(0.0, 0.01, tol=1e-4, max_iter=100)
 
 
 @pytest.mark.parametrize("l2", [0.0, 1e-3])

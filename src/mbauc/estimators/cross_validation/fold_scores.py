@@ -62,6 +62,8 @@ class FoldScores:
     kept: list[KeptScores] = field(default_factory=list)
     #: of each weight vector, once all rows are there
     judgement: Array | None = None
+    #: mean and variance of the margins of the pairs within groups, shape (2, k)
+    margins: Array | None = None
 
     @classmethod
     def empty(cls, k: int, with_auc: bool, measure: Measure | None = None) -> FoldScores:
@@ -76,6 +78,8 @@ class FoldScores:
         found = cls(sums, [counted for piece in pieces for counted in piece.counts], pieces[0].measure)
         judged = [piece.judgement for piece in pieces if piece.judgement is not None]
         found.judgement = np.concatenate(judged) if judged else None
+        margins = [piece.margins for piece in pieces if piece.margins is not None]
+        found.margins = np.concatenate(margins, axis=1) if margins else None
         return found
 
     def add(
@@ -118,7 +122,10 @@ class FoldScores:
             self.measure.of_classes(high, low, weights, groups)
             for high, low in zip(plus.values, minus.values, strict=True)
         ]
-        return FoldScores(self.sums, [], self.measure, judgement=np.array(judgement))
+        margins = None
+        if groups is not None:
+            margins = np.stack(self.measure.margins(plus.values, minus.values, weights, groups))
+        return FoldScores(self.sums, [], self.measure, judgement=np.array(judgement), margins=margins)
 
     @property
     def auc(self) -> Array:
@@ -128,7 +135,9 @@ class FoldScores:
         return np.array([counted.auc for counted in self.counts])
 
     def class_statistics(self) -> tuple[Array, Array]:
-        """Difference of the class means of the scores, and sum of their variances."""
+        """Mean and variance of the margins: difference of the class means, and sum of their variances."""
+        if self.margins is not None:
+            return self.margins[0], self.margins[1]
         weight, mean, spread = self.sums.transpose(1, 0, 2)
         return mean[0] - mean[1], (spread / weight).sum(axis=0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,20 @@ def are_chosen(l1_grid: Any, l2_grid: Any) -> bool:
     return l2_grid is None and (l1_grid is None or isinstance(l1_grid, int | np.integer))
 
 
-def list_l1(l1_grid: Any, largest: float) -> list[float]:
+class HasLargest(Protocol):
+    """A problem that knows from which l1 on all weights are zero."""
+
+    @property
+    def largest_l1(self) -> float:
+        """From here on all weights are zero."""
+
+
+def list_l1(l1_grid: Any, problem: HasLargest) -> list[float]:
     """Values of l1 to try; a number of them begins at the largest, where all weights are zero."""
     if l1_grid is None:
         return [0.0]
     if isinstance(l1_grid, int | np.integer):
-        return [0.0, *(largest * np.geomspace(1.0, _L1_SMALLEST, int(l1_grid))[::-1])]
+        return [0.0, *(problem.largest_l1 * np.geomspace(1.0, _L1_SMALLEST, int(l1_grid))[::-1])]
     return read_values("l1_grid", l1_grid)
 
 

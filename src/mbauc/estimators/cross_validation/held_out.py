@@ -93,14 +93,12 @@ class HeldOutBlock:
         return found
 
     def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
-        means, variances = [], []
-        for positive in (True, False):
-            own = self._block.rows_of(positive, subset)
-            weight = None if self._block.weight is None else self._block.weight[own]
-            found = scores(self._X, W, own)
-            means.append(np.average(found, axis=1, weights=weight))
-            variances.append(np.average((found - means[-1][:, None]) ** 2, axis=1, weights=weight))
-        return binormal_and_risk(means[0] - means[1], variances[0] + variances[1])
+        weight, keys = self._block.weight, self._block.groups
+        plus, minus = (self._block.rows_of(positive, subset) for positive in (True, False))
+        weights = None if weight is None else (weight[plus], weight[minus])
+        groups = None if keys is None else (keys[plus], keys[minus])
+        high, low = scores(self._X, W, plus), scores(self._X, W, minus)
+        return binormal_and_risk(*self._measure.margins(high, low, weights, groups))
 
     def auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         """AUC on the rows for each weight vector."""

@@ -70,11 +70,14 @@ class LossSearch:
 
     def _list_first(self, problem: PairProblems) -> list[Trial]:
         trials = []
-        for scale in self.scales:
+        for scale in list_scales(problem, self.scales):
             squared = problem.squared(scale)
             l2 = default_l2_grid(squared.variances, _DECADES) if self.l2_grid is None else self.l2_grid
-            l1, values = list_l1(self.l1_grid, squared.largest_l1), read_values("l2_grid", l2)
-            trials += [Trial(l1, values, loss, scale, Region()) for loss in self.losses]
+            values = read_values("l2_grid", l2)
+            for loss in self.losses:
+                # losses differ in their slopes at zero, and so in the smallest l1 that gives no weights
+                l1 = list_l1(self.l1_grid, problem.of(loss, scale, Region()))
+                trials.append(Trial(l1, values, loss, scale, Region()))
         return trials
 
     def _beside(self, tried: Tried, loss: PairLoss) -> Trial:
@@ -119,6 +122,19 @@ class LossSearch:
         return Tried.of(trials, np.array([one.auc for one in found]))
 
 
+def list_scales(problem: PairProblems, scales: Sequence[Any]) -> list[Any]:
+    """Ways to divide columns that differ, "auto" by what it came to: False, True, or neither of the two."""
+
+    def resolve(scale: Any) -> Any:
+        if not isinstance(scale, str):
+            return scale
+        own = problem.squared("auto").scales
+        known = (one for one in (False, True) if np.array_equal(own, problem.squared(one).scales))
+        return next(known, scale)
+
+    return list(dict.fromkeys(resolve(scale) for scale in scales))
+
+
 def list_places(tried: Tried, loss: str) -> list[int]:
     """Places of the candidates of a loss."""
     return [k for k, one in enumerate(tried.candidates) if one.loss is not None and one.loss.name == loss]
@@ -129,7 +145,7 @@ def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shr
 
     Of each loss the candidate with the highest mean score; of the losses the first whose candidate is no
     further behind the best than one standard error of the difference, paired by split. With ``shrink`` the same
-    rule then takes the largest penalties of that loss.
+    rule then takes the largest penalties of that loss, scaling and region: of others they are in other units.
     """
     best = int(np.argmax(tried.means))
     places = [tried.best_of(list_places(tried, loss.name)) for loss in losses]
@@ -150,7 +166,7 @@ def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shr
         own = [
             place
             for place in list_places(tried, losses[number].name)
-            if np.less_equal(*tried.behind(place, taken, n_folds))
+            if tried.has_units_of(place, taken) and np.less_equal(*tried.behind(place, taken, n_folds))
         ]
         taken = tried.take_simplest(own)
         said.append(f"of its penalties the largest within one standard error: {_describe(tried, taken)}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.losses import PairWeights, Region
+from mbauc.losses import PairWeights, Region, Squared
 from mbauc.metrics.grouped import GroupedAuc
-from mbauc.metrics.region_area import share_of_region
+from mbauc.metrics.region_area import standardized_area
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 
 Array = NDArray[np.float64]
@@ -38,19 +39,36 @@ class Measure:
                 return auc_of_classes(np.sort(high), np.sort(low))
             return weighted_auc_of_classes(high, low, *weights)
         scores = np.concatenate([high, low])
-        pairs = PairWeights.build(
-            np.arange(scores.size) < high.size,
+        pairs = self._pair_up(high.size, low.size, weights, groups)
+        if self.region.is_whole:
+            return GroupedAuc.of(pairs, scores).auc
+        return standardized_area(pairs, scores, self.region)
+
+    def margins(
+        self,
+        high: Array,
+        low: Array,
+        weights: tuple[Array, Array] | None = None,
+        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
+    ) -> tuple[Array, Array]:
+        """Mean and variance of the margins of the pairs, of scores in k rows each; whatever the region."""
+        pairs = self._pair_up(high.shape[1], low.shape[1], weights, groups)
+        loss, scores = Squared(), np.hstack([high, low])
+        mean = -scores @ loss.expand(pairs, np.zeros(scores.shape[1])).gradient
+        risk = np.array([2.0 * loss.expand(pairs, row).value for row in scores])
+        return mean, np.maximum(risk - (1.0 - mean) ** 2, 0.0)
+
+    def _pair_up(
+        self,
+        n_plus: int,
+        n_minus: int,
+        weights: tuple[Array, Array] | None,
+        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None,
+    ) -> PairWeights:
+        """Pairs of rows of which the positives stand first."""
+        return PairWeights.build(
+            np.arange(n_plus + n_minus) < n_plus,
             None if weights is None else np.concatenate(weights),
             None if groups is None else np.concatenate(groups),
             equal_groups=self.equal_groups,
         )
-        if self.region.is_whole:
-            return GroupedAuc.of(pairs, scores).auc
-        return self._standardise(share_of_region(pairs, scores, self.region))
-
-    def _standardise(self, share: float) -> float:
-        """The share of the region's area as a number that is ½ for a coin."""
-        low, high, floor = self.region.min_fpr, self.region.max_fpr, self.region.min_tpr
-        largest = (high - low) * (1.0 - floor)
-        chance = (max(high - floor, 0.0) ** 2 - max(low - floor, 0.0) ** 2) / 2 / largest
-        return 0.5 + 0.5 * (share - chance) / (1.0 - chance)

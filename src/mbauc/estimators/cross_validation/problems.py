@@ -170,7 +170,7 @@ class PackedSplits(Generic[P]):
         self._make, self._settings, self._grouped = make, settings, grouped
         for one in repeats:
             for sums in one.sums:
-                _require_fold(bool(sums.counts.all()), grouped=grouped)
+                _require_fold(bool(sums.counts.all()))
         self._splits = [(one, fold) for one in repeats for fold in range(len(one.sums))]
         self.n_splits = len(self._splits)
         pairs = repeats[0].operator()
@@ -207,12 +207,7 @@ def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:
     return ndtr(ratio), (1.0 - gap) ** 2 + spread
 
 
-def _require_fold(has_both: bool, *, grouped: bool = False) -> None:
-    if not has_both and grouped:
-        raise ValueError(
-            "a fold is left without rows of both classes: folds hold whole groups, and there are too few of "
-            "them. Use fewer folds, or choose the penalties yourself."
-        )
+def _require_fold(has_both: bool) -> None:
     if not has_both:
         raise ValueError("a fold is left with one class; AUC needs both. Use fewer folds.")
 

@@ -95,6 +95,11 @@ class Tried:
         spread = float(difference.std(ddof=1)) if difference.size > 1 else 0.0
         return float(difference.mean()), spread / float(np.sqrt(n_folds))
 
+    def has_units_of(self, place: int, other: int) -> bool:
+        """Whether the penalties of two places can be compared: they divide columns alike, in one region."""
+        one, two = self.candidates[place], self.candidates[other]
+        return (one.scale, one.region) == (two.scale, two.region)
+
     def take_simplest(self, places: Sequence[int]) -> int:
         """Of some places that with the largest l1, among those the largest l2."""
         return max(places, key=lambda place: (self.candidates[place].l1, self.candidates[place].l2))

@@ -36,7 +36,8 @@ from mbauc.estimators.validation import (
 )
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.rows.block import Block
-from mbauc.rows.parts.folds import FoldRule, FoldsByGroup, fold_rules
+from mbauc.rows.parts.folds import FoldRule, fold_rules
+from mbauc.rows.parts.group_folds import count_groups, group_fold_rules
 from mbauc.rows.parts.label_counts import count_labels
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
@@ -98,7 +99,7 @@ class PenaltySearch(SolvedRanker):
                 ordered = replace(ordered, classes=counts.classes)
             n_folds, rng = int(self.cv or 5), generator(self.random_state)
             rules: list[FoldRule] = (
-                [FoldsByGroup(n_folds, int(rng.integers(2**63 - 1))) for _ in range(int(self.repeats))]
+                group_fold_rules(count_groups(ordered.parts, ordered.schema), n_folds, int(self.repeats), rng)
                 if ordered.grouped
                 else fold_rules(counts, n_folds, int(self.repeats), rng)
             )

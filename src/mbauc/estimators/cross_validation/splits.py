@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 
 from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
-from mbauc.runtime.warn import warn
+from mbauc.rows.parts.group_folds import deal_groups
 
 Rows = NDArray[np.intp]
 
@@ -45,29 +45,8 @@ def draw_group_splits(block: Block, n_splits: int, repeats: int, rng: np.random.
     """Random folds that keep groups together, the large ones shared out evenly; a list for each repeat."""
     codes = np.unique(np.asarray(block.groups), return_inverse=True)[1]
     sizes = [np.bincount(codes[block.rows_of(side)], minlength=int(codes.max()) + 1) for side in (True, False)]
-    pairs = sizes[0] * sizes[1].astype(np.float64)
-    paired = int(np.count_nonzero(pairs))
-    if paired < 2:
-        raise ValueError(
-            f"cross-validation needs at least 2 groups with rows of both classes, got {paired}: one to train "
-            "on, one to test on."
-        )
-    if paired < n_splits:
-        warn(
-            f"{paired} groups have rows of both classes, fewer than cv={n_splits}; using {paired} folds.",
-            UserWarning,
-        )
-    n_splits, rounds = min(paired, n_splits), []
-    for _ in range(repeats):
-        # the largest first, dealt out in turns; equal ones in random order
-        order = np.lexsort((rng.random(pairs.size), -pairs))
-        fold_of = np.empty(pairs.size, dtype=np.intp)
-        for start in range(0, pairs.size, n_splits):
-            own = order[start : start + n_splits]
-            fold_of[own] = rng.permutation(n_splits)[: own.size]
-        fold = fold_of[codes]
-        rounds.append([Split(np.flatnonzero(fold == k)) for k in range(n_splits)])
-    return rounds
+    n_splits, rounds = deal_groups(np.column_stack(sizes), n_splits, repeats, rng)
+    return [[Split(np.flatnonzero(fold[codes] == k)) for k in range(n_splits)] for fold in rounds]
 
 
 def keep_groups_apart(rounds: list[list[Split]], groups: NDArray[np.uint64]) -> list[list[Split]]:

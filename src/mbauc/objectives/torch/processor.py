@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from mbauc.errors import NoPairsError
 from mbauc.losses import PairLoss, PairObjective, PairWeights, Region
 from mbauc.objectives.torch.batch import Batch
 
@@ -36,7 +37,7 @@ def on_processor(batch: Batch, loss: PairLoss, region: Region, *, equal_groups: 
     groups = None if batch.groups is None else batch.groups.cpu().numpy()
     try:
         pairs = PairWeights.build(positive, weight, groups, equal_groups=equal_groups)
-    except ValueError:  # what it refuses are rows without a pair
+    except NoPairsError:
         return None
     scores = batch.scores
     around = PairObjective(loss, pairs, region).expand(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
-from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, PairOperator, RowLabels, Stratum
+from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, Bucket, PairOperator, RowLabels, Stratum
+from mbauc.pairs.scatter.grouped import select_rows
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
@@ -177,6 +178,18 @@ class DensePairOperator(PairOperator):
             return result
 
         result: Array = sum(self._run(add_up), np.zeros(self.mu.size))
+        return result
+
+    def combine_by(self, r: Array, bucket: Bucket, n_buckets: int) -> Array:
+        """Σ rᵢ xᵢ of the rows of each bucket."""
+        result, own = np.zeros((n_buckets, self.mu.size)), np.flatnonzero(bucket >= 0)
+        for start in range(0, own.size, self._step):
+            part = own[start : start + self._step]
+            rows = np.subtract(self._X[self._in_order[part]], self.shift, dtype=np.float64)
+            # few rows of a bucket are in one part: only the lines that they are in are added to
+            lines, places = np.unique(bucket[part], return_inverse=True)
+            result[lines] += select_rows(places, r[part], lines.size) @ rows
+            self.advance(part.size)
         return result
 
     def curvature(self, r: Array) -> Array:

@@ -144,6 +144,20 @@ def combine(starts: Any, columns: Any, values: Any, r: Any, out: Any) -> None:
 
 
 @compiled()
+def combine_by(starts: Any, columns: Any, values: Any, r: Any, bucket: Any, out: Any) -> None:
+    """Add X'r to the line of ``out`` that is the bucket of each row; rows of a negative bucket are left out."""
+    for row in range(starts.size - 1):
+        if bucket[row] < 0:
+            continue
+        line, share = out[np.uintp(bucket[row])], r[row]
+        for k in range(np.uintp(starts[row]), np.uintp(starts[row + 1])):
+            if values is None:
+                line[columns[k]] += share
+            else:
+                line[columns[k]] += share * values[k]
+
+
+@compiled()
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scale: float, v: Any, centre: float, out: Any
 ) -> tuple[float, float]:

@@ -16,10 +16,15 @@ from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
 from mbauc.runtime.progress import Advance, silent
 
 Array = NDArray[np.float64]
+#: Which sum each row goes into; -1 for none.
+Bucket = NDArray[np.int32]
 
-_ROUNDING = 64 * np.finfo(np.float64).eps
+#: What remains of a column below this share is taken for rounding error.
+ROUNDING = 64 * np.finfo(np.float64).eps
 #: Entries of the rows below which threads take longer to start than one takes for all.
 FEW_ENTRIES = 1 << 19
+#: Sweeps for sums by bucket that are worth it where rows are in a file or with workers.
+FEW_SWEEPS = 4
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Stratum:
         mean = sums / weight
         variance = squares / weight - mean**2
         # rounding would make a column of one value vary a little
-        variance[variance <= _ROUNDING * mean**2] = 0.0
+        variance[variance <= ROUNDING * mean**2] = 0.0
         return cls(count, weight, squared_weight, mean, variance)
 
     @property
@@ -86,9 +91,9 @@ class PairOperator(ABC):
     multiplied back, and what rounding has left of it afterwards.
 
     The same rows one by one, for losses that are no quadratic: :meth:`scores`, :meth:`combine`,
-    :meth:`combine_squares` and :meth:`row_labels` are over rows in an order of the operator's own, which is the
-    same at each call. Rows without weight are not among them. Columns are less ``shift`` there, which pairs do
-    not see.
+    :meth:`combine_by`, :meth:`combine_squares` and :meth:`row_labels` are over rows in an order of the
+    operator's own, which is the same at each call. Rows without weight are not among them. Columns are less
+    ``shift`` there, which pairs do not see.
 
     Attributes
     ----------
@@ -105,6 +110,9 @@ class PairOperator(ABC):
     """
 
     order: ColumnOrder
+    #: bytes that the sums of :meth:`combine_by` should take, and how many such sweeps are cheap
+    bucket_bytes: int = 1 << 26
+    bucket_sweeps: int = 16
 
     def __init__(self, strata: Sequence[Stratum], shift: Array) -> None:
         self.strata, self.shift = strata, shift
@@ -156,6 +164,13 @@ class PairOperator(ABC):
     @abstractmethod
     def combine_squares(self, r: Array) -> Array:
         """Σ rᵢ xᵢⱼ² of columns less ``shift``, over the columns in use."""
+
+    @abstractmethod
+    def combine_by(self, r: Array, bucket: Bucket, n_buckets: int) -> Array:
+        """The same by bucket of the rows, of columns less ``shift``; rows of bucket -1 are left out.
+
+        Shape (n_buckets, columns in use).
+        """
 
     def curvature(self, r: Array) -> Array:
         """About Σ hᵢⱼ (xᵢ - xⱼ)(xᵢ - xⱼ)' over pairs, given rᵢ = Σⱼ hᵢⱼ ≥ 0, to precondition with.

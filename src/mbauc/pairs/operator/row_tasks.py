@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.rows import CompactRows
-from mbauc.pairs.operator.pair_operator import RowLabels
-from mbauc.pairs.operator.sparse import combine_chunk, label_chunks, score_chunk
+from mbauc.pairs.operator.pair_operator import Bucket, RowLabels
+from mbauc.pairs.operator.sparse import combine_chunk, combine_chunk_by, label_chunks, score_chunk
 
 Array = NDArray[np.float64]
 
@@ -131,4 +131,23 @@ class CombineRows:
         result = np.zeros(self.columns)
         for chunk, own in self.places.find(number, packed, self.left_out):
             combine_chunk(chunk, self.r[own], result, squared=self.squared)
+        return result
+
+
+@dataclass(frozen=True)
+class CombineRowsBy:
+    """Task: a part's share of Σ rᵢ xᵢ of the rows of each bucket."""
+
+    r: Array
+    bucket: Bucket
+    n_buckets: int
+    places: RowPlaces
+    columns: int
+    left_out: int | None = None
+
+    def __call__(self, number: int, packed: Iterable[PackedChunk]) -> Array:
+        """Over its rows, chunk after chunk."""
+        result = np.zeros((self.n_buckets, self.columns))
+        for chunk, own in self.places.find(number, packed, self.left_out):
+            combine_chunk_by(chunk, self.r[own], self.bucket[own], result)
         return result

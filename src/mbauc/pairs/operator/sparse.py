@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from mbauc.pairs.compact.collector import Collector
 from mbauc.pairs.compact.columns import ColumnOrder
-from mbauc.pairs.compact.rows import Chunk, CompactRows
+from mbauc.pairs.compact.rows import Chunk, CompactRows, StoredRows
 from mbauc.pairs.operator.leading_block import LeadingBlock, LeadingSums
 from mbauc.pairs.operator.lost_digits import Extremes, find_extremes
-from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, PairOperator, RowLabels, Stratum
+from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, FEW_SWEEPS, Bucket, PairOperator, RowLabels, Stratum
 from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import run_threads
 
@@ -52,6 +52,8 @@ class SparsePairOperator(PairOperator):
         self.order: ColumnOrder = collector.order
         self.chunks, self.shards = chunks, shards
         self._block: Array | None = None
+        if any(isinstance(chunk, StoredRows) for chunk in chunks):
+            self.bucket_sweeps = FEW_SWEEPS
 
     @property
     def nbytes(self) -> int:
@@ -132,6 +134,15 @@ class SparsePairOperator(PairOperator):
         result: Array = sum(self._run(part), np.zeros(self.mu.size))
         return result
 
+    def combine_by(self, r: Array, bucket: Bucket, n_buckets: int) -> Array:
+        """Σ rᵢ xᵢ of the rows of each bucket."""
+        result = np.zeros((n_buckets, self.mu.size))
+        for number, chunk in enumerate(self.chunks):
+            own = slice(self._starts[number], self._starts[number + 1])
+            combine_chunk_by(chunk, r[own], bucket[own], result)
+            self.advance(chunk.n_rows)
+        return result
+
     def _run(self, work: Callable[[int], Any]) -> list[Any]:
         """Each shard; one after another if they are small."""
         return run_threads(work, range(self.shards), self.shards if self._entries >= FEW_ENTRIES else 1)
@@ -171,6 +182,15 @@ def combine_chunk(stored: Chunk, r: Array, out: Array, *, squared: bool) -> None
     if squared and values is not None:
         values = np.square(values, dtype=np.float64)
     kernels.combine(chunk.starts, chunk.columns, values, r, out)
+
+
+def combine_chunk_by(stored: Chunk, r: Array, bucket: Bucket, out: Array) -> None:
+    """Add Σ rᵢ xᵢ of the rows of a chunk to the line of their bucket."""
+    from mbauc.pairs.operator import kernels
+
+    if (bucket >= 0).any():
+        chunk = stored.load()
+        kernels.combine_by(chunk.starts, chunk.columns, chunk.values, r, bucket, out)
 
 
 def label_chunks(chunks: Iterable[Chunk]) -> RowLabels:

@@ -59,8 +59,8 @@ class RowShares:
         """Shares of the rows of pairs that need not add up to 1."""
         A, B = pairs.plus_totals, pairs.minus_totals
         total = float(A @ B)
-        plus = pairs.plus_weight * (B / total).repeat(pairs.plus_sizes)
-        minus = pairs.minus_weight * (A / total).repeat(pairs.minus_sizes)
+        plus = pairs.plus_weight * pairs.per_plus(B / total)
+        minus = pairs.minus_weight * pairs.per_minus(A / total)
         return cls(plus, minus, A * B / total)
 
 
@@ -135,20 +135,15 @@ def _dense_strata(
 
     Adds the Gram matrix of the rows less the first ones to the positive side.
     """
-    sizes = [np.diff(starts[part.groups.start : part.groups.stop + 1]) for starts in _starts(pairs)]
     index = np.concatenate([pairs.plus[part.plus], pairs.minus[part.minus]])
     weight = np.concatenate([shares.plus[part.plus], shares.minus[part.minus]])
-    sizes_of_all = np.concatenate(sizes)
-    codes = np.arange(sizes_of_all.size).repeat(sizes_of_all)
-    first = X[index[np.cumsum(sizes_of_all) - sizes_of_all]].astype(np.float64)
+    sizes = np.concatenate([pairs.plus_sizes[part.groups], pairs.minus_sizes[part.groups]])
+    codes = np.arange(sizes.size).repeat(sizes)
+    first = X[index[np.cumsum(sizes) - sizes]].astype(np.float64)
     own = X.shape[1] <= OWN_SCATTER_COLUMNS
     blocks = RowBlocks(X, index, weight, first, n_threads if own else 1, codes)
     sums = _walk_by_threads(blocks, codes, packed, advance, own_scatter=own)
     return first, sums / np.tile(shares.group[part.groups], 2)[:, None]
-
-
-def _starts(pairs: PairWeights) -> tuple[Index, Index]:
-    return pairs.plus_starts, pairs.minus_starts
 
 
 def _walk_by_threads(
@@ -170,7 +165,7 @@ def _walk_by_threads(
             own = codes[blocks.part_of(block[0])]
             # rows stand in the order of their codes
             near = slice(int(own[0]), int(own[-1]) + 1)
-            selector = _selector(own - own[0], blocks.roots(block[0]), near.stop - near.start)
+            selector = select_rows(own - own[0], blocks.roots(block[0]), near.stop - near.start)
             sums[near] += selector @ blocks.row_major(block)
             advance(own.size)
             if blocks.stopped:
@@ -187,7 +182,7 @@ def _walk_by_threads(
     return total
 
 
-def _selector(codes: Index, weight: Array, size: int) -> Any:
+def select_rows(codes: Index, weight: Array, size: int) -> Any:
     """The matrix that adds up weighted rows by their codes."""
     return sparse.csc_matrix((weight, codes, np.arange(codes.size + 1)), shape=(size, codes.size))
 
@@ -224,10 +219,12 @@ def _cross_scatter(X: Any, pairs: PairWeights, shares: RowShares, means: tuple[A
     high, low = means[0] - shift, means[1] - shift
     for part in _ranges(pairs, 8 * d * 4):
         U = shares.group[part.groups]
-        own = slice(part.groups.start, part.groups.stop + 1)
-        A = _group_means(X, pairs.plus[part.plus], shares.plus[part.plus], pairs.plus_starts[own], U, shift)
-        B = _group_means(
-            X, pairs.minus[part.minus], shares.minus[part.minus], pairs.minus_starts[own], U, shift
+        A, B = (
+            _group_means(X, index, weight, sizes[part.groups], U, shift)
+            for index, weight, sizes in (
+                (pairs.plus[part.plus], shares.plus[part.plus], pairs.plus_sizes),
+                (pairs.minus[part.minus], shares.minus[part.minus], pairs.minus_sizes),
+            )
         )
         visits = int(np.diff(A.indptr).astype(np.int64) @ np.diff(B.indptr))
         if visits * _SPARSE_COST > U.size * d**2:
@@ -239,16 +236,16 @@ def _cross_scatter(X: Any, pairs: PairWeights, shares: RowShares, means: tuple[A
     return cross
 
 
-def _group_means(X: Any, index: Index, weight: Array, starts: Index, U: Array, shift: Array) -> Any:
+def _group_means(X: Any, index: Index, weight: Array, sizes: Index, U: Array, shift: Array) -> Any:
     """Mean row of one class of each group less the shift, as CSR."""
-    codes = np.arange(U.size).repeat(np.diff(starts))
+    codes = np.arange(U.size).repeat(sizes)
     step = max(1, int(_ENTRIES * X.shape[0] / max(X.nnz, 1)))
     total = sparse.csr_matrix((U.size, X.shape[1]))
     for start in range(0, index.size, step):
         piece = slice(start, start + step)
         rows = X[index[piece]].astype(np.float64)
         rows.data -= shift[rows.indices]
-        selector = _selector(codes[piece], weight[piece] / U[codes[piece]], U.size)
+        selector = select_rows(codes[piece], weight[piece] / U[codes[piece]], U.size)
         total = total + selector.tocsr() @ rows
     return total
 

@@ -53,7 +53,7 @@ class WeightedMean:
             mean, coefficient = (self.mean if other.weight == 0 else other.mean), 0.0
         else:
             mean = self.mean + direction * (other.weight / weight)
-            coefficient = self.weight * other.weight / weight
+            coefficient = self.weight * (other.weight / weight)
         sums = WeightedMean(self.count + other.count, weight, self.squared_weight + other.squared_weight, mean)
         return sums, coefficient, direction
 
@@ -71,7 +71,7 @@ class WeightedMean:
         # a column that only the part had is exactly zero in the rest
         mean[np.abs(mean) <= _ROUNDING * (np.abs(self.mean) + np.abs(step))] = 0.0
         # with δ = m - m_part, the parts are (W/W_rest) δ apart: W_rest W_part / W times that squared
-        coefficient = -part.weight * self.weight / weight
+        coefficient = -part.weight * (self.weight / weight)
         sums = WeightedMean(count, weight, max(self.squared_weight - part.squared_weight, 0.0), mean)
         return sums, coefficient, direction
 

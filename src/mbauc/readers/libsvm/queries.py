@@ -11,7 +11,20 @@ from numpy.typing import NDArray
 from mbauc.readers.libsvm.lines import read_lines
 from mbauc.rows.groups import hash_groups
 
+#: Bytes that are looked at together for the first row.
+_FIRST = 1 << 16
+_FIRST_ROW = re.compile(rb"(?m)^[ \t]*[^\s#][^\n]*")
 _QUERY = re.compile(rb"[ \t]qid:([^\s#]+)")
+
+
+def has_queries(paths: Iterable[str]) -> bool:
+    """Whether the first row of some files has a query number."""
+    for path in paths:
+        for lines in read_lines(path, _FIRST):
+            row = _FIRST_ROW.search(lines.text.tobytes())
+            if row is not None:
+                return _QUERY.search(row.group().partition(b"#")[0]) is not None
+    return False
 
 
 def name_queries(paths: Iterable[str], keys: NDArray[np.uint64]) -> NDArray[np.object_]:

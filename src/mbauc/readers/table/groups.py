@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from mbauc.readers.table.columns.values import WrongTypeError, flatten
 from mbauc.readers.table.faults import RowFault
 from mbauc.readers.table.files.pieces import Piece
 from mbauc.rows.groups import group_text, hash_groups
+from mbauc.rows.labels import is_missing
 
 
 def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFault]]:
@@ -30,7 +33,7 @@ def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFa
             "Make a column of numbers or texts from it first."
         ) from None
     coded = column.dictionary_encode()
-    texts = ["" if value is None else group_text(value).strip() for value in coded.dictionary.to_pylist()]
+    texts = list(map(name_group, coded.dictionary.to_pylist()))
     codes = np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
     missing = np.array([not text for text in texts] + [True])[codes]
     keys = np.append(hash_groups(texts), np.uint64(0))[codes]
@@ -40,3 +43,8 @@ def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFa
         "Name the group, or leave the row out."
     )
     return keys, [RowFault(missing, "no group", lambda row: message)]
+
+
+def name_group(value: Any) -> str:
+    """The text that stands for a group, without spaces around it; an empty one where there is no group."""
+    return "" if is_missing(value) else group_text(value).strip()

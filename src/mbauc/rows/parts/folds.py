@@ -111,7 +111,8 @@ class FoldsById:
 class FoldsByGroup:
     """Folds from the groups of the rows: a group is held out as a whole, the same wherever its rows are.
 
-    Needs no count of the rows beforehand, and no memory. Folds have equal numbers of groups in expectation.
+    Needs no count of the groups beforehand and no memory. Folds have equal numbers of groups in expectation,
+    which very many groups come near to.
     """
 
     n_folds: int

@@ -34,6 +34,11 @@ _BEYOND_DOUBT = 1e-3
 #: A gain below this share of the value is rounding.
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
+#: What rounding may hide, as a share of the value, where a step would gain no more than rounding.
+_HIDDEN = 1e-8
+#: Times that weights are halved on their way to zero, at most.
+_HALVED = 10
+
 #: Values of the latest weights that are kept, to see how the steps shrink.
 _VALUES = 4
 #: Of numbers that can still be squared.
@@ -44,7 +49,7 @@ NEWTON_STATE = Arrays(
         "coef": ArrayOf("<f8", ("d",), -_LARGEST, _LARGEST),
         "l2": ArrayOf("<f8", low=0),
         "steps": ArrayOf("<i8", low=0),
-        "sweeps": ArrayOf("<i8", low=0),
+        "half_sweeps": ArrayOf("<i8", low=0),
         "excess": ArrayOf("<f8", low=0, high=np.inf),
         "values": ArrayOf("<f8", ("values",), -_LARGEST, _LARGEST),
     },
@@ -65,7 +70,9 @@ class NewtonDescent:
 
     Where pairs count by their ranks, the loss has kinks. The model is wrong about them however short a step is,
     and the bound does not go to zero, since a gradient at a kink does not: it stops where the gains of the
-    latest steps say so, or where no step leads down. The bound remains one where the loss is convex.
+    latest steps say so, or where no step leads down. The bound remains one where the loss is convex; the excess
+    is a guess. Weights that are worse than zero by more than ``tol`` are given up for a share of themselves,
+    which ranks alike, or for zero.
 
     Parameters
     ----------
@@ -103,6 +110,7 @@ class NewtonDescent:
         self._require_sound(self.point.w, self.point.value)
         self.steps, self.excess, self.stuck = 0, float("inf"), False
         self._values = [self.point.value]
+        self._at_zero = objective.at_zero
         # derivative at zero, of pairs among all rows
         self._unit = rows.largest_difference * abs(float(objective.loss.slopes(np.zeros(1))[0])) or 1.0
 
@@ -112,7 +120,7 @@ class NewtonDescent:
             "coef": self.point.w,
             "l2": np.float64(self._penalty.l2),
             "steps": np.int64(self.steps),
-            "sweeps": np.int64(self._rows.sweeps),
+            "half_sweeps": np.int64(self._rows.half_sweeps),
             "excess": np.float64(self.excess),
             "values": np.array(self._values),
         }
@@ -120,16 +128,34 @@ class NewtonDescent:
     def resume(self, state: dict[str, Any]) -> None:
         """Go on from a state whose weights this was started from."""
         self.steps, self.excess = int(state["steps"]), float(state["excess"])
-        self._rows.sweeps = int(state["sweeps"])
+        self._rows.half_sweeps = int(state["half_sweeps"])
         self._values = [float(value) for value in state["values"]]
 
     def run(self) -> Solution:
         """Step until there is little to gain."""
+        self._descend()
+        if 2.0 * (self.point.value - self._at_zero) > self._tol:
+            self._turn_to_zero()
+            self._descend()
+        return self._solution()
+
+    def _descend(self) -> None:
         while not (self._is_enough() or self.stuck or self._rows.sweeps >= self._max_iter):
             self.step()
             if self._watch is not ignore_state:
                 self._watch(self.state(), self._rows.sweeps, self.excess, self.point.binormal_auc())
-        return self._solution()
+
+    def _turn_to_zero(self) -> None:
+        """Go to the lowest of some shares of the weights, or to the largest that is about as good as zero."""
+        here, zero = self.point, self.point.move(np.zeros_like(self.point.w))
+        shares = 0.5 ** np.arange(1.0, _HALVED + 1.0)
+        above = np.array([here.value_between(zero, 1.0 - t) for t in shares]) - zero.value
+        near = np.flatnonzero(2.0 * above <= 0.5 * self._tol)
+        share = shares[np.argmin(above)] if above.min() < 0.0 else shares[near[0]] if near.size else 0.0
+        self.point = here.move(share * here.w) if share else zero
+        # the estimate was wrong by what this gained
+        self.excess = max(self.excess, 2.0 * (here.value - self.point.value))
+        self.stuck, self._values = False, [self.point.value]
 
     def _is_enough(self) -> bool:
         if self.excess > self._tol:
@@ -197,8 +223,7 @@ class NewtonDescent:
         # never more than a hundred times below what can be ruled out
         least = bound / _TRUSTED if self._smooth and np.isfinite(bound) else 0.0
         excess = min(max(self.excess, least), bound)
-        if self.excess > self._tol and not self.stuck:
-            _warn(self._rows.sweeps, excess, self._tol)
+        self._warn(excess)
         return Solution(
             coef=point.w,
             objective=point.value,
@@ -210,12 +235,23 @@ class NewtonDescent:
             l2=penalty.l2,
         )
 
+    def _warn(self, excess: float) -> None:
+        """Warn where the tolerance was not reached."""
+        from sklearn.exceptions import ConvergenceWarning
 
-def _warn(sweeps: int, excess: float, tol: float) -> None:
-    from sklearn.exceptions import ConvergenceWarning
-
-    warn(
-        f"stopped after {sweeps} sweeps with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
-        + Advice("Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."),
-        ConvergenceWarning,
-    )
+        left = f"an estimated excess risk of {excess:.1e} > tol={self._tol:g}. "
+        if not self.stuck:
+            if min(self.excess, self.point.excess_bound) > self._tol:
+                advice = Advice(
+                    "Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."
+                )
+                warn(f"stopped after {self._rows.sweeps} sweeps with {left}" + advice, ConvergenceWarning)
+        elif self._smooth and excess > max(self._tol, _HIDDEN * abs(self.point.value)):
+            advice = Advice("Raise {l2}, or divide columns with {scale}.", scale=True)
+            warn(f"stopped where no step leads further down, with {left}" + advice, ConvergenceWarning)
+        elif not self._smooth and excess > _TRUSTED * self._tol:
+            warn(
+                "stopped where rows of equal rank meet and no step lowers the loss over this part of the ROC "
+                f"curve, with {left}" + Advice("Raise {max_fpr} or lower {min_tpr}, or raise {l2}."),
+                ConvergenceWarning,
+            )

@@ -21,7 +21,8 @@ _RECENT = 4
 _NO_BEND = 1e-14
 #: … and what it is taken for then: the search along the line finds out how far to go.
 _BEND_OF_LINE = 1e-3
-#: Curvature of a column, as a share of that of the squared loss, that a preconditioner takes it for at least.
+#: Curvature of a column, as a share of that of the squared loss, that it is taken for at least: by
+#: preconditioners, and by models with l1, which have no end where the loss is a line.
 _LEAST_CURVATURE = 1e-6
 
 
@@ -48,14 +49,22 @@ class Curvature:
 
 
 class NewtonModel(Curvature):
-    """½ v'Σv - v'μ with Σ = X'HX and μ = Σw - g: the loss around w, up to a constant (a SymmetricOperator)."""
+    """½ v'Σv - v'μ with Σ = X'HX and μ = Σw - g: the loss around w, up to a constant (a SymmetricOperator).
+
+    Σ has a little more on its diagonal, so that the model has a minimum where the loss is a line.
+    """
 
     def __init__(self, rows: ScaledRows, point: Point) -> None:
         super().__init__(rows, point)
+        self._floor = _LEAST_CURVATURE * rows.diagonal
         self.diagonal = self.find_diagonal()
         #: Σ w
-        self.image = rows.combine(point.expansion.product(point.scores))
+        self.image = rows.combine(point.expansion.product(point.scores)) + self._floor * point.w
         self.mu = self.image - point.gradient
+
+    def product(self, v: Array) -> Array:
+        """Σ v."""
+        return np.asarray(super().product(v) + self._floor * v)
 
     def leading_block(self) -> Array:
         """None."""

@@ -160,13 +160,16 @@ class LossProblem:
 
     def warn_if_hardly_learned(self, solution: Solution) -> None:
         """Warn where a part of the ROC curve is so hard that weights near zero are best for the loss."""
-        objective, value = self.objective, solution.objective
-        zero = float(objective.loss.of_margins(np.zeros(1))[0])
-        if objective.region.is_whole or value < _HARDLY_BELOW * zero:
+        value, zero = solution.objective, self.objective.at_zero
+        if self.objective.region.is_whole or value < _HARDLY_BELOW * zero:
             return
-        near = "hardly below" if value < zero else "not below"
+        said = (
+            f"{value:.4f}, hardly below {zero:.4f}"
+            if f"{value:.4f}" < f"{zero:.4f}"
+            else f"{zero:.4f}, not below that"
+        )
         warn(
-            f"the loss over this part of the ROC curve is {value:.4f}, {near} {zero:.4f} for weights of "
+            f"the loss over this part of the ROC curve is {said} for weights of "
             "zero: the negatives that count have scores about as high as the positives, and weights near zero "
             "are best for the loss. They may rank worse than those for a larger part. "
             + Advice(

@@ -27,8 +27,8 @@ class ScaledRows:
 
     Attributes
     ----------
-    sweeps : int
-        Times that the rows were swept over so far, for scores and for a sum.
+    half_sweeps : int
+        Times that the rows were swept over so far, for scores or for a sum.
     """
 
     def __init__(self, pairs: PairOperator, scales: Array) -> None:
@@ -37,7 +37,7 @@ class ScaledRows:
         self.known = pairs.diagonal > 0.0
         self.diagonal = pairs.diagonal * self._unit**2
         self.largest_difference = float(np.abs(pairs.mu * self._unit).max(initial=0.0))
-        self._half_sweeps = 0
+        self.half_sweeps = 0
 
     def curvature(self, r: Array) -> Array:
         """About X'HX, r the diagonal of H; empty where columns are too many for it to be cheap."""
@@ -48,25 +48,25 @@ class ScaledRows:
     @property
     def sweeps(self) -> int:
         """Sweeps so far; scores, or a sum, are half of one."""
-        return (self._half_sweeps + 1) // 2
+        return (self.half_sweeps + 1) // 2
 
     @sweeps.setter
     def sweeps(self, count: int) -> None:
-        self._half_sweeps = 2 * count
+        self.half_sweeps = 2 * count
 
     def scores(self, w: Array) -> Array:
         """Score of each row, but for a constant."""
-        self._half_sweeps += 1
+        self.half_sweeps += 1
         return self._pairs.scores(self._unit * w)
 
     def combine(self, r: Array) -> Array:
         """Σ rᵢ xᵢ."""
-        self._half_sweeps += 1
+        self.half_sweeps += 1
         return self._unit * self._pairs.combine(r)
 
     def weighted_variances(self, r: Array) -> Array:
         """Σ rᵢ (xᵢ - mean)² of each column, for r ≥ 0."""
-        self._half_sweeps += 2
+        self.half_sweeps += 2
         squares, sums, total = self._pairs.combine_squares(r), self._pairs.combine(r), float(r.sum())
         spread = squares - sums**2 / total if total > 0.0 else squares
         return np.asarray(np.maximum(spread, 0.0) * self._unit**2)

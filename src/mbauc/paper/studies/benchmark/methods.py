@@ -1,4 +1,4 @@
-"""Columns of Table III: the paper's six, the same rivals run to convergence, and MBA over all pairs."""
+"""The columns of Table III: the paper's six, the same rivals run to convergence, and what else there is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from mbauc.paper.rivals import OAM, AdaOAM, FTRLProximal, OnlineLogisticRegression
 from mbauc.paper.studies.contenders import (
@@ -89,6 +91,28 @@ def _converge(key: str, once: Contender, make: Callable[..., Any]) -> Method:
     return Method(key, contender, "dear", folds=1, final=_passes(make, PASSES))
 
 
+def _logistic(class_weight: str | None) -> Weights:
+    def weights(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+        X, y = draw.take(usable)
+        model = LogisticRegression(class_weight=class_weight, warm_start=True, max_iter=2000)
+        return np.concatenate([model.set_params(C=C).fit(X, y).coef_.copy() for C in grid])
+
+    return weights
+
+
+def _balanced_ridge(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+    X, y = draw.take(usable)
+    # in the units of l2, so that it tries what the exact fit tries
+    models = (RidgeClassifier(alpha=len(y) * l2 / 2, class_weight="balanced") for l2 in grid)
+    return np.array([model.fit(X, y).coef_.ravel() for model in models])
+
+
+def _lda(draw: Draw, usable: Mask, grid: tuple[float, ...]) -> Any:
+    X, y = draw.take(usable)
+    models = (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=share) for share in grid)
+    return np.concatenate([model.fit(X, y).coef_ for model in models])
+
+
 def _grid(first: float, last: float) -> tuple[float, ...]:
     return tuple(float(f"{value:.3g}") for value in np.geomspace(first, last, SETTINGS))
 
@@ -123,6 +147,14 @@ OURS = (
         Contender("MBA-EL exact", "(l1 + l2) / max", _SHARES, mba(complete_moments, elastic_net)),
         "dear",
     ),
+    Method("ridge-balanced", Contender("balanced ridge", "l2", _L2, _balanced_ridge), "dear"),
+    Method("logistic", Contender("logistic", "C", _grid(1e-4, 100.0), _logistic(None)), "dear"),
+    Method(
+        "logistic-balanced",
+        Contender("balanced logistic", "C", _grid(1e-4, 100.0), _logistic("balanced")),
+        "dear",
+    ),
+    Method("lda", Contender("LDA", "shrinkage", _grid(1.0, 1e-6), _lda), "dear"),
     Method("mean-difference", Contender("mean difference", "none", (0.0,), mean_difference)),
 )
 METHODS = (*PRINTED, *CONVERGED, *OURS)
