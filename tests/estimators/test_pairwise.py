@@ -368,7 +368,7 @@ def test_an_automatic_l2_does_not_vanish_where_the_signal_is_weak(rng):
 @pytest.mark.parametrize("make", [MBAClassifier, PairwiseAUCClassifier, PairwiseAUCClassifierCV])
 def test_equal_groups_without_groups_are_refused(data, make):
     X, y, *_ = data
-    with pytest.raises(ValueError, match=r"^equal_groups=True says how groups count, and there are none"):
+    with pytest.raises(ValueError, match=r"^equal_groups=True needs the group of each row"):
         make(equal_groups=True).fit(X, y)
 
 
