@@ -34,6 +34,7 @@ def open_operator(
             return
         if rows.parts.kind != "memory":
             require_row_room(pairs.n_rows, memory)
+            pairs.bucket_bytes = min(pairs.bucket_bytes, memory // 8)
         yield GroupedPairOperator(pairs, equal_groups=equal_groups), classes
 
 
