@@ -422,3 +422,19 @@ def test_groups_that_are_not_there_are_named(monday, models, tuesday, tmp_path, 
     ).err  # fmt: skip
     paths = (models / "all.mbauc", models / "hinge.mbauc", tuesday)
     assert "name their column with --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
+
+
+def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
+    rows, out = searches(tmp_path / "few.csv", n=200, queries=1), tmp_path / "m.mbauc"
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", out)
+    said = " ".join(told(capsys, *words, "--hold-out", 1e-9).out.split())
+    assert "not tested: there are so few groups that none was held out" in said
+    assert load_model(out).group == "query"
+
+
+def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
+    rows = searches(tmp_path / "few.csv", n=200, queries=1)
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", tmp_path / "m.mbauc")
+    said = told(capsys, *words, "--hold-out", 0.999999, code=1).err
+    assert "all 200 rows of so few groups were drawn to be held out" in said
+    assert "Use another --seed or --hold-out 0." in said

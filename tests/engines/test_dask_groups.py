@@ -60,7 +60,8 @@ def test_other_losses(table, arrays, groups, loss, grouped):
 
 
 @pytest.mark.parametrize(
-    ("kind", "more"), [(MBAClassifierCV, {}), (PairwiseAUCClassifierCV, {"loss": "logistic"})]
+    ("kind", "more"),
+    [(MBAClassifierCV, {"within_groups": True}), (PairwiseAUCClassifierCV, {"loss": "logistic"})],
 )
 def test_folds_do_not_depend_on_the_partitions(arrays, groups, kind, more):
     settings = {"l2_grid": [0.01, 1.0], "cv": 2, "random_state": 0, "tol": 1e-10, **more}
@@ -71,6 +72,13 @@ def test_folds_do_not_depend_on_the_partitions(arrays, groups, kind, more):
     for name in ("mean_test_score", "std_test_score"):
         np.testing.assert_allclose(fits[0].cv_results_[name], fits[1].cv_results_[name], atol=1e-6)
     np.testing.assert_allclose(fits[0].coef_, fits[1].coef_, rtol=1e-3, atol=1e-6)
+
+
+def test_what_groups_mean_is_asked_for_as_in_memory(arrays, groups):
+    with pytest.raises(ValueError, match=r"groups would be for the splitter alone.*set within_groups=True"):
+        MBAClassifierCV().fit(*arrays, groups=da.from_array(groups, chunks=150))
+    with pytest.raises(ValueError, match="within_groups=True needs the group of each row"):
+        MBAClassifierCV(within_groups=True).fit(*arrays)
 
 
 def test_groups_in_other_partitions_are_an_error(arrays, groups):

@@ -7,11 +7,12 @@ import pytest
 
 from mbauc import MBAClassifier, MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
 from mbauc.estimators.capabilities import CAPABILITIES, WAYS, capability_table, check_capabilities
+from mbauc.losses import Squared
 
 #: Of one estimator, as if it could do all that there is.
 DEFAULTS = (
     MBAClassifier().get_params()
-    | PairwiseAUCClassifier(loss="squared").get_params()
+    | PairwiseAUCClassifier(loss=None).get_params()
     | {"cv": 5, "memory": None, "checkpoint": None, "groups": False}
 )
 #: Settings that ask for each capability.
@@ -30,10 +31,17 @@ ASKED = {
     "`min_tpr`: many detections": {"min_tpr": 0.5},
     "such a `loss`, or such rates, with a number of `pairs`": {"loss": "hinge", "pairs": 2000},
     'such a `loss`, or such rates, with `solver="gram"`': {"max_fpr": 0.2, "solver": "gram"},
+    "a part of the ROC curve with a `loss` that rises again, as the squared one": {
+        "loss": Squared(),
+        "min_tpr": 0.5,
+    },
     "pairs within `groups`": {"groups": True},
     '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
     "`groups` with `within_block=True`": {"groups": True, "within_block": True},
     '`groups` with `solver="gram"`': {"groups": True, "solver": "gram"},
+    "`equal_groups=True` without `groups`": {"equal_groups": True},
+    "`within_groups=True` without `groups`": {"within_groups": True},
+    "`groups` for the splitter alone": {"groups": True, "within_groups": False},
     "a splitter, or splits, as `cv`": {"cv": [(range(300), range(300, 600))]},
     "a `checkpoint` to resume from": {"checkpoint": "folder"},
     "a limit of `memory`": {"memory": "1GB"},

@@ -7,12 +7,14 @@ from sklearn.model_selection import GroupKFold, KFold
 
 import reference
 from local_parts import cut, rows_of
-from mbauc import MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
+from mbauc import MBAClassifier, MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
+from mbauc.estimators.cross_validation import measure
+from mbauc.estimators.cross_validation.held_out import HeldOutBlock
 from mbauc.estimators.cross_validation.loss_search import choose_candidate
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.results import Trial, Tried
 from mbauc.estimators.cross_validation.splits import draw_group_splits
-from mbauc.losses import Region, SmoothHinge, Squared, SquaredHinge
+from mbauc.losses import PairWeights, Region, SmoothHinge, Squared, SquaredHinge
 from mbauc.metrics import grouped_roc_auc, partial_roc_auc, roc_auc
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
@@ -115,10 +117,40 @@ def test_what_groups_mean_is_asked_for(data):
         MBAClassifierCV().fit(X, y, groups=groups)
     with pytest.raises(ValueError, match="within_groups=True needs the group of each row"):
         MBAClassifierCV(within_groups=True).fit(X, y)
+    for make in (MBAClassifierCV, PairwiseAUCClassifierCV, MBAClassifier, PairwiseAUCClassifier):
+        with pytest.raises(ValueError, match="equal_groups=True needs the group of each row; pass groups"):
+            make(equal_groups=True).fit(X, y)
     # for the splitter alone, as ever: all pairs count
     alone = MBAClassifierCV(l2_grid=GRID, cv=GroupKFold(3)).fit(X, y, groups=groups)
     listed = MBAClassifierCV(l2_grid=GRID, cv=GroupKFold(3).split(X, y, groups)).fit(X, y)
     np.testing.assert_array_equal(alone.coef_, listed.coef_)
+
+
+@pytest.mark.parametrize("make", [MBAClassifierCV, PairwiseAUCClassifierCV])
+def test_a_source_may_be_passed_to_fit(data, make):
+    X, y, *_ = data
+    own = {"loss": "logistic"} if make is PairwiseAUCClassifierCV else {}
+    ranker = make(l2_grid=GRID, random_state=0, **own)
+    np.testing.assert_array_equal(ranker.fit(Blocks(X, y)).coef_, clone(ranker).fit_source(Blocks(X, y)).coef_)
+    with pytest.raises(ValueError, match="y"):
+        ranker.fit(Blocks(X, y), y)
+
+
+def test_the_squared_loss_is_for_the_whole_curve(data):
+    X, y, *_ = data
+    fitted = PairwiseAUCClassifierCV(max_fpr=0.2, random_state=0, cv=2).fit(X, y)
+    tried = fitted.cv_results_
+    assert set(tried["param_max_fpr"][tried["param_loss"] == "squared"]) == {1.0}
+    assert (tried["param_max_fpr"] == 0.2).any()
+
+
+def test_the_reason_for_products_is_that_of_the_loss(data):
+    X, y, *_ = data
+    reasons = [
+        PairwiseAUCClassifierCV(loss, l2_grid=GRID, random_state=0).fit(X, y).solver_.reason
+        for loss in ("squared", Squared(), "logistic")
+    ]
+    assert ["no quadratic" in reason for reason in reasons] == [False, False, True]
 
 
 def test_folds_keep_groups_together_and_hold_pairs(rng):
@@ -312,8 +344,10 @@ def test_penalties_in_other_units_are_not_compared(other):
     assert choose_candidate(tried, [loss], 2, shrink=True)[0] == 1
 
 
-@pytest.mark.parametrize("more", [{}, {"max_fpr": 0.3}, {"min_tpr": 0.2}])
-@pytest.mark.parametrize("loss", ["squared", "hinge"])
+@pytest.mark.parametrize(
+    ("loss", "more"),
+    [("squared", {}), ("hinge", {}), ("squared_hinge", {"max_fpr": 0.3}), ("hinge", {"min_tpr": 0.2})],
+)
 def test_sources_and_clusters_choose_as_rows_in_memory_do(data, loss, more):
     X, y, weight, _ = data
     ranker = PairwiseAUCClassifierCV(loss, l2_grid=GRID, random_state=0, **more)
@@ -380,6 +414,25 @@ def test_bad_settings_are_named(data, settings, message):
     X, y, *_ = data
     with pytest.raises(ValueError, match=message):
         PairwiseAUCClassifierCV(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_who_is_paired_is_found_out_once_a_fold(data, monkeypatch, grouped):
+    X, y, _, groups = data
+    built = []
+    build = PairWeights.build.__func__
+    monkeypatch.setattr(
+        measure.PairWeights, "build", classmethod(lambda cls, *a, **k: built.append(1) or build(cls, *a, **k))
+    )
+    held_out = HeldOutBlock(
+        Block(X, y == 1, groups=groups.astype(np.uint64) if grouped else None),
+        [np.arange(0, 100), np.arange(100, 300)],
+        1,
+        Measure(Region(0.5)),
+    )
+    for rows in (np.arange(0, 100), np.arange(100, 300)):
+        assert held_out.auc(rows, np.eye(5)).shape == (5,)
+    assert len(built) == 2
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from mbauc.losses import LOSSES, PairWeights, get_loss
+from mbauc import PairwiseAUCClassifier
+from mbauc.losses import LOSSES, PairWeights, SmoothHinge, get_loss
 from strategies import scored_rows
 
 names = pytest.mark.parametrize("name", list(LOSSES))
@@ -144,3 +145,13 @@ def test_scores_are_left_as_they_are(name, rng):
     assert found.value > 0
     assert found.gradient.size == found.diagonal.size == 300
     np.testing.assert_array_equal(scores, before)
+
+
+def test_a_loss_is_shown_as_it_is_made():
+    assert repr(SmoothHinge(0.2)) == "SmoothHinge(width=0.2)"
+    assert repr(get_loss("squared_hinge")) == "SquaredHinge()"
+    assert "object at" not in repr(PairwiseAUCClassifier(SmoothHinge(0.2)))
+
+
+def test_all_but_the_squared_loss_fall():
+    assert [name for name in LOSSES if not get_loss(name).falls] == ["squared"]

@@ -214,7 +214,8 @@ def run(options: argparse.Namespace) -> int:
             about["id"] = names
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
-        training = replace(training, memory=room.for_rows(), grouped=grouped)
+        settings = training.settings | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     _say_result(output, model, tested)
@@ -248,8 +249,6 @@ def _make_training(options: argparse.Namespace) -> Training:
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
     asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
     settings |= {name: value for name, value in asked.items() if value is not None}
-    if options.equal_groups:
-        settings["equal_groups"] = True
     training = Training(
         {**settings, "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,

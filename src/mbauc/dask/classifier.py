@@ -53,7 +53,7 @@ class _OnDask:
         groups : dask array or series of shape (n,), optional
             Group of each row (a query, a user, a day): whole numbers or texts. Only pairs of rows of one group
             count, wherever these rows are, and folds hold out whole groups. The driver then holds some vectors
-            of n numbers.
+            of n numbers. ``MBAClassifierCV`` wants ``within_groups=True`` for it.
         id : dask array or series of shape (n,), optional
             Whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and in
             cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give the

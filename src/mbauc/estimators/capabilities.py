@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mbauc.errors import Advice
+from mbauc.losses import Squared, get_loss
 
 #: Ways of fitting: how rows come, and whether folds of them choose the penalties.
 Way = Literal[
@@ -53,6 +54,9 @@ _NO_ORDER = (
 )
 _ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
 
+_NEEDS_GROUPS = " needs the group of each row; " + Advice(
+    "pass {groups}.", command="name their column by {group}."
+)
 
 #: Ways that have losses other than the squared one: all but streams, of which nothing but moments is kept.
 _LOSS_WAYS: tuple[Way, ...] = ("memory", "source", "cluster", "memory folds", "source folds", "cluster folds")
@@ -176,6 +180,20 @@ CAPABILITIES = (
         ),
     ),
     Capability(
+        "a part of the ROC curve with a `loss` that rises again, as the squared one",
+        (),
+        "loss",
+        lambda loss, settings: (
+            asks_for_part(settings) and not (loss is None or _is_auto(loss) or get_loss(loss).falls)
+        ),
+        dict.fromkeys(
+            _LOSS_WAYS,
+            " rises again for pairs that are far apart in the right order, and would press down negatives that "
+            "rank low enough; a part of the ROC curve needs a loss that falls. "
+            + Advice("Use {loss}.", loss="squared_hinge"),
+        ),
+    ),
+    Capability(
         "pairs within `groups`",
         ("memory", "source", "stream", "cluster", "memory folds", "source folds", "cluster folds"),
         "groups",
@@ -214,6 +232,30 @@ CAPABILITIES = (
         ),
     ),
     Capability(
+        "`equal_groups=True` without `groups`",
+        (),
+        "equal_groups",
+        lambda equal, settings: bool(equal) and settings.get("groups") is False,
+        dict.fromkeys(WAYS, _NEEDS_GROUPS),
+    ),
+    Capability(
+        "`within_groups=True` without `groups`",
+        (),
+        "within_groups",
+        lambda within, settings: bool(within) and settings.get("groups") is False,
+        dict.fromkeys(("memory folds", "source folds", "cluster folds"), _NEEDS_GROUPS),
+    ),
+    Capability(
+        "`groups` for the splitter alone",
+        ("memory folds",),
+        "groups",
+        lambda groups, settings: bool(groups) and settings.get("within_groups") is False,
+        {
+            "cluster folds": " would be for the splitter alone, and on a cluster there is none. To count pairs "
+            "within groups only, set within_groups=True; to hold out groups together, give them as id."
+        },
+    ),
+    Capability(
         "a splitter, or splits, as `cv`",
         ("memory folds",),
         "cv",
@@ -246,10 +288,20 @@ def is_quadratic(settings: Mapping[str, Any]) -> bool:
 
     Without a loss it is the squared one, or the squared hinge for a part of the curve.
     """
-    rates = (
-        settings.get("max_fpr") in (None, 1.0) and not settings.get("min_tpr") and not settings.get("min_fpr")
-    )
-    return rates and settings.get("loss") in (None, "squared")
+    loss = settings.get("loss")
+    if asks_for_part(settings) or _is_auto(loss):
+        return False
+    return loss is None or isinstance(get_loss(loss), Squared)
+
+
+def asks_for_part(settings: Mapping[str, Any]) -> bool:
+    """Whether settings ask for a part of the ROC curve."""
+    whole = settings.get("max_fpr") in (None, 1.0)
+    return not whole or bool(settings.get("min_tpr")) or bool(settings.get("min_fpr"))
+
+
+def _is_auto(loss: Any) -> bool:
+    return isinstance(loss, str) and loss == "auto"
 
 
 def check_capabilities(way: Way, settings: Mapping[str, Any]) -> None:

@@ -33,16 +33,18 @@ from mbauc.estimators.validation import (
     validate_training_data,
 )
 from mbauc.metrics import AucInterval
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.metrics.intervals import Weights
+from mbauc.pairs.grouped import grouped_moments
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.quadratic import Quadratic
+from mbauc.rows.block import Block
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source
-from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import (
     Demand,
     Solver,
@@ -258,7 +260,8 @@ class MBAClassifier(MomentRanker):
             Non-negative; pair (i, j) has weight wᵢ wⱼ. ``weights`` says what they mean.
         groups : array-like of shape (n,), optional
             The group of each row: a query, a user, a day, of any values. Only pairs of rows of one group count.
-            Groups with one class have no pair; they are warned of.
+            Groups with one class have no pair; they are warned of. (:class:`MBAClassifierCV` hands its groups
+            to the splitter alone, unless ``within_groups=True``.)
 
         Returns
         -------
@@ -351,19 +354,10 @@ class MBAClassifier(MomentRanker):
         self._remember_columns(rows.schema)
         return self
 
-    def _fit_parts(
-        self,
-        rows: PartedRows,
-        run: SourceRun | None = None,
-        memory: int | None = None,
-        *,
-        limited: bool = False,
-        keep_moments: bool = False,
+    def _fit_rows(
+        self, rows: PartedRows, run: SourceRun, memory: int, limited: bool, keep_moments: bool = False
     ) -> NDArray[Any]:
-        """Solve for the pairs of rows, whoever holds them; returns the classes."""
         factors = check_factors(self.penalty_factors, rows.schema.n_features)
-        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-        memory = parse_memory(None) if memory is None else memory
         settings = PairSettings.from_estimator(self, run.n_threads)
         if not settings.are_all and isinstance(rows.parts, MemoryParts):
             [block] = rows.parts.items
@@ -449,7 +443,7 @@ class MBAClassifier(MomentRanker):
             Needed at the first call, unless its block holds both.
         groups : array-like of shape (n,), optional
             The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
-            count: give a group as a whole.
+            count: give a group as a whole. Groups of one class in a block are warned of.
 
         Returns
         -------
@@ -477,7 +471,7 @@ class MBAClassifier(MomentRanker):
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
         with name_columns(X):
-            moments = build_moments(block, PairSettings.from_estimator(self), seed)
+            moments = self._sum_up(block, seed)
         if self.within_block:
             moments = moments.closed()
         if not first:
@@ -488,6 +482,15 @@ class MBAClassifier(MomentRanker):
         if moments.has_pairs:
             self._solve(moments, check_factors(self.penalty_factors, moments.n_features))
         return self
+
+    def _sum_up(self, block: Block, seed: Any) -> PairMoments:
+        """Moments of a block of a stream; groups that have no pair in it are warned of."""
+        settings = PairSettings.from_estimator(self)
+        if block.groups is None:
+            return build_moments(block, settings, seed)
+        found = grouped_moments(block, settings.n_threads, equal_groups=settings.equal_groups)
+        warn_of_one_class_groups(found)
+        return found.moments
 
     def _check_settings(self) -> None:
         super()._check_settings()

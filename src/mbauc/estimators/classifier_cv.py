@@ -29,6 +29,7 @@ from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings, build_operator
 from mbauc.estimators.moment_ranker import MomentRanker
 from mbauc.estimators.solved_ranker import choose_all_pairs_solver
+from mbauc.estimators.source_fit import check_source_alone, is_source
 from mbauc.estimators.validation import check_factors, restore_on_failure
 from mbauc.metrics.intervals import Weights
 from mbauc.pairs.quadratic import Quadratic
@@ -78,7 +79,8 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     within_groups : bool
         Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
         within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
-        splitter alone. Of files and clusters whose rows have groups, pairs are always within these.
+        splitter alone, and are refused where there is none: with a number as ``cv``, and on clusters. A source
+        that was asked for groups has its pairs within these.
     equal_groups : bool
         With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
@@ -172,7 +174,11 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
 
     @restore_on_failure
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> MBAClassifierCV:
         """Choose the penalties and fit to all rows.
 
@@ -181,15 +187,16 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         X, y, sample_weight
             As for :meth:`MBAClassifier.fit`. Held-out scores are weighted too.
         groups : array-like of shape (n,), optional
-            The group of each row, passed to a splitter that keeps groups together; ``cv`` is a splitter then.
-            With ``within_groups`` only pairs within these groups count, too.
+            The group of each row. Unlike in :meth:`MBAClassifier.fit` it goes to the splitter that ``cv`` is
+            and to nothing else, unless ``within_groups=True``: then only pairs within these groups count, too.
 
         Returns
         -------
         self
         """
-        if self.within_groups and groups is None:
-            raise ValueError("within_groups=True needs the group of each row: fit(X, y, groups=…).")
+        if is_source(X):
+            check_source_alone(y, sample_weight, groups)
+            return self.fit_source(X)
         return self._search_block(X, y, sample_weight, groups, within_groups=bool(self.within_groups))
 
     # -- the steps of fit --------------------------------------------------------------------------------

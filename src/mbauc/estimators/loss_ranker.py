@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse as sp
 
+from mbauc.estimators.capabilities import is_quadratic
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.validation import check_factors
-from mbauc.losses import Region, Squared, get_loss
+from mbauc.losses import Region, get_loss
 from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.block import Block
@@ -44,8 +45,7 @@ class LossRanker(SolvedRanker):
 
     def _is_quadratic(self) -> bool:
         """Whether the settings ask for Eq. (14) alone, for which the rows need not be kept."""
-        whole = self._region().is_whole
-        return whole and not self._chooses_loss() and isinstance(get_loss(self.loss), Squared)
+        return is_quadratic(self.get_params(deep=False))
 
     def _pack_zeros(self, block: Block) -> Block:
         """The same rows as sparse ones where most numbers are zeros, which sweeps then pass over."""

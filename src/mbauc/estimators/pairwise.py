@@ -25,7 +25,6 @@ from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.source import Source
-from mbauc.runtime.memory import parse_memory
 from mbauc.solvers.choice import Demand, SolverChoice, choose_for_rows
 from mbauc.solvers.newton.descent import NEWTON_STATE
 
@@ -55,9 +54,10 @@ class PairwiseAUCClassifier(LossRanker):
     max_fpr, min_tpr, min_fpr : float
         Which part of the ROC curve counts: false-alarm rates from ``min_fpr`` to ``max_fpr`` and detection
         rates from ``min_tpr`` on, by default all. Only pairs of the negatives with the highest scores and of
-        the positives with the lowest are in the loss, selected again at every step. The objective is convex as
-        long as ``min_fpr`` is 0. Where most positives are below the highest negatives, a small part is best
-        served by no weights at all: fit to a larger one, or let :class:`PairwiseAUCClassifierCV` find out.
+        the positives with the lowest are in the loss, selected again at every step. The loss must be one that
+        falls, which the squared one does not; the objective is convex as long as ``min_fpr`` is 0. Where most
+        positives are below the highest negatives, a small part is best served by no weights at all: fit to a
+        larger one, or let :class:`PairwiseAUCClassifierCV` find out.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     scale, penalty_factors, negative_rate, weights
@@ -203,6 +203,7 @@ class PairwiseAUCClassifier(LossRanker):
             check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
         self._check_settings()
+        check_capabilities("memory", self._asked(groups is not None))
         block, classes = validate_training_data(self, X, y, sample_weight, groups=groups, reset=True)
         require_pairs_within_groups(block)
         with name_columns(X):
@@ -259,16 +260,7 @@ class PairwiseAUCClassifier(LossRanker):
 
     # -- the steps of fit --------------------------------------------------------------------------------
 
-    def _fit_parts(
-        self,
-        rows: PartedRows,
-        run: SourceRun | None = None,
-        memory: int | None = None,
-        *,
-        limited: bool = False,
-    ) -> NDArray[Any]:
-        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
-        memory = parse_memory(None) if memory is None else memory
+    def _fit_rows(self, rows: PartedRows, run: SourceRun, memory: int, limited: bool) -> NDArray[Any]:
         self.loss_ = get_loss(self.loss).name
         demand = Demand("auto", n_l1=int(self.l1 > 0), given_l2=not isinstance(self.l2, str))
         if self._is_quadratic():

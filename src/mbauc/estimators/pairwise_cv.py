@@ -57,7 +57,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     max_fpr, min_tpr, min_fpr : float
         The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
         is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
-        be too few to learn from. It is in ``region_``.
+        be too few to learn from. It is in ``region_``. The squared loss is tried for the whole curve alone.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     cv : int, splitter or iterable of (train, test)
@@ -201,7 +201,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         self, block: Block, rounds: list[list[Split]], settings: PairSettings, rng: np.random.Generator
     ) -> SplitProblems[PairProblems]:
         check_factors(self.penalty_factors, block.n_features)
-        self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
+        self.solver_ = self._choose_products()
         block = self._pack_zeros(block)
         return OperatorSplits(
             block,
@@ -213,9 +213,14 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
 
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         check_factors(self.penalty_factors, rows.schema.n_features)
-        self.solver_ = SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
+        self.solver_ = self._choose_products()
         with self._pack(rows, rules) as repeats:
             self._decide_packed(repeats, self._make_problems, rows.grouped)
+
+    def _choose_products(self) -> SolverChoice:
+        if self._is_quadratic():
+            return SolverChoice("matrix-free", "one search for all losses; MBAClassifierCV has moments, too")
+        return SolverChoice("matrix-free", "the loss is no quadratic: Newton steps from products")
 
     def _check_settings(self) -> None:
         super()._check_settings()

@@ -214,8 +214,14 @@ class SolvedRanker(ProbabilisticRanker):
         memory: int | None = None,
         *,
         limited: bool = False,
+        **options: Any,
     ) -> NDArray[Any]:
         """Solve for the pairs of rows, whoever holds them; returns the classes."""
+        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
+        return self._fit_rows(rows, run, parse_memory(None) if memory is None else memory, limited, **options)
+
+    def _fit_rows(self, rows: PartedRows, run: SourceRun, memory: int, limited: bool) -> NDArray[Any]:
+        """Solve for the pairs of rows with the solver that suits them; returns the classes."""
         raise NotImplementedError
 
     def _fit_all_pairs(

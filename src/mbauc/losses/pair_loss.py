@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from mbauc.losses.pair_weights import PairWeights
 
 Array = NDArray[np.float64]
+
+#: A margin at which a loss that turns has turned.
+_LARGE_MARGIN = 1e3
 
 
 class Expansion(Protocol):
@@ -67,6 +71,15 @@ class PairLoss(ABC):
     """
 
     name: ClassVar[str]
+
+    def __repr__(self) -> str:
+        own = [name for name in signature(type(self)).parameters if hasattr(self, name)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in own)})"
+
+    @property
+    def falls(self) -> bool:
+        """Whether a larger margin never costs more, so that the pairs ranked worst have the largest loss."""
+        return float(self.slopes(np.array([_LARGE_MARGIN]))[0]) <= 0.0
 
     @abstractmethod
     def of_margins(self, m: Array) -> Array:

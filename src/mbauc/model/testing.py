@@ -56,6 +56,10 @@ class Tested:
             return None
 
 
+class NoRowsError(ValueError):
+    """There are no rows to test on."""
+
+
 def select_held_out(model: RankerModel, source: Source) -> Source:
     """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
@@ -81,7 +85,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
             groups += [group_keys(keys, len(y)) for keys in rest]
             advance(s.size)
     if not values:
-        raise ValueError("there are no rows to test on.")
+        raise NoRowsError("there are no rows to test on.")
     weight = None
     if any(one is not None for one in weights):
         weight = np.concatenate(

@@ -23,7 +23,7 @@ from mbauc.model.model import RankerModel
 from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
-from mbauc.model.testing import Tested, score_source
+from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
@@ -169,7 +169,16 @@ def train(
         where = f"rows it was trained on ({list_names(seen)})" if seen else "other files"
     if test is None:
         return model, None
-    tested = score_source(model, test, verbose=training.verbose)
+    try:
+        tested = score_source(model, test, verbose=training.verbose)
+    except NoRowsError:
+        if split is None:
+            raise
+        what = "groups" if split.has_groups else "rows"
+        record["notes"].append(
+            f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
+        )
+        return model, None
     positives, negatives = int(tested.y.sum()), int(tested.y.size - tested.y.sum())
     if min(positives, negatives) < 2:
         record["notes"].append(

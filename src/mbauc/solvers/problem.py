@@ -53,12 +53,12 @@ class Problem:
     @property
     def scales(self) -> Array:
         """What each column was divided by; 1 for columns that never occur."""
-        return self._over_data(self._scales, 1.0)
+        return over_data(self.pairs, self._scales, 1.0)
 
     @property
     def variances(self) -> Array:
         """Diagonal of Σ in scaled columns: its mean is the unit in which l2 is large or small."""
-        return self._over_data(self._solver.diagonal, 0.0)
+        return over_data(self.pairs, self._solver.diagonal, 0.0)
 
     @property
     def largest_l1(self) -> float:
@@ -87,17 +87,17 @@ class Problem:
             solution = self._solver.solve_auto(l1, self.pairs.effective_sizes, **settings)
         else:
             solution = self._solver.solve(l1, l2, **settings)
-        return replace(solution, coef=self._over_data(solution.coef / self._scales, 0.0))
+        return replace(solution, coef=over_data(self.pairs, solution.coef / self._scales, 0.0))
 
     def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
         """Weights for each pair of penalties, shape (len(l1), len(l2), d)."""
-        return self._over_data(self._solver.grid(l1, l2, tol=tol, max_iter=max_iter) / self._scales, 0.0)
+        return over_data(self.pairs, self._solver.grid(l1, l2, tol=tol, max_iter=max_iter) / self._scales, 0.0)
 
-    def _over_data(self, values: Array, elsewhere: float) -> Array:
-        """Numbers of the columns in use as numbers of all columns of the data."""
-        columns = self.pairs.columns
-        if columns is None:
-            return values
-        full = np.full((*values.shape[:-1], self.pairs.n_features), elsewhere)
-        full[..., columns] = values
-        return full
+
+def over_data(pairs: Quadratic, values: Array, elsewhere: float) -> Array:
+    """Numbers of the columns in use as numbers of all columns of the data."""
+    if pairs.columns is None:
+        return values
+    full = np.full((*values.shape[:-1], pairs.n_features), elsewhere)
+    full[..., pairs.columns] = values
+    return full

@@ -52,7 +52,7 @@ class _OnSpark:
         group : str, optional
             Column of groups (queries, users, days): whole numbers, texts or dates. Only pairs of rows of one
             group count, wherever these rows are, and folds hold out whole groups. The driver then holds some
-            vectors of n numbers.
+            vectors of n numbers. ``MBAClassifierCV`` wants ``within_groups=True`` for it.
         id : str, optional
             Column of whole numbers or texts that name each row. With a number of ``pairs`` rows are drawn, and
             in cross-validation folds are made, by a hash of it instead of by their order: shuffled rows give

@@ -118,10 +118,8 @@ class FoldScores:
         plus, minus = (KeptScores.of_class(self.kept, side) for side in (True, False))
         weights = None if plus.weight is None or minus.weight is None else (plus.weight, minus.weight)
         groups = None if plus.groups is None or minus.groups is None else (plus.groups, minus.groups)
-        judgement = [
-            self.measure.of_classes(high, low, weights, groups)
-            for high, low in zip(plus.values, minus.values, strict=True)
-        ]
+        measure = self.measure.of_rows(plus.values.shape[1], minus.values.shape[1], weights, groups)
+        judgement = [measure(high, low) for high, low in zip(plus.values, minus.values, strict=True)]
         margins = None
         if groups is not None:
             margins = np.stack(self.measure.margins(plus.values, minus.values, weights, groups))

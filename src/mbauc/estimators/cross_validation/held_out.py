@@ -109,11 +109,8 @@ class HeldOutBlock:
         groups = None if keys is None else (keys[plus], keys[minus])
         n_threads = self._n_threads if subset.size > 10_000 else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
-
-        def one(k: int) -> float:
-            return self._measure.of_classes(high[k], low[k], weights, groups)
-
-        return np.array(run_threads(one, range(len(W)), n_threads))
+        measure = self._measure.of_rows(plus.size, minus.size, weights, groups)
+        return np.array(run_threads(lambda k: measure(high[k], low[k]), range(len(W)), n_threads))
 
     def mean_auc(self, weights: Sequence[Array]) -> float:
         """Mean over the splits of the AUC on held-out rows, some of them where there are many."""

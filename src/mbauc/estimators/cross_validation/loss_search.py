@@ -86,7 +86,9 @@ class LossSearch:
 
     def _list_regions(self, tried: Tried) -> list[Trial]:
         """Parts of the ROC curve for the best loss and scaling of the whole one."""
-        best, asked = tried.find(int(np.argmax(tried.means))), self.region
+        # the largest losses are those of the highest negatives only if a loss falls
+        falling = [k for k, one in enumerate(tried.candidates) if one.loss is not None and one.loss.falls]
+        best, asked = tried.find(tried.best_of(falling)), self.region
         regions = {min(ratio * asked.max_fpr, 1.0) for ratio in _WIDER}
         l2 = (
             [best.l2 * ratio for ratio in _FOR_REGIONS]

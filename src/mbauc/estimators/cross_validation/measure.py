@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,9 @@ from mbauc.metrics.region_area import standardized_area
 from mbauc.metrics.roc_auc import auc_of_classes, weighted_auc_of_classes
 
 Array = NDArray[np.float64]
+#: Of the positives and of the negatives, if there are any.
+Weights = tuple[Array, Array] | None
+Groups = tuple[NDArray[np.uint64], NDArray[np.uint64]] | None
 
 
 @dataclass(frozen=True)
@@ -26,30 +30,30 @@ class Measure:
     region: Region = field(default_factory=Region)
     equal_groups: bool = False
 
-    def of_classes(
-        self,
-        high: Array,
-        low: Array,
-        weights: tuple[Array, Array] | None = None,
-        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
-    ) -> float:
+    def of_classes(self, high: Array, low: Array, weights: Weights = None, groups: Groups = None) -> float:
         """Of the scores of the positives and of the negatives, with their weights and groups."""
+        return self.of_rows(high.size, low.size, weights, groups)(high, low)
+
+    def of_rows(
+        self, n_plus: int, n_minus: int, weights: Weights = None, groups: Groups = None
+    ) -> Callable[[Array, Array], float]:
+        """The measure of any scores of some rows; who is paired with whom is found out once."""
         if groups is None and self.region.is_whole:
             if weights is None:
-                return auc_of_classes(np.sort(high), np.sort(low))
-            return weighted_auc_of_classes(high, low, *weights)
-        scores = np.concatenate([high, low])
-        pairs = self._pair_up(high.size, low.size, weights, groups)
-        if self.region.is_whole:
-            return GroupedAuc.of(pairs, scores).auc
-        return standardized_area(pairs, scores, self.region)
+                return lambda high, low: auc_of_classes(np.sort(high), np.sort(low))
+            return lambda high, low: weighted_auc_of_classes(high, low, *weights)
+        pairs = self._pair_up(n_plus, n_minus, weights, groups)
+
+        def measure(high: Array, low: Array) -> float:
+            scores = np.concatenate([high, low])
+            if self.region.is_whole:
+                return GroupedAuc.of(pairs, scores).auc
+            return standardized_area(pairs, scores, self.region)
+
+        return measure
 
     def margins(
-        self,
-        high: Array,
-        low: Array,
-        weights: tuple[Array, Array] | None = None,
-        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None = None,
+        self, high: Array, low: Array, weights: Weights = None, groups: Groups = None
     ) -> tuple[Array, Array]:
         """Mean and variance of the margins of the pairs, of scores in k rows each; whatever the region."""
         pairs = self._pair_up(high.shape[1], low.shape[1], weights, groups)
@@ -58,13 +62,7 @@ class Measure:
         risk = np.array([2.0 * loss.expand(pairs, row).value for row in scores])
         return mean, np.maximum(risk - (1.0 - mean) ** 2, 0.0)
 
-    def _pair_up(
-        self,
-        n_plus: int,
-        n_minus: int,
-        weights: tuple[Array, Array] | None,
-        groups: tuple[NDArray[np.uint64], NDArray[np.uint64]] | None,
-    ) -> PairWeights:
+    def _pair_up(self, n_plus: int, n_minus: int, weights: Weights, groups: Groups) -> PairWeights:
         """Pairs of rows of which the positives stand first."""
         return PairWeights.build(
             np.arange(n_plus + n_minus) < n_plus,

@@ -138,7 +138,7 @@ class PenaltySearch(SolvedRanker):
     ) -> Self:
         """Choose the penalties and fit to rows in memory."""
         self._check_settings()
-        check_capabilities("memory folds", self._asked(within_groups))
+        check_capabilities("memory folds", self._asked(within_groups and groups is not None))
         own = groups if within_groups else None
         block, classes = validate_training_data(self, X, y, sample_weight, groups=own, reset=True)
         require_pairs_within_groups(block)

@@ -19,7 +19,7 @@ from mbauc.solvers.matrix_free.ridge import Watch, ignore_state
 from mbauc.solvers.newton.descent import NewtonDescent
 from mbauc.solvers.newton.rows import ScaledRows
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.problem import Problem
+from mbauc.solvers.problem import Problem, over_data
 from mbauc.solvers.solution import Solution
 
 Array = NDArray[np.float64]
@@ -73,7 +73,7 @@ class LossProblem:
     @property
     def scales(self) -> Array:
         """What each column was divided by; 1 for columns that never occur."""
-        return self._over_data(self._scales, 1.0)
+        return over_data(self.pairs, self._scales, 1.0)
 
     @property
     def variances(self) -> Array:
@@ -119,7 +119,7 @@ class LossProblem:
             if resume is not None:
                 descent.resume(resume)
             solution = descent.run()
-        return replace(solution, coef=self._over_data(solution.coef / self._scales, 0.0))
+        return replace(solution, coef=over_data(self.pairs, solution.coef / self._scales, 0.0))
 
     def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
         """Weights for each pair of penalties, shape (len(l1), len(l2), d), each starting from others."""
@@ -133,7 +133,7 @@ class LossProblem:
                 start = self._start_from_squared(l1[sparse[0]], value, tol, max_iter)
                 for i in sparse:
                     start = weights[i, j] = self._run(l1[i], value, start, tol, max_iter)
-        return self._over_data(weights / self._scales, 0.0)
+        return over_data(self.pairs, weights / self._scales, 0.0)
 
     def _ridge_path(self, l2: Sequence[float], tol: float, max_iter: int) -> Array:
         """Weights for each l2, from the largest down, along the line through the latest two by log l2."""
@@ -191,9 +191,3 @@ class LossProblem:
             max_iter=max_iter,
             watch=ignore_state if watch is None else watch,
         )
-
-    def _over_data(self, values: Array, elsewhere: float) -> Array:
-        """Numbers of the columns in use as numbers of all columns of the data."""
-        full = np.full((*values.shape[:-1], self.pairs.n_features), elsewhere)
-        full[..., self.pairs.columns] = values
-        return full

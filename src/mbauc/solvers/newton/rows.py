@@ -16,9 +16,6 @@ from mbauc.solvers.penalty import Penalty
 
 Array = NDArray[np.float64]
 
-#: A margin at which a loss that turns has turned.
-_LARGE_MARGIN = 1e3
-
 
 class ScaledRows:
     """Scores of the rows and sums over the rows, with columns divided by ``scales``.
@@ -122,5 +119,4 @@ class Point:
 def is_convex(objective: PairObjective) -> bool:
     """Whether a loss is convex: over all pairs, or a falling one over those for which it is largest."""
     region = objective.region
-    falling = float(objective.loss.slopes(np.array([_LARGE_MARGIN]))[0]) <= 0.0
-    return region.is_whole or (region.min_fpr == 0.0 and falling)
+    return region.is_whole or (region.min_fpr == 0.0 and objective.loss.falls)
