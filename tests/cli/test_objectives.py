@@ -9,7 +9,7 @@ import pytest
 from mbauc import MBAClassifier, PairwiseAUCClassifier
 from mbauc.cli.argument_types import LOSSES as NAMES
 from mbauc.cli.main import main
-from mbauc.losses import LOSSES
+from mbauc.losses import LOSSES, Region
 from mbauc.metrics import (
     compare_grouped_roc_auc,
     grouped_roc_auc_interval,
@@ -130,6 +130,83 @@ def test_the_part_that_counts_is_tested(monday, tmp_path, capsys, tuesday):
     share = partial_roc_auc(y, scores, max_fpr=0.3)
     assert model.trained_on["tested"]["region"] == pytest.approx(share)
     assert f"{share:.4f} in the region that counts" in printed
+
+
+@pytest.mark.parametrize("words", [(), ("--equal-groups",)])
+def test_the_part_that_counts_is_tested_within_groups(monday, tmp_path, capsys, tuesday, words):
+    out = tmp_path / "m.mbauc"
+    words = ("--max-fpr", 0.3, "--min-tpr", 0.1, "--group", "query", "--test", tuesday, *words)
+    printed = told(capsys, "fit", monday, "--label", "click", *words, "-o", out).out
+    y, query, _ = columns(tuesday)
+    scores = scores_of(out, tuesday)
+    parts, counts = [], []
+    for own in (query == one for one in np.unique(query)):
+        if 0 < y[own].sum() < own.sum():
+            parts.append(partial_roc_auc(y[own], scores[own], max_fpr=0.3, min_tpr=0.1))
+            counts.append(1 if "--equal-groups" in words else y[own].sum() * (1 - y[own]).sum())
+    share = np.average(parts, weights=counts)
+    assert load_model(out).trained_on["tested"]["region"] == pytest.approx(share)
+    assert f"{share:.4f} in the region that counts, within groups (standardised partial AUC)" in printed
+
+
+def test_folds_keep_the_default_loss_of_a_region(monday, tmp_path, capsys):
+    out = tmp_path / "m.mbauc"
+    words = ("--max-fpr", 0.3, "--cv", 3, "--ignore", "query")
+    printed = told(capsys, "fit", monday, "--label", "click", *words, "-o", out).out
+    assert load_model(out).settings["loss"] == "squared_hinge"
+    assert "squared_hinge" not in printed  # of the losses that were tried there is one
+    told(
+        capsys,
+        "fit",
+        monday,
+        "--label",
+        "click",
+        *words,
+        "--loss",
+        "squared_hinge",
+        "-o",
+        out.with_name("n.mbauc"),
+    )
+    assert (load_model(out).coef == load_model(out.with_name("n.mbauc")).coef).all()
+
+
+def test_losses_of_a_region_are_compared_by_its_own_measure(monday, tmp_path, capsys):
+    words = ("--max-fpr", 0.3, "--loss", "auto", "--cv", 3, "--ignore", "query", "-o", tmp_path / "m.mbauc")
+    printed = told(capsys, "fit", monday, "--label", "click", *words).out
+    assert "(held-out standardised partial AUC up to 30% false alarms: " in printed
+    assert "held-out AUC" not in printed
+
+
+def test_what_was_asked_for_and_what_was_fitted_are_told_apart(tmp_path, capsys):
+    """So few rows of a part that a larger one does better at it."""
+    path, out, page = tmp_path / "rows.csv", tmp_path / "m.mbauc", tmp_path / "page.html"
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((600, 6))
+    y = X[:, 0] + X[:, 1] + rng.logistic(size=600) > 2
+    lines = (",".join([str(int(a)), *(f"{one:.4f}" for one in x)]) + "\n" for a, x in zip(y, X, strict=True))
+    path.write_text("click,a,b,c,d,e,f\n" + "".join(lines))
+    words = ("--max-fpr", 0.01, "--cv", 3, "--test", path)
+    printed = told(capsys, "fit", path, "--label", "click", *words, "-o", out).out
+    model = load_model(out)
+    assert model.region == Region(0.01)
+    fitted = model.settings["max_fpr"]
+    assert fitted > 0.01
+    again = PairwiseAUCClassifier("squared_hinge", l2=model.l2, max_fpr=fitted)
+    scales, _ = model.layout.scales()
+    again.set_params(penalty_factors=model.settings.get("penalty_factors")).fit(X.round(4) / scales, y)
+    np.testing.assert_allclose(model.coef, again.coef_[0], rtol=2e-2, atol=1e-3)
+    assert model.estimator().max_fpr == fitted
+    asked = "standardised partial AUC up to 1% false alarms"
+    assert f"lowered     {model.describe_objective()}\n" in printed
+    assert f"asked for   {asked}, " in printed
+    told(capsys, "evaluate", out, path, "--report", page)
+    for shown in (told(capsys, "inspect", out).out, page.read_text()):
+        assert asked in shown
+        assert model.describe_objective() in shown
+        assert "max_fpr" not in shown
+    share = partial_roc_auc(y, scores_of(out, path), max_fpr=0.01)
+    assert model.trained_on["tested"]["region"] == pytest.approx(share)
+    assert answer(capsys, "inspect", out)["asked"] == {"max_fpr": 0.01, "min_tpr": 0.0, "min_fpr": 0.0}
 
 
 def test_a_loss_is_chosen_by_cross_validation(monday, tmp_path, capsys):
@@ -345,3 +422,19 @@ def test_groups_that_are_not_there_are_named(monday, models, tuesday, tmp_path, 
     ).err  # fmt: skip
     paths = (models / "all.mbauc", models / "hinge.mbauc", tuesday)
     assert "name their column with --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
+
+
+def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
+    rows, out = searches(tmp_path / "few.csv", n=200, queries=1), tmp_path / "m.mbauc"
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", out)
+    said = " ".join(told(capsys, *words, "--hold-out", 1e-9).out.split())
+    assert "not tested: there are so few groups that none was held out" in said
+    assert load_model(out).group == "query"
+
+
+def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
+    rows = searches(tmp_path / "few.csv", n=200, queries=1)
+    words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", tmp_path / "m.mbauc")
+    said = told(capsys, *words, "--hold-out", 0.999999, code=1).err
+    assert "all 200 rows of so few groups were drawn to be held out" in said
+    assert "Use another --seed or --hold-out 0." in said

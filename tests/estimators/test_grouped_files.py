@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mbauc import MBAClassifier, PairwiseAUCClassifier
+from mbauc.errors import OneClassGroupsWarning
 from mbauc.readers import LibsvmSource, TableSource
 
 
@@ -45,6 +46,16 @@ def test_files(rows, tmp_path, read, equal, kind):
     assert np.abs(across - local).max() > 0.01  # groups matter here
 
 
+@pytest.mark.parametrize("read", [as_table, as_libsvm])
+def test_the_automatic_penalty_of_a_file_is_that_of_memory(rows, tmp_path, read):
+    X, y, groups = rows
+    formed, products = (
+        MBAClassifier(solver=solver).fit(X, y, groups=groups).l2_ for solver in ("gram", "matrix-free")
+    )
+    filed = MBAClassifier().fit(read(rows, tmp_path)).l2_
+    np.testing.assert_allclose([products, filed], formed, rtol=0.01)
+
+
 def test_a_fit_resumes_from_its_checkpoint(rows, tmp_path):
     ranker = MBAClassifier(l2=0.1)
     first = ranker.fit_source(as_table(rows, tmp_path), checkpoint=tmp_path / "fit").coef_
@@ -61,3 +72,15 @@ def test_a_stream_counts_pairs_within_a_group_within_a_block(rows):
     for part in np.split(np.arange(400), cuts):  # of whole groups
         ranker.partial_fit(X[part], y[part], classes=[0, 1], groups=groups[part])
     np.testing.assert_allclose(ranker.coef_, MBAClassifier(l2=0.1).fit(X, y, groups=groups).coef_, rtol=1e-9)
+
+
+def test_a_stream_says_which_groups_have_no_pair_in_a_block(rows):
+    X, y, groups = rows
+    own = (groups < 3) & (y == 1)
+    ranker = MBAClassifier(l2=0.1)
+    with pytest.warns(OneClassGroupsWarning, match=r"^3 of 3 groups have rows of one class only"):
+        ranker.partial_fit(X[own], y[own], classes=[0, 1], groups=groups[own])
+    more = np.append(np.arange(400), np.arange(5))
+    alone = np.append(groups, np.arange(100, 105))
+    with pytest.warns(OneClassGroupsWarning, match=r"^5 of 25 groups have .* \(5 rows in all\)"):
+        ranker.partial_fit(X[more], y[more], groups=alone)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import reference
 from local_parts import cut, rows_of
-from mbauc import MBAClassifier, PairwiseAUCClassifier
+from mbauc import MBAClassifier, PairwiseAUCClassifier, PairwiseAUCClassifierCV
 from mbauc.errors import CheckpointError, OneClassGroupsWarning
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.losses import LOSSES, SmoothHinge
@@ -307,7 +307,10 @@ def test_a_fitted_one_is_restored_from_its_scorer(data):
         ({"l2": "best"}, "l2 must be a number of at least 0 or 'auto'"),
         ({"l1": -1.0}, "l1 must be"),
         ({"max_fpr": 0.0}, "max_fpr must be"),
-        ({"max_fpr": 0.1, "min_fpr": 0.1}, "the region is empty"),
+        (
+            {"max_fpr": 0.1, "min_fpr": 0.1},
+            r"the region is empty.* got min_tpr=0, min_fpr=0\.1 and max_fpr=0\.1",
+        ),
         ({"min_tpr": 1.0}, "the region is empty"),
         ({"equal_groups": "yes"}, "equal_groups must be True or False"),
         ({"negative_rate": 0.0}, "negative_rate must be"),
@@ -360,3 +363,20 @@ def test_an_automatic_l2_does_not_vanish_where_the_signal_is_weak(rng):
     X = rng.standard_normal((400, 100))
     y = 0.2 * X[:, 0] + rng.standard_normal(400) > 0
     assert PairwiseAUCClassifier("hinge").fit(X, y).l2_ > 1e-3
+
+
+@pytest.mark.parametrize("make", [MBAClassifier, PairwiseAUCClassifier, PairwiseAUCClassifierCV])
+def test_equal_groups_without_groups_are_refused(data, make):
+    X, y, *_ = data
+    with pytest.raises(ValueError, match=r"^equal_groups=True says how groups count, and there are none"):
+        make(equal_groups=True).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("size", [1e-156, 1e-160])
+def test_columns_whose_squares_underflow_are_refused(data, loss, size):
+    X, y, *_ = data
+    with pytest.raises(ValueError, match="squares underflow float64; rescale"):
+        PairwiseAUCClassifier(loss).fit(X * size, y)
+    some = X * np.where(np.arange(X.shape[1]) == 0, size, 1.0)
+    assert np.isfinite(MBAClassifier().fit(some, y).coef_).all()

@@ -92,3 +92,51 @@ def test_a_loss_is_found_by_name_or_given():
     for wrong in ("hinges", 3, None, Cosh):
         with pytest.raises(ValueError, match="loss must be one of 'squared', 'squared_hinge'"):
             get_loss(wrong)
+
+
+class Nameless(PairLoss):
+    of_margins, slopes, curvatures, expand = Cosh.of_margins, Cosh.slopes, Cosh.curvatures, Cosh.expand
+
+
+def test_a_loss_needs_a_name():
+    with pytest.raises(ValueError, match="loss must have a name: set the class attribute name of Nameless"):
+        get_loss(Nameless())
+
+
+class Undefined(Cosh):
+    """Of no value anywhere, with slopes as if it had one."""
+
+    name = "undefined"
+
+    def of_margins(self, m):
+        return np.full_like(m, np.nan)
+
+    def slopes(self, m):
+        return -1.0 * (m < 1)
+
+    def curvatures(self, m):
+        return 1.0 * (m < 1)
+
+
+class Concave(Cosh):
+    """``-m²``, which has no minimum."""
+
+    name = "concave"
+
+    def of_margins(self, m):
+        return -(m**2)
+
+    def slopes(self, m):
+        return -2 * m
+
+    def curvatures(self, m):
+        return np.full_like(m, -2.0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("loss", [Undefined(), Concave()])
+@pytest.mark.parametrize("settings", [{}, {"l2": 0.1}, {"l2": 0.1, "max_fpr": 0.3}])
+def test_a_loss_without_a_minimum_is_named(table, loss, settings):
+    X, y = table
+    with pytest.raises(ValueError, match=f"the loss '{loss.name}' has no minimum .* must be convex"):
+        PairwiseAUCClassifier(loss, **settings).fit(X[:150], y[:150])

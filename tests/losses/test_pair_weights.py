@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from mbauc.losses import PairWeights
+from mbauc.losses import LOSSES, PairWeights, get_loss
 from strategies import scored_rows
 
 
@@ -41,3 +41,29 @@ def test_no_pairs_are_an_error():
         PairWeights.build(np.ones(3, dtype=bool))
     with pytest.raises(ValueError, match="no group has rows of both classes"):
         PairWeights.build(np.array([True, False]), groups=np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"weight": np.ones(2)}, r"weight must have a value for each of the 3 rows, got shape \(2,\)"),
+        ({"groups": np.ones(4)}, r"groups must have a value for each of the 3 rows, got shape \(4,\)"),
+        ({"weight": np.array([1.0, np.nan, 1.0])}, "weight must be finite and not negative, got nan for row 1"),
+        (
+            {"weight": np.array([1.0, 1.0, -2.0])},
+            r"weight must be finite and not negative, got -2\.0 for row 2",
+        ),
+        ({"weight": np.array([np.inf, 1.0, 1.0])}, "weight must be finite and not negative, got inf for row 0"),
+    ],
+)
+def test_what_does_not_fit_the_rows_is_named(given, message):
+    with pytest.raises(ValueError, match=message):
+        PairWeights.build(np.array([True, False, True]), **given)
+
+
+@pytest.mark.parametrize("scores", [np.zeros(2), np.zeros(4), np.zeros((3, 2))])
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_scores_of_other_rows_are_refused(loss, scores):
+    pairs = PairWeights.build(np.array([True, False, True]))
+    with pytest.raises(ValueError, match="scores must have a value for each of the 3 rows, got shape"):
+        _ = get_loss(loss).expand(pairs, scores).value

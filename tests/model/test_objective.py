@@ -7,10 +7,11 @@ import pytest
 from trained_models import plain_model, rows
 
 from mbauc import MBAClassifier, PairwiseAUCClassifier
+from mbauc.losses import Region
 from mbauc.metrics.grouped import GroupedAuc
 from mbauc.model import LibsvmLayout, RankerModel, load_model, merge_models, save_model, testing, update_model
 from mbauc.model.layout import layout_from_dict
-from mbauc.model.objective import describe_objective
+from mbauc.model.objective import describe_measure, describe_objective
 from mbauc.model.training import Training
 from mbauc.readers import TableSource
 
@@ -42,6 +43,19 @@ from mbauc.readers import TableSource
 )
 def test_what_is_lowered_is_said(settings, group, words):
     assert describe_objective(settings, group) == words
+
+
+@pytest.mark.parametrize(
+    ("region", "group", "words"),
+    [
+        (Region(), None, "AUC"),
+        (Region(), "day", "AUC within each 'day'"),
+        (Region(0.02), None, "standardised partial AUC up to 2% false alarms"),
+        (Region(min_tpr=0.9), "day", "standardised partial AUC within each 'day' from 90% detections on"),
+    ],
+)
+def test_what_it_is_judged_by_is_said(region, group, words):
+    assert describe_measure(region, group) == words
 
 
 def hinge_model():

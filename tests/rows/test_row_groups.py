@@ -1,6 +1,7 @@
 """Groups of rows: their keys, and how they go through blocks, sources, splits and folds."""
 
 import datetime
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
 from mbauc.rows.fingerprint import content_crc
-from mbauc.rows.groups import check_groups, group_codes, group_keys
+from mbauc.rows.groups import check_groups, group_codes, group_keys, mark_keys
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.labels import Labels
 from mbauc.rows.parts.folds import FoldsByGroup
@@ -35,6 +36,7 @@ class Rows(list):
 SAME = {
     "int64": np.array([7, -3, 7]),
     "uint8": np.array([7, 253, 7], dtype=np.uint8),
+    "uint64": np.array([7, 253, 7], dtype=np.uint64),
     "objects": np.array([7, -3, 7], dtype=object),
     "texts": np.array(["7", "-3", "7"]),
     "text objects": np.array(["7", "-3", "7"], dtype=object),
@@ -50,7 +52,7 @@ SAME = {
 def test_a_number_has_one_key_whatever_its_type(form):
     found = group_keys(SAME[form], 3)
     expected = group_keys([7, -3, 7], 3)
-    if form == "uint8":
+    if form in ("uint8", "uint64"):
         expected = group_keys([7, 253, 7], 3)
     np.testing.assert_array_equal(found, expected)
     assert found.dtype == np.uint64
@@ -69,7 +71,19 @@ def test_keys_stay_the_same():
 
 def test_keys_are_not_hashed_again():
     keys = np.array([5, 2**63], dtype=np.uint64)
-    np.testing.assert_array_equal(group_keys(keys, 2), keys)
+    for marked in (mark_keys(keys), pickle.loads(pickle.dumps(mark_keys(keys))), mark_keys(keys)[np.arange(2)]):
+        np.testing.assert_array_equal(group_keys(marked, 2), keys)
+        assert type(group_keys(marked, 2)) is np.ndarray
+
+
+def test_blocks_of_different_types_of_numbers_have_the_same_groups(rng):
+    values = rng.integers(0, 9, 40)
+    blocks = [
+        GroupedBlock(rng.standard_normal((40, 2)), rng.integers(0, 2, 40), None, values.astype(kind))
+        for kind in (np.uint64, np.int64)
+    ]
+    one, two = read_blocks(Rows(blocks, 2))
+    np.testing.assert_array_equal(one.groups, two.groups)
 
 
 def test_dates_have_one_key():

@@ -214,11 +214,12 @@ def run(options: argparse.Namespace) -> int:
             about["id"] = names
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
-        training = replace(training, memory=room.for_rows(), grouped=grouped)
+        settings = training.settings | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     _say_result(output, model, tested)
-    output.say(f"updates     {_about_updates(model, options)}")
+    output.say(f"updates     {_about_updates(model, training, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
     kept = _measure_checkpoint(options.checkpoint)
@@ -248,8 +249,6 @@ def _make_training(options: argparse.Namespace) -> Training:
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
     asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
     settings |= {name: value for name, value in asked.items() if value is not None}
-    if options.equal_groups:
-        settings["equal_groups"] = True
     training = Training(
         {**settings, "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,
@@ -272,7 +271,10 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
-        output.say(f"lowered     {model.describe_objective()}{_tried(record)}")
+        output.say(f"lowered     {model.describe_objective()}{_tried(model)}")
+        asked = model.describe_asked()
+        if asked:
+            output.say(f"asked for   {asked}")
     output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
     effective = "" if model.group is None else " (effective)"
     output.say(
@@ -293,10 +295,10 @@ def _say_result(output: Output, model: Any, tested: Any) -> None:
         output.note(note, 12)
 
 
-def _tried(record: dict[str, Any]) -> str:
+def _tried(model: Any) -> str:
     """Which losses were tried, and how they did on rows held out."""
-    scores = ", ".join(f"{name} {score:.4f}" for name, score in record.get("losses", {}).items())
-    return f" (held-out AUC: {scores})" if scores else ""
+    scores = ", ".join(f"{name} {score:.4f}" for name, score in model.trained_on.get("losses", {}).items())
+    return f" (held-out {model.describe_measure()}: {scores})" if scores else ""
 
 
 def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
@@ -306,7 +308,8 @@ def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
         ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
         yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
     if "region" in tested:
-        yield f"{tested['region']:.4f} in the region that counts (standardised partial AUC)"
+        within = ", within groups" if "within_groups" in tested else ""
+        yield f"{tested['region']:.4f} in the region that counts{within} (standardised partial AUC)"
 
 
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
@@ -322,11 +325,11 @@ def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) 
     return open_like(model, paths, options, block_rows=block_rows), model.layout
 
 
-def _about_updates(model: Any, options: argparse.Namespace) -> str:
+def _about_updates(model: Any, training: Training, options: argparse.Namespace) -> str:
     """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
         return "not possible, as asked for with --no-moments"
-    if not model.is_quadratic or options.loss == "auto":
+    if not training.is_quadratic:
         return "not possible: --loss squared without a region alone keeps what they need"
     if model.moments is not None:
         return "possible: 'mbauc update' and 'mbauc merge' can train it further"

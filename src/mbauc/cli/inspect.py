@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
     facts = [
         ("ranks", f"{positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"),
         ("lowered", model.describe_objective()),
+        *([("asked for", asked)] if (asked := model.describe_asked()) else []),
         ("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}"),
     ]
     if model.threshold is not None:
@@ -79,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
             "columns": model.n_features,
             "nonzero": used,
             "lowered": model.describe_objective(),
+            "asked": vars(model.region),
             "group": model.group,
             "l1": model.l1,
             "l2": model.l2,

@@ -33,9 +33,12 @@ from mbauc.estimators.validation import (
     validate_training_data,
 )
 from mbauc.metrics import AucInterval
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.metrics.intervals import Weights
+from mbauc.pairs.grouped import grouped_moments
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.quadratic import Quadratic
+from mbauc.rows.block import Block
 from mbauc.rows.labels import check_classes
 from mbauc.rows.parts.draw import draw_sample
 from mbauc.rows.parts.memory import MemoryParts, rows_in_memory
@@ -440,7 +443,7 @@ class MBAClassifier(MomentRanker):
             Needed at the first call, unless its block holds both.
         groups : array-like of shape (n,), optional
             The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
-            count: give a group as a whole.
+            count: give a group as a whole. Groups of one class in a block are warned of.
 
         Returns
         -------
@@ -468,7 +471,7 @@ class MBAClassifier(MomentRanker):
             # a block of its own draw, and the same one again for the same seed
             seed = np.random.default_rng([int(seed), sum(self.moments_.counts)])
         with name_columns(X):
-            moments = build_moments(block, PairSettings.from_estimator(self), seed)
+            moments = self._sum_up(block, seed)
         if self.within_block:
             moments = moments.closed()
         if not first:
@@ -479,6 +482,15 @@ class MBAClassifier(MomentRanker):
         if moments.has_pairs:
             self._solve(moments, check_factors(self.penalty_factors, moments.n_features))
         return self
+
+    def _sum_up(self, block: Block, seed: Any) -> PairMoments:
+        """Moments of a block of a stream; groups that have no pair in it are warned of."""
+        settings = PairSettings.from_estimator(self)
+        if block.groups is None:
+            return build_moments(block, settings, seed)
+        found = grouped_moments(block, settings.n_threads, equal_groups=settings.equal_groups)
+        warn_of_one_class_groups(found)
+        return found.moments
 
     def _check_settings(self) -> None:
         super()._check_settings()

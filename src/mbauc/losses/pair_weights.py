@@ -72,7 +72,12 @@ class PairWeights:
             Whether each group counts alike, instead of each pair.
         """
         positive = np.asarray(positive, dtype=np.bool_)
-        own = np.arange(positive.size) if weight is None else np.flatnonzero(weight > 0)
+        for name, given in (("weight", weight), ("groups", groups)):
+            if given is not None:
+                _check_shape(name, np.shape(given), positive.size)
+        if weight is not None:
+            _check_weight(np.asarray(weight))
+        own = np.arange(positive.size) if weight is None else np.flatnonzero(np.asarray(weight) > 0)
         size = np.ones(positive.size) if weight is None else np.asarray(weight, dtype=np.float64)
         if groups is None:
             plus, minus = own[positive[own]], own[~positive[own]]
@@ -86,7 +91,10 @@ class PairWeights:
         counts = [np.bincount(codes[positive[own] == side], minlength=n_groups) for side in (True, False)]
         paired = (counts[0] > 0) & (counts[1] > 0)
         if not paired.any():
-            raise NoPairsError(f"no group has rows of both classes ({n_groups:,} groups); there are no pairs.")
+            raise NoPairsError(
+                f"no group has rows of both classes ({n_groups:,} groups); there are no pairs. Take larger "
+                "groups, or none."
+            )
         order = own[np.argsort(codes, kind="stable")]
         kept = np.repeat(paired, counts[0] + counts[1])
         order = order[kept]
@@ -162,6 +170,7 @@ class PairWeights:
     def take(self, values: Array, name: str = "scores") -> tuple[Array, Array]:
         """Values of the positives and of the negatives; they must be finite."""
         values = np.asarray(values, dtype=np.float64)
+        _check_shape(name, values.shape, self.n_rows)
         high, low = values[self.plus], values[self.minus]
         if not np.isfinite([high.min(), high.max(), low.min(), low.max()]).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -206,3 +215,16 @@ class PairWeights:
         rows[self.plus] = plus
         rows[self.minus] = minus
         return rows
+
+
+def _check_shape(name: str, shape: tuple[int, ...], n_rows: int) -> None:
+    if shape != (n_rows,):
+        raise ValueError(f"{name} must have a value for each of the {n_rows:,} rows, got shape {shape}.")
+
+
+def _check_weight(weight: NDArray[Any]) -> None:
+    # NaN is neither
+    bad = ~((weight >= 0.0) & (weight < np.inf))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"weight must be finite and not negative, got {weight[row]} for row {row:,}.")

@@ -28,6 +28,8 @@ def get_loss(loss: str | PairLoss) -> PairLoss:
     'logistic'
     """
     if isinstance(loss, PairLoss):
+        if not isinstance(getattr(loss, "name", None), str):
+            raise ValueError(f"loss must have a name: set the class attribute name of {type(loss).__name__}.")
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:
         known = ", ".join(repr(name) for name in LOSSES)

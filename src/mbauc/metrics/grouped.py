@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -221,7 +221,23 @@ def pairs_within_groups(ranked: RankedScores, groups: Any) -> PairWeights:
     return PairWeights.build(ranked.positive, ranked.weight, check_groups(groups, ranked.values.size))
 
 
-def warn_of_one_class_groups(pairs: PairWeights) -> None:
+class CountedGroups(Protocol):
+    """Groups of which some are of one class."""
+
+    @property
+    def n_groups(self) -> int:
+        """Groups with rows of both classes."""
+
+    @property
+    def one_class_groups(self) -> int:
+        """The others."""
+
+    @property
+    def one_class_rows(self) -> int:
+        """Their rows."""
+
+
+def warn_of_one_class_groups(pairs: CountedGroups) -> None:
     """Warn of groups without a pair, if there are any."""
     if pairs.one_class_groups:
         n_groups = pairs.one_class_groups + pairs.n_groups

@@ -15,9 +15,10 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.solved_ranker import SolvedRanker
+from mbauc.losses import Region
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
-from mbauc.model.objective import describe_objective
+from mbauc.model.objective import describe_measure, describe_objective, region_of
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
@@ -270,6 +271,22 @@ class RankerModel:
     def describe_objective(self) -> str:
         """What the training lowered, in words."""
         return describe_objective(self.settings, self.group)
+
+    @property
+    def region(self) -> Region:
+        """The part of the ROC curve that was asked for; cross-validation may have fitted another one."""
+        asked = self.trained_on.get("asked")
+        return region_of(asked if isinstance(asked, dict) else self.settings)
+
+    def describe_measure(self) -> str:
+        """What the training was judged by on rows held out, in words."""
+        return describe_measure(self.region, self.group)
+
+    def describe_asked(self) -> str | None:
+        """What was asked for where the training lowered something else, in words; None where it did not."""
+        if self.region == region_of(self.settings):
+            return None
+        return f"{self.describe_measure()}, which this did best at on rows held out"
 
     def estimator_settings(self) -> dict[str, Any]:
         """Those of the settings that the estimator has, but for :data:`RUNNING`."""

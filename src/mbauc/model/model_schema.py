@@ -60,6 +60,7 @@ _TRAINED_ON = Record(
         "seconds": _MEASURED,
         "notes": ListOf(Text()),
         "losses": Record({}, others=_MEASURED),
+        "asked": Record({}, dict.fromkeys(("max_fpr", "min_tpr", "min_fpr"), Number(0, 1))),
         "hashed_columns": ListOf(_HASHED),
         "tested": Record({}, others=SCALAR),
         "updates": ListOf(Record({}, others=Json())),

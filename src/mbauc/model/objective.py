@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mbauc.losses import Region, Squared
+from mbauc.losses import Region, Squared, SquaredHinge
 
 #: Settings that the squared loss over the whole ROC curve does not need.
 LOSS_SETTINGS = ("loss", "max_fpr", "min_tpr", "min_fpr")
@@ -14,6 +14,11 @@ LOSS_SETTINGS = ("loss", "max_fpr", "min_tpr", "min_fpr")
 def region_of(settings: Mapping[str, Any]) -> Region:
     """The part of the ROC curve that settings ask for."""
     return Region(**{name: settings[name] for name in LOSS_SETTINGS[1:] if settings.get(name) is not None})
+
+
+def loss_of(settings: Mapping[str, Any]) -> str:
+    """The loss that settings ask for: without a word the squared one, or the squared hinge for a region."""
+    return settings.get("loss") or (Squared.name if region_of(settings).is_whole else SquaredHinge.name)
 
 
 def describe_objective(settings: Mapping[str, Any], group: str | None = None) -> str:
@@ -26,16 +31,33 @@ def describe_objective(settings: Mapping[str, Any], group: str | None = None) ->
     >>> describe_objective({})
     'squared loss over all pairs'
     """
-    region = region_of(settings)
-    loss = settings.get("loss") or (Squared.name if region.is_whole else "squared_hinge")
     pairs = "all pairs" if group is None else f"the pairs within each {group!r}"
-    words = f"{loss.replace('_', ' ')} loss over {pairs}"
+    words = f"{loss_of(settings).replace('_', ' ')} loss over {pairs}"
     if group is not None and settings.get("equal_groups"):
         words += ", each counting alike,"
+    return f"{words} {_describe_region(region_of(settings))}".rstrip(" ,")
+
+
+def describe_measure(region: Region, group: str | None = None) -> str:
+    """What rows held out are judged by if a part of the ROC curve counts, or pairs within groups alone.
+
+    Examples
+    --------
+    >>> describe_measure(Region(max_fpr=0.05), "query")
+    "standardised partial AUC within each 'query' up to 5% false alarms"
+    """
+    words = "AUC" if region.is_whole else "standardised partial AUC"
+    if group is not None:
+        words += f" within each {group!r}"
+    return f"{words} {_describe_region(region)}".rstrip()
+
+
+def _describe_region(region: Region) -> str:
+    words = []
     if region.min_fpr > 0:
-        words += f" from {100 * region.min_fpr:g}% to {100 * region.max_fpr:g}% false alarms"
+        words.append(f"from {100 * region.min_fpr:g}% to {100 * region.max_fpr:g}% false alarms")
     elif region.max_fpr < 1:
-        words += f" up to {100 * region.max_fpr:g}% false alarms"
+        words.append(f"up to {100 * region.max_fpr:g}% false alarms")
     if region.min_tpr > 0:
-        words += f"{' and' if region.max_fpr < 1 else ''} from {100 * region.min_tpr:g}% detections on"
-    return words.removesuffix(",")
+        words.append(f"from {100 * region.min_tpr:g}% detections on")
+    return " and ".join(words)

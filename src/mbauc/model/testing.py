@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import NoPairsError
+from mbauc.losses import PairWeights
 from mbauc.metrics import AucInterval, roc_auc_interval
-from mbauc.metrics.grouped import GroupedAuc, pairs_within_groups
-from mbauc.metrics.ranked import RankedScores
+from mbauc.metrics.grouped import GroupedAuc
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
 from mbauc.readers.table.groups import name_group
-from mbauc.rows.groups import group_keys
+from mbauc.rows.groups import check_groups, group_keys
 from mbauc.rows.source import Source, about_rows
 from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
@@ -44,13 +44,20 @@ class Tested:
 
     def grouped(self) -> GroupedAuc | None:
         """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""
-        if self.groups is None or len(np.unique(self.y)) < 2:
-            return None
-        ranked = RankedScores.validate(self.y, self.s, self.weight)
+        pairs = None if self.groups is None else self.pairs()
+        return None if pairs is None else GroupedAuc.of(pairs, self.s)
+
+    def pairs(self, *, equal_groups: bool = False) -> PairWeights | None:
+        """The pairs that count, within groups if there are any; None without one."""
+        groups = None if self.groups is None else check_groups(self.groups, self.y.size)
         try:
-            return GroupedAuc.of(pairs_within_groups(ranked, self.groups), self.s)
+            return PairWeights.build(self.y == 1, self.weight, groups, equal_groups=equal_groups)
         except NoPairsError:
             return None
+
+
+class NoRowsError(ValueError):
+    """There are no rows to test on."""
 
 
 def select_held_out(model: RankerModel, source: Source) -> Source:
@@ -78,7 +85,7 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
             groups += [group_keys(keys, len(y)) for keys in rest]
             advance(s.size)
     if not values:
-        raise ValueError("there are no rows to test on.")
+        raise NoRowsError("there are no rows to test on.")
     weight = None
     if any(one is not None for one in weights):
         weight = np.concatenate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,15 @@ from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
-from mbauc.metrics import partial_roc_auc
+from mbauc.losses import Region
+from mbauc.metrics.region_area import standardized_area
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.model.objective import LOSS_SETTINGS, region_of
+from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
 from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
-from mbauc.model.testing import Tested, score_source
+from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
@@ -93,7 +94,7 @@ class Training:
     def fit(self, source: Source, memory: str | int | None) -> tuple[Any, list[dict[str, float]]]:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
         settings = {name: value for name, value in self.settings.items() if value is not None}
-        settings["verbose"] = self.verbose
+        settings |= {"loss": loss_of(settings), "verbose": self.verbose}
         if self.chooses_by_folds:
             kind = MBAClassifierCV if self.is_quadratic else PairwiseAUCClassifierCV
             folds = self.folds or FOLDS
@@ -153,6 +154,9 @@ def train(
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
     if _best_by_loss(ranker):
         record["losses"] = _best_by_loss(ranker)
+    asked = region_of(training.settings)
+    if not asked.is_whole:
+        record["asked"] = asdict(asked)
     settings = _settings_to_keep(training, ranker)
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
@@ -167,7 +171,16 @@ def train(
         where = f"rows it was trained on ({list_names(seen)})" if seen else "other files"
     if test is None:
         return model, None
-    tested = score_source(model, test, verbose=training.verbose)
+    try:
+        tested = score_source(model, test, verbose=training.verbose)
+    except NoRowsError:
+        if split is None:
+            raise
+        what = "groups" if split.has_groups else "rows"
+        record["notes"].append(
+            f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
+        )
+        return model, None
     positives, negatives = int(tested.y.sum()), int(tested.y.size - tested.y.sum())
     if min(positives, negatives) < 2:
         record["notes"].append(
@@ -184,26 +197,24 @@ def train(
         "negatives": negatives,
         "rows": where,
         "trained_on": bool(seen),
-        **_where_it_counts(tested, settings),
+        **_where_it_counts(tested, asked, equal_groups=bool(settings.get("equal_groups"))),
     }
     return model, tested
 
 
-def _where_it_counts(tested: Tested, settings: dict[str, Any]) -> dict[str, Any]:
+def _where_it_counts(tested: Tested, asked: Region, *, equal_groups: bool) -> dict[str, Any]:
     """How a test went within groups, and in the part of the ROC curve that counts."""
     result: dict[str, Any] = {}
     grouped = tested.grouped()
     if grouped is not None:
-        found = grouped.equally() if settings.get("equal_groups") else grouped
+        found = grouped.equally() if equal_groups else grouped
         result |= {"within_groups": found.auc, "groups": int(found.aucs.size)}
         if found.aucs.size > 1:
             interval = found.interval()
             result |= {"within_groups_low": interval.low, "within_groups_high": interval.high}
-    region = region_of(settings)
-    if not region.is_whole and grouped is None and region.min_fpr == 0:
-        result["region"] = partial_roc_auc(
-            tested.y, tested.s, tested.weight, max_fpr=region.max_fpr, min_tpr=region.min_tpr
-        )
+    pairs = None if asked.is_whole else tested.pairs(equal_groups=equal_groups)
+    if pairs is not None:
+        result["region"] = standardized_area(pairs, tested.s, asked)
     return result
 
 
@@ -217,6 +228,10 @@ def _settings_to_keep(training: Training, ranker: Any) -> dict[str, Any]:
     settings = dict(training.settings)
     if hasattr(ranker, "loss_"):
         settings["loss"] = ranker.loss_
+    fitted = getattr(ranker, "region_", None)
+    if fitted is not None and fitted != region_of(settings):
+        # the whole curve may do better at a part of it than that part, where rows are few
+        settings |= asdict(fitted)
     if training.chooses_by_folds:
         settings |= {"l1": ranker.l1_, "l2": ranker.l2_}
         if (ranker.scale_ != 1.0).any():

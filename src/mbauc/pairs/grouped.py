@@ -24,9 +24,10 @@ Array = NDArray[np.float64]
 
 
 class GroupedMoments(NamedTuple):
-    """Moments of pairs within groups, and what is not in them: groups of one class, and their rows."""
+    """Moments of pairs within groups, how many groups that are, and those of one class, and their rows."""
 
     moments: PairMoments
+    n_groups: int
     one_class_groups: int
     one_class_rows: int
 
@@ -72,7 +73,7 @@ def grouped_moments(
         own = groups if weight is None else groups[weight > 0]
         none = ClosedPairs.empty(block.n_features, grouped=True)
         moments = PairMoments.from_sums(MomentSums(classes, none))
-        return GroupedMoments(moments, np.unique(own).size, own.size)
+        return GroupedMoments(moments, 0, np.unique(own).size, own.size)
     shares = RowShares.of_pairs(pairs)
     total = float(pairs.n_groups) if equal_groups else _total_weight(pairs, weight)
     squares = row_squares(pairs, shares, weight if block.frequencies else None)
@@ -81,7 +82,7 @@ def grouped_moments(
     norms = math.sqrt(squares[0]) * total, math.sqrt(squares[1]) * total
     closed = ClosedPairs(_differences(pairs, total, mean), scatter * total, norms)
     moments = PairMoments.from_sums(MomentSums(classes, closed))
-    return GroupedMoments(moments, pairs.one_class_groups, pairs.one_class_rows)
+    return GroupedMoments(moments, pairs.n_groups, pairs.one_class_groups, pairs.one_class_rows)
 
 
 def row_squares(pairs: PairWeights, shares: RowShares, frequency: Array | None = None) -> tuple[float, float]:

@@ -155,7 +155,7 @@ def calibration_plot(bins: Reliability) -> Plot:
     return plot
 
 
-def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float) -> Plot:
+def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure: str = "AUC") -> Plot:
     """Held-out scores against the penalty ``name``, by which the entries are sorted."""
     values = np.array([float(entry[name]) for entry in path])
     score = np.array([float(entry["score"]) for entry in path])
@@ -167,13 +167,13 @@ def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float) -> Plot:
     last = max(np.ceil(powers.max()), first + 1)
     low, high = float((score - stderr).min()), float((score + stderr).max())
     room = 0.08 * (high - low) or 0.01
-    key = [("line", "curve", "held-out AUC"), ("line", "mark", f"chosen {name}")]
+    key = [("line", "curve", f"held-out {measure}"), ("line", "mark", f"chosen {name}")]
     if stderr.any():
         key.append(("line", "whisker", "± 1 standard error"))
     plot = Plot(
-        f"Held-out AUC against the penalty {name}",
+        f"Held-out {measure} against the penalty {name}",
         Axis(10.0**first, 10.0**last, f"{name}, logarithmic", log=True, zero=zero),
-        Axis(low - room, high + room, "held-out AUC"),
+        Axis(low - room, high + room, f"held-out {measure}"),
         key,
     )
     plot.line([chosen, chosen], [low - room, high + room], "mark")

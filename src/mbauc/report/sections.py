@@ -187,7 +187,12 @@ def _bar(share: float) -> str:
 
 def _path(path: PenaltyPath, model: RankerModel) -> str:
     chosen, other = (model.l2, "l1") if path.name == "l2" else (model.l1, "l2")
-    text = f"AUC on rows held out in cross-validation; {path.name} = {number(chosen)} was chosen."
+    measure = model.describe_measure()
+    text = (
+        f"{escape_name(measure[0].upper() + measure[1:])} on rows held out in cross-validation; "
+        f"{path.name} = {number(chosen)} was chosen."
+    )
+    kind = "AUC" if model.region.is_whole else "partial AUC"
     if path.other_varied:
         text += f" For each {path.name} the best {other} is shown."
     rows = []
@@ -195,8 +200,8 @@ def _path(path: PenaltyPath, model: RankerModel) -> str:
         error = entry.get("stderr")
         scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
         rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
-    shown = table("Penalties that were tried", ("l1", "l2", "Held-out AUC", "Standard error"), rows)
-    return figure("path-plot", figures.path_plot(path.entries, path.name, chosen), text, fold(shown))
+    shown = table("Penalties that were tried", ("l1", "l2", f"Held-out {kind}", "Standard error"), rows)
+    return figure("path-plot", figures.path_plot(path.entries, path.name, chosen, kind), text, fold(shown))
 
 
 def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
@@ -213,6 +218,7 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     general.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
     technical = [
         ("What was lowered", escape_name(model.describe_objective())),
+        *([("What was asked for", escape_name(asked, 500))] if (asked := model.describe_asked()) else []),
         ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
         ("Log-odds for one unit of score", number(model.slope)),
     ]

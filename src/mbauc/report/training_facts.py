@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
 #: Entries that have places of their own in a report, or mean nothing to people.
-_ELSEWHERE = ("columns", "hashed_columns", "held_out", "threshold_files")
+_ELSEWHERE = ("asked", "columns", "hashed_columns", "held_out", "threshold_files")
 
 
 def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,15 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any]:
     return np.array([group_text(value) for value in labels]) if labels.dtype.kind == "O" else labels
 
 
+class GroupKeys(np.ndarray[Any, np.dtype[np.uint64]]):
+    """Keys of groups in the blocks of a source; numbers that are not marked so are values like any others."""
+
+
+def mark_keys(keys: Keys | None) -> GroupKeys | None:
+    """Keys that nothing hashes again, nor some of them; None stays None."""
+    return None if keys is None else keys.view(GroupKeys)
+
+
 def group_codes(groups: Any, n_rows: int) -> Keys:
     """Keys of groups that are all in memory: their places among the sorted ones.
 
@@ -53,7 +62,8 @@ def group_keys(groups: Any, n_rows: int) -> Keys:
     """Keys of groups of which others are elsewhere: hashes of 64 bits of their texts.
 
     The same value has the same key whether it is a whole number of any type or the text of that number. Of ten
-    million groups two share a key with a probability of 3 in a million. Keys stay as they are.
+    million groups two share a key with a probability of 3 in a million. Keys that are marked as such
+    (:func:`mark_keys`) stay as they are.
 
     Examples
     --------
@@ -62,7 +72,7 @@ def group_keys(groups: Any, n_rows: int) -> Keys:
     True
     """
     labels = check_groups(groups, n_rows)
-    if labels.dtype == np.uint64:
+    if isinstance(groups, GroupKeys):
         return labels
     distinct, codes = np.unique(labels, return_inverse=True)
     return hash_groups([group_text(value) for value in distinct])[codes]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.source import GroupedBlock, RawBlock, Source, pack_block, unpack_block
 from mbauc.rows.split import RowSubset, take_block
@@ -59,7 +60,7 @@ class SplitSource:
             yield from self._sides[0]
             return
         kept: list[_PackedRows] = []
-        size, first = 0, 0
+        size, first, n_trained = 0, 0, 0
         for number, raw in enumerate(self._source, start=1):
             block = unpack_block(raw, f"block {number:,} of the source")
             rows, others = (side.select(first, len(block[1]), block[3]) for side in self._sides)
@@ -70,7 +71,14 @@ class SplitSource:
                 if size > self._memory:
                     kept.clear()
             if rows.size:
+                n_trained += rows.size
                 yield pack_block(*take_block(block, rows))
+        if first and not n_trained:
+            what = "rows of so few groups" if self.has_groups else "rows"
+            raise ValueError(
+                f"all {first:,} {what} were drawn to be held out, so that none is left to train on. "
+                + Advice("Use another {seed} or {hold_out}.", hold_out=0)
+            )
         if size <= self._memory:
             self._kept = kept
 

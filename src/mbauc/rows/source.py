@@ -50,7 +50,7 @@ class GroupedBlock(NamedTuple):
     Attributes
     ----------
     groups : ndarray of shape (n,)
-        Group of each row: whole numbers or texts, or keys (uint64), which are taken as they are.
+        Group of each row: numbers or texts, or the keys that the readers of this package make of them.
     """
 
     X: Any

@@ -27,7 +27,17 @@ def scale_columns(pairs: Quadratic, scale: Scaling) -> Array:
     """What each column that the vectors of a quadratic are over is divided by."""
     if isinstance(scale, np.ndarray):
         return scale if pairs.columns is None else np.asarray(scale[pairs.columns])
+    _check_underflow(float(pairs.diagonal.max(initial=0.0)))
     return column_scales(scale, *pairs.summarise_columns())
+
+
+def _check_underflow(largest: float) -> None:
+    """Raise if the squares of all columns have lost their digits: what is divided by them overflows."""
+    if 0.0 < largest < np.finfo(np.float64).tiny:
+        raise ValueError(
+            "X holds values so small that their squares underflow float64; rescale the features "
+            "(sklearn.preprocessing.MaxAbsScaler)."
+        )
 
 
 def column_scales(

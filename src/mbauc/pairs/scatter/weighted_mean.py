@@ -53,7 +53,7 @@ class WeightedMean:
             mean, coefficient = (self.mean if other.weight == 0 else other.mean), 0.0
         else:
             mean = self.mean + direction * (other.weight / weight)
-            coefficient = self.weight * (other.weight / weight)
+            coefficient = _multiply_divide(self.weight, other.weight, weight)
         sums = WeightedMean(self.count + other.count, weight, self.squared_weight + other.squared_weight, mean)
         return sums, coefficient, direction
 
@@ -71,7 +71,7 @@ class WeightedMean:
         # a column that only the part had is exactly zero in the rest
         mean[np.abs(mean) <= _ROUNDING * (np.abs(self.mean) + np.abs(step))] = 0.0
         # with δ = m - m_part, the parts are (W/W_rest) δ apart: W_rest W_part / W times that squared
-        coefficient = -part.weight * (self.weight / weight)
+        coefficient = -_multiply_divide(part.weight, self.weight, weight)
         sums = WeightedMean(count, weight, max(self.squared_weight - part.squared_weight, 0.0), mean)
         return sums, coefficient, direction
 
@@ -82,3 +82,9 @@ class WeightedMean:
     def decay(self, factor: float) -> WeightedMean:
         """The same rows with every weight multiplied by ``factor``."""
         return WeightedMean(self.count, self.weight * factor, self.squared_weight * factor**2, self.mean)
+
+
+def _multiply_divide(a: float, b: float, c: float) -> float:
+    """ab/c, also where ab overflows or underflows."""
+    product = a * b
+    return product / c if HEAVIEST**-1.9 < product < np.inf else a * (b / c)

@@ -19,6 +19,7 @@ from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.queries import name_queries
 from mbauc.readers.libsvm.reading import Reading, Skipped, count_bytes, estimate_rows, stamp_files
 from mbauc.readers.libsvm.unlabelled import UnlabelledLibsvm
+from mbauc.rows.groups import mark_keys
 from mbauc.rows.source import GroupedBlock, RawBlock, file_stamps, pack_block
 from mbauc.runtime.progress import progress
 from mbauc.runtime.threads import run_threads, thread_count
@@ -173,7 +174,7 @@ class LibsvmSource:
             self.skipped = reading.skipped
             self._note_queries(reading)
             X = build_matrix([rows], self.n_features, ignore_others=self._ignore_others)
-            yield pack_block(X, self._labels.binary(rows.labels), None, rows.groups)
+            yield pack_block(X, self._labels.binary(rows.labels), None, mark_keys(rows.groups))
         self.skipped = reading.skipped
 
     def column(self, name: str) -> NDArray[Any]:

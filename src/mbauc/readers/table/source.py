@@ -26,6 +26,7 @@ from mbauc.readers.table.labels import TableLabels
 from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
 from mbauc.readers.table.reading import TableReader, TableRows
+from mbauc.rows.groups import mark_keys
 from mbauc.rows.source import (
     GroupedBlock,
     GroupedScores,
@@ -425,12 +426,13 @@ class TableSource:
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
         for rows, y in self._labelled_rows():
-            yield pack_block(self.encoding.matrix(rows.features), y, rows.weight, rows.groups)
+            yield pack_block(self.encoding.matrix(rows.features), y, rows.weight, mark_keys(rows.groups))
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores x'w, weights and groups, block by block; faster than to make the matrices."""
         for rows, y in self._labelled_rows():
-            yield pack_scores(y, self.encoding.scores(rows.features, coef), rows.weight, rows.groups)
+            scores = self.encoding.scores(rows.features, coef)
+            yield pack_scores(y, scores, rows.weight, mark_keys(rows.groups))
 
     def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.

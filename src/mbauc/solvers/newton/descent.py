@@ -103,9 +103,11 @@ class NewtonDescent:
         max_iter: int,
         watch: Watch = ignore_state,
     ) -> None:
+        self._loss = objective.loss.name
         self._rows, self._penalty, self._smooth = rows, penalty, objective.region.is_whole
         self._tol, self._max_iter, self._watch = tol, max_iter, watch
         self.point = Point(rows, objective, penalty, np.where(rows.known, start, 0.0))
+        self._require_sound(self.point.w, self.point.value)
         self.steps, self.excess, self.stuck = 0, float("inf"), False
         self._values = [self.point.value]
         self._at_zero = objective.at_zero
@@ -175,6 +177,7 @@ class NewtonDescent:
         most = max(1, self._max_iter - self._rows.sweeps)
         goal = minimise(self._rows, self.point, self._penalty, is_enough, most)
         self.steps += 1
+        self._require_sound(goal.w, goal.gain)
         if goal.gain <= _ROUNDING * abs(self.point.value):
             self.stuck, self.excess = True, min(self.excess, 2.0 * max(goal.gain, 0.0))
             return
@@ -182,12 +185,22 @@ class NewtonDescent:
         if reached is None:
             self.stuck = True
             return
+        self._require_sound(reached.w, reached.value)
         gain = self.point.value - reached.value
         self.excess = 2.0 * (goal.left + abs(goal.gain - gain))
         self.point = reached
         self._values = [*self._values[1 - _VALUES :], reached.value]
         if not self._smooth:
             self.excess = min(self.excess, 2.0 * estimate_excess([-value for value in self._values]))
+
+    def _require_sound(self, w: Array, value: float) -> None:
+        """Raise where a loss leads nowhere; it may be infinite where the way down begins."""
+        if np.isfinite(w).all() and value > -_LARGEST:
+            return
+        raise ValueError(
+            f"the loss {self._loss!r} has no minimum that steps could lead to: a loss must be convex and not "
+            "negative, and its values, slopes and curvatures must be finite."
+        )
 
     def _search(self, goal: Goal) -> Point | None:
         """The goal, or a point on the way that is lower by what the model lets expect; None if none is."""
