@@ -55,7 +55,7 @@ _NO_ORDER = (
 _ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
 
 _NEEDS_GROUPS = " needs the group of each row; " + Advice(
-    "pass {groups}.", command="name their column by {group}."
+    "pass {groups}.", command="name their column with {group}."
 )
 
 #: Ways that have losses other than the squared one: all but streams, of which nothing but moments is kept.

@@ -87,7 +87,9 @@ class Training:
         """Raise for what cannot be combined, before anything is read; the error says what to do."""
         region_of(self.settings)
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
-        check_capabilities(self.way, {"pairs": "all", "groups": self.grouped} | self.settings | asked)
+        # the columns of another model may yet say that there are groups
+        known = {"pairs": "all", "groups": self.grouped or None}
+        check_capabilities(self.way, known | self.settings | asked)
 
     def fit(self, source: Source, memory: str | int | None) -> tuple[Any, list[dict[str, float]]]:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
