@@ -490,7 +490,7 @@ REFUSED = {
     "named twice": (as_it_is, {"features": ["x0", "x0"]}, "features names a column twice"),
     "none": (as_it_is, {"features": []}, "features must be a list of columns"),
     "the answer": (as_it_is, {"features": ["x0", "label"]}, "features names 'label', which is the label"),
-    "y": (as_it_is, {"y": [0, 1]}, "name the columns by label= and weight="),
+    "y": (as_it_is, {"y": [0, 1]}, "name the columns by label=, weight= and group="),
     "no rows": (lambda frame: frame.limit(0), {}, "there are no rows"),
     "no rows, but parts": (lambda frame: frame.where("x0 > 1e9"), {}, "no rows|y is empty"),
     "no arrays": (lambda frame: having(a="array(x0)")(frame).limit(0), {"features": "a"}, "no rows with 'a'"),

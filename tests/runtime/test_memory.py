@@ -168,8 +168,9 @@ def test_sigma_that_does_not_fit_is_refused(clicks, capsys):
         MBAClassifier(solver="gram").fit_source(source, memory="1GB")
 
 
-def test_numbers_of_rows_that_do_not_fit_are_refused(clicks):
+def test_numbers_of_rows_that_do_not_fit_are_refused(clicks, monkeypatch):
     """Other losses keep some numbers of each row, and leave less for the rows themselves."""
+    monkeypatch.setattr("mbauc.runtime.memory.own_memory", lambda: 200_000_000)
     options, source = argparse.Namespace(format="libsvm"), LibsvmSource(clicks)
     room, plain = (Room(1_000_000_000, [str(clicks)], options) for _ in range(2))
     plain.require_for(source, gram=False, test_rows=0)
