@@ -27,7 +27,7 @@ PLACES = {
     "docs/clusters.md": ("clusters",),
     "docs/groups.md": ("groups",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
-    "docs/losses.md": ("pair_losses",),
+    "docs/losses.md": ("pair_losses", "pairwise_fit"),
     "docs/defaults.md": ("defaults", "automatic_penalty"),
     "docs/objectives.md": ("boosting", "boosting_xgboost", "networks", "pair_batches"),
     "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
