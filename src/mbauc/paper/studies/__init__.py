@@ -33,7 +33,7 @@ EXPERIMENTS = {
     ),
     "figure3": Experiment("benchmark.figure3", "AUC against sample size"),
     "partial_auc": Experiment(
-        "benchmark.partial_auc", "detections at few false alarms (about a quarter of an hour)", draws=False
+        "benchmark.partial_auc", "detections at few false alarms (some minutes)", draws=False
     ),
     "figure4": Experiment(
         "clicks.figure4", "AUC on click logs against the penalty (about a quarter of an hour)"
