@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.basis.reduction import Reduction
 from mbauc.pairs.cancellation import clear_rounding
 from mbauc.pairs.scatter import PackedScatters, WeightedMean, class_scatters
 from mbauc.pairs.scatter.packed import Side
@@ -108,6 +109,15 @@ class ClassMoments:
             squared = weight**2 * (1 / size + 1 / drawn.effective_size)
             sums.append(WeightedMean(drawn.count, weight, squared, drawn.mean))
         return ClassMoments(sums[0], sums[1], result.packed)
+
+    def reduce(self, reduction: Reduction) -> ClassMoments:
+        """The sums of the same rows in other coordinates, T'x."""
+        packed, sums = PackedScatters.zeros(reduction.n_coordinates), []
+        for side, rows in self.sides():
+            scatter = self.packed.combine(*((1.0, 0.0) if side == "positive" else (0.0, 1.0)))
+            packed.add_full(side, reduction.sandwich(scatter))
+            sums.append(replace(rows, mean=reduction.reduce(rows.mean)))
+        return ClassMoments(sums[0], sums[1], packed)
 
     # -- what they say -----------------------------------------------------------------------------------
 

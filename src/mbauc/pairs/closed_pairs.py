@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.basis.reduction import Reduction
 from mbauc.pairs.scatter import WeightedMean
 
 Array = NDArray[np.float64]
@@ -62,6 +63,11 @@ class ClosedPairs:
         """The same pairs with every weight multiplied by ``factor``."""
         norms = self.row_norms and (self.row_norms[0] * factor, self.row_norms[1] * factor)
         return ClosedPairs(self.differences.decay(factor), self.scatter * factor, norms)
+
+    def reduce(self, reduction: Reduction) -> ClosedPairs:
+        """The same pairs in other coordinates, T'x."""
+        differences = replace(self.differences, mean=reduction.reduce(self.differences.mean))
+        return replace(self, differences=differences, scatter=reduction.sandwich(self.scatter))
 
     def _add_norms(self, other: ClosedPairs) -> tuple[float, float] | None:
         if self.row_norms is None or other.row_norms is None:

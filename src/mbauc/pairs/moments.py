@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mbauc.basis.reduction import Reduction
 from mbauc.pairs.class_moments import ClassMoments
 from mbauc.pairs.closed_pairs import ClosedPairs
 from mbauc.pairs.moment_file import decode_moments, encode_moments, read_moments, write_moments
@@ -419,6 +420,11 @@ class PairMoments(ScorerStatistics):
             Of the data's classes: sums of the weights, and the rows that these count for.
         """
         return self.from_sums(self.sums.standing_for(weights, sizes))
+
+    def reduced(self, reduction: Reduction) -> PairMoments:
+        """Moments of the same pairs in other coordinates, T'x; ``O(d²)`` time for each coordinate of a block."""
+        pairs = self.sums.pairs and self.sums.pairs.reduce(reduction)
+        return self.from_sums(MomentSums(self.sums.classes.reduce(reduction), pairs, self.sums.sampled))
 
     # -- housekeeping --------------------------------------------------------------------------------
 

@@ -58,6 +58,10 @@ class SourceParts:
         self.show, self.observe = show, observe
         self._title = title
 
+    def over(self, source: Source) -> SourceParts:
+        """The same over another source: what its rows are made of is this one."""
+        return SourceParts(source, title=self._title, show=self.show, checkpoint=self.checkpoint)
+
     def reduce(self, task: Task, merge: Merge) -> Any:
         """The result of the one part there is; a pass that was interrupted is resumed."""
         if self.checkpoint is None or not isinstance(task, AccumulateTask):

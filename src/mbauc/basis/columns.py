@@ -1,0 +1,147 @@
+"""What a column becomes: one indicator for each bin of its numbers, or for each level of a category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+#: Stands for a missing value in names of features.
+MISSING = "(missing)"
+#: Stands for levels without an indicator of their own.
+OTHER = "(other)"
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Bins of a numeric column, and one more for missing values.
+
+    Bin k holds the values above ``edges[k - 1]`` and up to ``edges[k]``. The first and the last bin are open:
+    a value beyond all values of training, an infinite one too, counts as the most extreme of these.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (k,)
+        Where bins end, rising.
+    centers : ndarray of shape (k + 1,)
+        A value of each bin, to draw it at: its median in training.
+    """
+
+    edges: Array
+    centers: Array
+
+    def __post_init__(self) -> None:
+        edges, centers = (np.asarray(one, dtype=np.float64) for one in (self.edges, self.centers))
+        if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+            raise ValueError("edges must be finite and rise.")
+        if centers.shape != (edges.size + 1,) or not np.isfinite(centers).all():
+            raise ValueError(f"centers must be {edges.size + 1} finite numbers, one for each bin.")
+        vars(self).update(edges=_freeze(edges), centers=_freeze(centers))
+
+    @property
+    def width(self) -> int:
+        """Number of indicators."""
+        return int(self.edges.size) + 2
+
+    def codes(self, x: ArrayLike) -> Codes:
+        """Which indicator is 1 for each value; ``O(n log k)`` time."""
+        values = np.asarray(x, dtype=np.float64)
+        found = np.searchsorted(self.edges, values, side="left")
+        # NaN sorts behind all edges, into the last bin
+        return np.where(np.isnan(values), self.width - 1, found).astype(np.int32)
+
+    def labels(self) -> list[str]:
+        """Names of the indicators: ranges of values."""
+        ends = [f"{edge:.6g}" for edge in self.edges]
+        if not ends:
+            return ["any", MISSING]
+        inner = [f"({low}, {high}]" for low, high in zip(ends, ends[1:], strict=False)]
+        return [f"≤{ends[0]}", *inner, f">{ends[-1]}", MISSING]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Levels of a category that came as codes, and one indicator each for all others and for missing ones.
+
+    Attributes
+    ----------
+    kept : ndarray of shape (k,)
+        Codes with an indicator of their own, rising. All other codes, those that training never saw too, share
+        one. If training saw none of these, its weight is zero.
+    names : tuple of str
+        What the kept codes stand for.
+    """
+
+    kept: Array
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        kept = np.asarray(self.kept, dtype=np.float64)
+        if kept.ndim != 1 or not np.isfinite(kept).all() or (np.diff(kept) <= 0).any():
+            raise ValueError("kept must be finite codes that rise.")
+        if len(self.names) != kept.size:
+            raise ValueError(f"names must be {kept.size}, one for each level that is kept.")
+        vars(self).update(kept=_freeze(kept), names=tuple(self.names))
+
+    @property
+    def width(self) -> int:
+        """Number of indicators."""
+        return int(self.kept.size) + 2
+
+    def codes(self, x: ArrayLike) -> Codes:
+        """Which indicator is 1 for each code; ``O(n log k)`` time."""
+        values = np.asarray(x, dtype=np.float64)
+        found = np.searchsorted(self.kept, values, side="left")
+        known = np.zeros(values.shape, dtype=np.bool_)
+        inside = found < self.kept.size
+        known[inside] = self.kept[found[inside]] == values[inside]
+        result = np.where(known, found, self.width - 2)
+        return np.where(np.isnan(values), self.width - 1, result).astype(np.int32)
+
+    def labels(self) -> list[str]:
+        """Names of the indicators: levels."""
+        return [*self.names, OTHER, MISSING]
+
+
+@dataclass(frozen=True)
+class Number:
+    """A numeric column itself, cut off beyond what nearly all of training had, and standardised.
+
+    Attributes
+    ----------
+    column : int
+        Which column.
+    low, high : float
+        Values beyond are taken for these.
+    center, scale : float
+        What is subtracted, and what the rest is divided by. A missing value becomes 0.
+    """
+
+    column: int
+    low: float
+    high: float
+    center: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        numbers = (self.low, self.high, self.center, self.scale)
+        if not np.isfinite(numbers).all() or self.scale <= 0 or self.low > self.high:
+            raise ValueError("a number needs finite bounds in order, a finite center and a scale above 0.")
+
+    def values(self, x: ArrayLike) -> Array:
+        """The feature of each value."""
+        result = (np.clip(np.asarray(x, dtype=np.float64), self.low, self.high) - self.center) / self.scale
+        result[np.isnan(result)] = 0.0
+        return np.asarray(result)
+
+
+def _freeze(values: Array) -> Array:
+    values = np.ascontiguousarray(values)
+    if values.flags.writeable:
+        values = values.copy()
+        values.flags.writeable = False
+    return values

@@ -1,0 +1,309 @@
+"""A fitted expansion: how rows of numbers and codes become indicators, and back to names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from mbauc.basis.columns import Levels, Number, Steps
+from mbauc.basis.schema import FEATURE_MAP
+from mbauc.checks import abbreviate
+from mbauc.runtime.threads import run_threads, thread_count
+
+Array = NDArray[np.float64]
+
+#: Name and version of the format of a feature map as JSON.
+_FORMAT, _VERSION = "mbauc feature map", 1
+#: Rows that are expanded at a time.
+_ROWS = 8_192
+
+
+class Term(NamedTuple):
+    """Features that belong together: a column's curve, its number, or an interaction.
+
+    ``kind`` is "steps", "levels", "number" or "cells"; ``columns`` are one or two columns of the rows; their
+    features are ``start`` to ``stop``.
+    """
+
+    kind: str
+    columns: tuple[int, ...]
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """How rows become features: curves, levels, numbers and interactions.
+
+    A row has one indicator for each column (the bin of its number or the level of its code), one value for
+    each number that is kept, and one indicator for each interaction: the cell of two columns, whose bins are
+    taken together in coarse groups. A weight for each feature is then a curve, or a heat map, to look up.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns.
+    columns : tuple of Steps and Levels
+        What each column becomes.
+    numbers : tuple of Number
+        Numbers that are features themselves as well.
+    pairs : tuple of (int, int)
+        Columns of each interaction.
+    coarse : tuple of ndarray
+        The coarse group of each indicator of each column, from 0 on.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[Steps | Levels, ...]
+    numbers: tuple[Number, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
+    coarse: tuple[NDArray[np.int32], ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.names) != len(self.columns) or not self.columns:
+            raise ValueError("a feature map needs a name for each of its columns, and at least one.")
+        for number in self.numbers:
+            if not 0 <= number.column < len(self.columns):
+                raise ValueError(f"there is no column {number.column} to take the number of.")
+        for a, b in self.pairs:
+            if not 0 <= a < b < len(self.columns):
+                raise ValueError(f"an interaction must be of two columns in their order, got ({a}, {b}).")
+        if self.pairs and len(self.coarse) != len(self.columns):
+            raise ValueError("interactions need the coarse groups of each column.")
+        for column, groups in zip(self.columns, self.coarse, strict=False):
+            if groups.shape != (column.width,) or groups.min() < 0 or groups.max() > column.width:
+                raise ValueError("coarse must have a group for each indicator of its column.")
+
+    # -- places ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """First feature of each column, and of what comes after them."""
+        return np.cumsum([0, *(column.width for column in self.columns)])
+
+    @cached_property
+    def coarse_widths(self) -> NDArray[np.int64]:
+        """Number of coarse groups of each column."""
+        return np.array([int(groups.max()) + 1 for groups in self.coarse], dtype=np.int64)
+
+    @cached_property
+    def cell_starts(self) -> NDArray[np.int64]:
+        """First feature of each interaction, and the number of all features."""
+        first = int(self.starts[-1]) + len(self.numbers)
+        sizes = [int(self.coarse_widths[a] * self.coarse_widths[b]) for a, b in self.pairs]
+        return np.cumsum([first, *sizes])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the rows."""
+        return len(self.columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.cell_starts[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """Features of a row that are not zero."""
+        return len(self.columns) + len(self.numbers) + len(self.pairs)
+
+    def terms(self) -> Iterator[Term]:
+        """What the features belong to, in their order."""
+        starts, cells = self.starts.tolist(), self.cell_starts.tolist()
+        for j, column in enumerate(self.columns):
+            yield Term("steps" if isinstance(column, Steps) else "levels", (j,), starts[j], starts[j + 1])
+        for k, number in enumerate(self.numbers):
+            yield Term("number", (number.column,), starts[-1] + k, starts[-1] + k + 1)
+        for p, pair in enumerate(self.pairs):
+            yield Term("cells", pair, cells[p], cells[p + 1])
+
+    def term_name(self, term: Term) -> str:
+        """Name of a term: of its column, or of both with a cross between."""
+        return " × ".join(self.names[j] for j in term.columns)
+
+    def feature_names(self) -> list[str]:
+        """Names of all features, ``O(features)``."""
+        found: list[str] = []
+        for term in self.terms():
+            if term.kind == "number":
+                found.append(self.names[term.columns[0]])
+            elif term.kind == "cells":
+                a, b = term.columns
+                found += [
+                    f"{self.names[a]}={one} × {self.names[b]}={two}"
+                    for one in self.coarse_labels(a)
+                    for two in self.coarse_labels(b)
+                ]
+            else:
+                [j] = term.columns
+                found += [f"{self.names[j]}={label}" for label in self.columns[j].labels()]
+        return found
+
+    def coarse_labels(self, j: int) -> list[str]:
+        """Names of the coarse groups of a column: of their first and last indicator."""
+        labels = self.columns[j].labels()
+        found = []
+        for group in range(int(self.coarse_widths[j])):
+            own = [labels[k] for k in np.flatnonzero(self.coarse[j] == group)]
+            found.append(own[0] if len(own) == 1 else f"{own[0]} … {own[-1]}" if own else "")
+        return found
+
+    # -- use ---------------------------------------------------------------------------------------------
+
+    def codes(self, X: Any, n_jobs: int | None = 1) -> NDArray[np.int32]:
+        """Which indicator of each column is 1, shape (n, d). ``O(n d log k)`` time."""
+        from mbauc.basis import kernels
+
+        X = self._check(X)
+        codes = np.empty(X.shape, dtype=np.int32)
+        points = [column.edges if isinstance(column, Steps) else column.kept for column in self.columns]
+        bounds = np.cumsum([0, *(one.size for one in points)])
+        levels = np.array([isinstance(column, Levels) for column in self.columns])
+        flat = np.concatenate(points)
+
+        def write(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            kernels.write_codes(X[rows], flat, bounds, levels, codes[rows])
+
+        run_threads(write, range(0, X.shape[0], _ROWS), thread_count(n_jobs))
+        return codes
+
+    def number_values(self, X: Any) -> Array:
+        """The numbers that are features, shape (n, numbers)."""
+        X = self._check(X)
+        result = np.empty((X.shape[0], len(self.numbers)))
+        for k, number in enumerate(self.numbers):
+            result[:, k] = number.values(X[:, number.column])
+        return result
+
+    def encode(self, X: Any, n_jobs: int | None = 1) -> sp.csr_array:
+        """The features of rows, as a sparse matrix with sorted columns; ``O(n entries)`` time and memory."""
+        from mbauc.basis import kernels
+
+        X = self._check(X)
+        n, width = X.shape[0], self.n_entries
+        columns, values = np.empty((n, width), dtype=np.int32), np.empty((n, width))
+        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
+
+        def write(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            kernels.write_entries(
+                codes[rows], tables[0], numbers[rows], *tables[1:], columns[rows], values[rows]
+            )
+
+        run_threads(write, range(0, n, _ROWS), thread_count(n_jobs))
+        kind = np.int32 if n * width < 2**31 else np.int64
+        bounds = np.arange(0, n * width + 1, width, dtype=kind)
+        shape = (n, self.n_features)
+        return sp.csr_array((values.ravel(), columns.ravel().astype(kind, copy=False), bounds), shape=shape)
+
+    def scores(self, X: Any, coef: Array, n_jobs: int | None = 1) -> Array:
+        """``encode(X) @ coef``, to the same bits, without the matrix."""
+        from mbauc.basis import kernels
+
+        X = self._check(X)
+        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
+        total = np.empty(X.shape[0])
+
+        def add(start: int) -> None:
+            rows = slice(start, start + _ROWS)
+            kernels.add_scores(codes[rows], tables[0], numbers[rows], *tables[1:], coef, total[rows])
+
+        run_threads(add, range(0, X.shape[0], _ROWS), thread_count(n_jobs))
+        return total
+
+    def contributions(self, X: Any, coef: Array) -> Array:
+        """What each term adds to the score of each row, shape (n, terms): they sum up to :meth:`scores`."""
+        codes, numbers = self.codes(X), self.number_values(X)
+        terms = list(self.terms())
+        result = np.empty((codes.shape[0], len(terms)))
+        for place, term in enumerate(terms):
+            own = coef[term.start : term.stop]
+            if term.kind == "number":
+                result[:, place] = numbers[:, term.start - int(self.starts[-1])] * own[0]
+            elif term.kind == "cells":
+                result[:, place] = own[self.cells(codes, *term.columns)]
+            else:
+                result[:, place] = own[codes[:, term.columns[0]]]
+        return result
+
+    def cells(self, codes: NDArray[np.int32], a: int, b: int) -> NDArray[np.int64]:
+        """The cell of two columns that each row of codes is in, counted from 0."""
+        return self.coarse[a][codes[:, a]] * self.coarse_widths[b] + self.coarse[b][codes[:, b]]
+
+    def _check(self, X: Any) -> Array:
+        X = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != self.n_columns:
+            raise ValueError(f"X must have {self.n_columns:,} columns, got shape {X.shape}.")
+        return X
+
+    def _tables(self) -> tuple[Any, ...]:
+        """Places of all features, for the compiled loops."""
+        coarse = np.concatenate([np.zeros(0, dtype=np.int32), *self.coarse]).astype(np.int64)
+        pairs = np.array(self.pairs, dtype=np.int64).reshape(-1, 2)
+        return self.starts, int(self.starts[-1]), coarse, self.coarse_widths, pairs, self.cell_starts
+
+    # -- to a file and back ------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as numbers, texts, lists and dicts, for JSON."""
+        columns: list[dict[str, Any]] = []
+        for name, column in zip(self.names, self.columns, strict=True):
+            if isinstance(column, Steps):
+                columns.append(
+                    {"kind": "steps", "name": name, "edges": column.edges.tolist()}
+                    | {"centers": column.centers.tolist()}
+                )
+            else:
+                columns.append(
+                    {"kind": "levels", "name": name, "kept": column.kept.tolist(), "names": list(column.names)}
+                )
+        return {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "columns": columns,
+            "numbers": [asdict(number) for number in self.numbers],
+            "pairs": [list(pair) for pair in self.pairs],
+            "coarse": [groups.tolist() for groups in self.coarse],
+        }
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> FeatureMap:
+        """What :meth:`to_dict` gave; a ValueError for anything else."""
+        if not isinstance(description, Mapping) or description.get("format") != _FORMAT:
+            raise ValueError(f"expected a dict with format {_FORMAT!r}, as FeatureMap.to_dict gives.")
+        if description.get("version") != _VERSION:
+            raise ValueError(
+                f"the feature map has version {abbreviate(description.get('version'))}, this mbauc reads "
+                f"{_VERSION}. Update mbauc."
+            )
+        FEATURE_MAP.check(dict(description), "feature map")
+        return cls(
+            tuple(one["name"] for one in description["columns"]),
+            tuple(_read_column(one) for one in description["columns"]),
+            tuple(Number(**one) for one in description["numbers"]),
+            tuple((a, b) for a, b in description["pairs"]),
+            tuple(np.array(groups, dtype=np.int32) for groups in description["coarse"]),
+        )
+
+
+def _read_column(one: Mapping[str, Any]) -> Steps | Levels:
+    if one["kind"] == "steps":
+        return Steps(np.array(one["edges"]), np.array(one["centers"]))
+    return Levels(np.array(one["kept"]), tuple(one["names"]))
+
+
+def group_levels(column: Steps | Levels, groups: Sequence[int]) -> NDArray[np.int32]:
+    """Coarse groups of a column's indicators as an array that nobody changes."""
+    result = np.array(groups, dtype=np.int32)
+    if result.shape != (column.width,):
+        raise ValueError(f"there must be a group for each of {column.width} indicators, got {result.size}.")
+    result.flags.writeable = False
+    return result

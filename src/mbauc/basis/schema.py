@@ -1,0 +1,28 @@
+"""What the dict of a feature map should hold."""
+
+from __future__ import annotations
+
+from mbauc.store.file_schema import Json, ListOf, Number, Record, Tagged, Text
+
+_WHOLE = Number(0, 2**31, whole=True)
+_COLUMN = Tagged(
+    "kind",
+    {
+        "steps": Record({"name": Text(), "edges": ListOf(Number()), "centers": ListOf(Number(), least=1)}),
+        "levels": Record({"name": Text(), "kept": ListOf(Number()), "names": ListOf(Text())}),
+    },
+)
+_NUMBER = Record(
+    {"column": _WHOLE, "low": Number(), "high": Number(), "center": Number(), "scale": Number(0)}
+)
+#: A feature map, but for its format and version, which are read first and say more if they do not fit.
+FEATURE_MAP = Record(
+    {
+        "format": Json(),
+        "version": Json(),
+        "columns": ListOf(_COLUMN, least=1),
+        "numbers": ListOf(_NUMBER),
+        "pairs": ListOf(ListOf(_WHOLE, 2, 2)),
+        "coarse": ListOf(ListOf(_WHOLE, least=1)),
+    }
+)

@@ -1,0 +1,191 @@
+"""Rows whose features are made of others on the way: of a source block by block, of a cluster where they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.rows.block import Block, check_columns
+from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Parts, Preview, Task
+from mbauc.rows.parts.source import SourceParts
+from mbauc.rows.reading import Item
+from mbauc.rows.schema import Schema
+from mbauc.rows.source import (
+    GroupedBlock,
+    GroupedScores,
+    RawBlock,
+    ScoredBlock,
+    Source,
+    about_rows,
+    fingerprint_of,
+    has_groups,
+    pack_block,
+    pack_scores,
+    unpack_block,
+)
+
+
+class RowMap(Protocol):
+    """What makes features of rows: a :class:`~mbauc.basis.feature_map.FeatureMap` and the like."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def encode(self, X: Any, n_jobs: int | None = 1) -> Any:
+        """The features of rows."""
+
+    def scores(self, X: Any, coef: NDArray[np.float64], n_jobs: int | None = 1) -> NDArray[np.float64]:
+        """``encode(X) @ coef``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+
+
+class MappedSource:
+    """A source whose blocks have the features that a map makes of another's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.basis.columns import Steps
+    >>> from mbauc.basis.feature_map import FeatureMap
+    >>> class Rows(list):
+    ...     n_features, classes = 1, (0, 1)
+    >>> rows = Rows([(np.array([[1.0], [5.0]]), np.array([0, 1]))])
+    >>> steps = FeatureMap(("x",), (Steps(np.array([2.0]), np.array([1.0, 5.0])),))
+    >>> [block.X.toarray().tolist() for block in MappedSource(rows, steps)]
+    [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
+    """
+
+    def __init__(self, source: Source, features: RowMap, n_jobs: int | None = 1) -> None:
+        self.source, self.features, self.n_jobs = source, features, n_jobs
+        self.n_features = features.n_features
+        self.classes = source.classes
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows are of groups."""
+        return has_groups(self.source)
+
+    @property
+    def about_rows(self) -> int | None:
+        """About how many rows there are."""
+        return about_rows(self.source)
+
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
+        for number, raw in enumerate(self.source, start=1):
+            X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
+            yield pack_block(self.features.encode(X, self.n_jobs), y, weight, groups)
+
+    def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
+        """Labels and scores of the rows, without their features."""
+        for number, raw in enumerate(self.source, start=1):
+            X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
+            yield pack_scores(y, self.features.scores(X, coef, self.n_jobs), weight, groups)
+
+    def fingerprint(self) -> dict[str, object] | None:
+        """What the blocks depend on; None if that is unknown of the rows."""
+        below = fingerprint_of(self.source)
+        if below is None:
+            return None
+        text = json.dumps(self.features.to_dict(), sort_keys=True)
+        return {"rows": below, "features": hashlib.sha256(text.encode()).hexdigest()}
+
+
+class BlockSource:
+    """Rows in memory as a source of blocks, cut at whole thousands."""
+
+    def __init__(self, block: Block, block_rows: int = 65_536) -> None:
+        self.block, self.block_rows = block, block_rows
+        self.n_features, self.classes, self.n_rows = block.n_features, (0, 1), block.n_rows
+
+    def __iter__(self) -> Iterator[RawBlock]:
+        block = self.block
+        for start in range(0, block.n_rows, self.block_rows):
+            rows = slice(start, start + self.block_rows)
+            weight = None if block.weight is None else block.weight[rows]
+            yield RawBlock(block.X[rows], block.positive[rows].astype(np.int8), weight)
+
+
+@dataclass(frozen=True)
+class MappedTask:
+    """A task on features that are made of the rows of a part where they are."""
+
+    task: Task
+    features: RowMap
+    schema: Schema
+
+    def __call__(self, number: int, items: Iterable[Item]) -> Any:
+        """What the task makes of the features."""
+        return self.task(number, map(self._map, items))
+
+    def _map(self, item: Item) -> Item:
+        if isinstance(item, Block):
+            return replace(item, X=self.features.encode(item.X))
+        X, y, weight, ids, groups = check_columns((*item, None, None, None)[:5], self.schema)  # type: ignore[misc]
+        return (None if X is None else self.features.encode(X)), y, weight, ids, groups
+
+
+class MappedParts:
+    """Parts whose rows have the features that a map makes of others, anew for each job."""
+
+    def __init__(self, parts: Parts, features: RowMap, schema: Schema) -> None:
+        self.parts, self._features, self._schema = parts, features, schema
+        self.kind: Kind = parts.kind
+        self.largest_result = parts.largest_result
+
+    def _mapped(self, task: Task) -> MappedTask:
+        return MappedTask(task, self._features, self._schema)
+
+    def reduce(self, task: Task, merge: Merge) -> Any:
+        """One result of all parts."""
+        return self.parts.reduce(self._mapped(task), merge)
+
+    def collect(self, task: Task) -> list[Any]:
+        """The result of each part."""
+        return self.parts.collect(self._mapped(task))
+
+    def persist(self, task: Task) -> Parts:
+        """What a task makes of the features, where they are."""
+        return self.parts.persist(self._mapped(task))
+
+    def fix_order(self) -> MappedParts:
+        """The same rows in an order that can be counted on."""
+        return MappedParts(self.parts.fix_order(), self._features, self._schema)
+
+    def labels_only(self) -> Parts:
+        """The rows without features."""
+        return self.parts.labels_only()
+
+    def rank(self, task: Task, summarise: Callable[[Any], Any]) -> Any:
+        """Sums of the scores of all rows in rising order."""
+        return self.parts.rank(self._mapped(task), summarise)
+
+    def preview(self) -> Preview | None:
+        """Some of the rows."""
+        found = self.parts.preview()
+        return None if found is None else found._replace(X=self._features.encode(found.X))
+
+    def release(self) -> None:
+        """Give back what the workers hold."""
+        self.parts.release()
+
+
+def map_rows(rows: PartedRows, features: RowMap, n_jobs: int | None = 1) -> PartedRows:
+    """The same rows with the features that a map makes of theirs; memory is read in blocks, as files are."""
+    schema, parts = Schema(features.n_features), rows.parts
+    if parts.kind == "cluster":
+        return replace(rows, parts=MappedParts(parts, features, rows.schema), schema=schema)
+    if isinstance(parts, SourceParts):
+        mapped = parts.over(MappedSource(parts.source, features, n_jobs))
+    else:
+        [block] = parts.items  # type: ignore[attr-defined]
+        mapped = SourceParts(MappedSource(BlockSource(block), features, n_jobs))
+    return replace(rows, parts=mapped, schema=schema, classes=(0, 1))
