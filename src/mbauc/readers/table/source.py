@@ -168,7 +168,7 @@ class TableSource:
         How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories
         has nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column:
         numbers as they are, categories as numbers of their levels, NaN where a value is missing; then
-        ``signed``, ``missing`` and ``scale`` have no say, and up to 32 distinct whole numbers are numeric.
+        ``signed``, ``missing`` and ``scale`` have no say, and few or round whole numbers are numeric.
     hash_dim : int
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
         columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is

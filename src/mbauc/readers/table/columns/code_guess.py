@@ -1,4 +1,4 @@
-"""What a column is where numbers may have a curve: few whole numbers need not be categories there."""
+"""What a column is where numbers may have a curve: fewer whole numbers need be categories there."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ from mbauc.readers.table.columns.whole_numbers import EXACT, has_id_name
 
 #: Distinct whole numbers up to which a curve over them has a level for each, so that categories add nothing.
 _FEW = 32
+#: Share of distinct whole numbers that are multiples of ten, from which on they are amounts that were rounded.
+_ROUND_SHARE = 0.9
 
 
 def guess_code(name: str, column: Any) -> Guess:
-    """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for few whole numbers.
+    """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for some whole numbers.
 
-    Up to 32 distinct whole numbers that look like codes are numeric: a curve gives each a level of its own
-    and keeps their order. Those beyond 2⁵³, those named an id, and those that come with a dictionary stay
-    categories: a new one among them is no neighbour of any other.
+    Whole numbers that look like codes are numeric
+
+    - if at most 32 are distinct: a curve gives each a level of its own and keeps their order;
+    - if 90% of the distinct ones are multiples of ten: amounts that people round leave holes as codes do, and
+      a curve bends where a line could not.
+
+    Those beyond 2⁵³, those named an id, and those that come with a dictionary stay categories: a new one among
+    them is no neighbour of any other.
 
     ``O(n log n)`` time.
 
@@ -40,9 +47,13 @@ def guess_code(name: str, column: Any) -> Guess:
         return found
     numbers, _ = read_numbers(column)
     distinct = np.unique(numbers[~np.isnan(numbers)])
-    if distinct.size > _FEW or np.abs(distinct).max() > EXACT:
+    if np.abs(distinct).max() > EXACT:
         return found
-    return Guess("numeric", f"{distinct.size} whole numbers, few enough for a level each", "whole")
+    if distinct.size <= _FEW:
+        return Guess("numeric", f"{distinct.size} whole numbers, few enough for a level each", "whole")
+    if (distinct % 10 == 0).mean() >= _ROUND_SHARE:
+        return Guess("numeric", f"round whole numbers ({distinct.size:,} distinct)", "whole")
+    return found
 
 
 def guess_frame_code(name: str, column: Any) -> Guess:

@@ -27,9 +27,9 @@ def learn_table_codes(
     """How a table in memory becomes a matrix of codes, as ``TableSource(encode="codes")`` does it for files.
 
     Columns of texts and categoricals are categories, columns of floating-point numbers are numeric. Whole
-    numbers are numeric unless they look like codes of more than 32 values, and then categories. Times become
-    hour and weekday. Serial numbers and texts that differ in nearly every row are ids and left out. Decided on
-    the first 50,000 rows; the levels of categories are learned from all of them.
+    numbers are numeric, too, unless they look like codes of more than 32 values. Times become hour and
+    weekday. Serial numbers and texts that differ in nearly every row are ids and left out. What a column is is
+    decided on the first 50,000 rows; levels are learned from all rows.
 
     ``O(n)`` time for each column, and no memory beyond a block and the levels.
 
