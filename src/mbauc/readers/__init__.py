@@ -2,11 +2,13 @@
 
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import LibsvmSource, read_libsvm
-from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.encoding import CodeColumn, TableEncoding
+from mbauc.readers.table.encoding.frames import learn_table_codes
 from mbauc.readers.table.source import TableSource
 from mbauc.rows.source import GroupedBlock, RawBlock, Source, fingerprint_of
 
 __all__ = [
+    "CodeColumn",
     "GroupedBlock",
     "LibsvmSource",
     "RawBlock",
@@ -15,5 +17,6 @@ __all__ = [
     "TableSource",
     "fingerprint_of",
     "fold_columns",
+    "learn_table_codes",
     "read_libsvm",
 ]

@@ -143,7 +143,10 @@ def test_things_that_are_no_tables(encoding):
     [
         ({}, "expected a dict with format 'mbauc table encoding'"),
         ([], "expected a dict with format"),
-        ({"format": "mbauc table encoding", "version": 99}, "has version 99, this mbauc reads 1. Update mbauc"),
+        (
+            {"format": "mbauc table encoding", "version": 99},
+            "has version 99, this mbauc reads up to 2. Update mbauc",
+        ),
         ({"format": "mbauc table encoding", "version": 1}, "incomplete or broken"),
     ],
 )

@@ -291,7 +291,7 @@ def test_an_archive_without_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"encode": "label"}, "encode must be 'hash' or 'onehot', got 'label'"),
+        ({"encode": "label"}, "encode must be 'hash', 'onehot' or 'codes', got 'label'"),
         ({"hash_dim": 1}, "hash_dim must be a whole number of at least 2, got 1"),
         ({"signed": 1}, "signed must be True or False, got 1"),
         ({"missing": "zero"}, "missing must be 'category' or 'mean'"),

@@ -174,6 +174,11 @@ def _from_table(model: RankerModel, graph: _Graph) -> None:
                 + Advice("{inputs} needs another name for it. ", inputs="table")
                 + Advice("Use {inputs}.", inputs="columns")
             )
+    if encoding.code_columns:
+        raise ValueError(
+            Advice("{inputs} cannot make codes of a table's columns. ", inputs="table")
+            + Advice("Use {inputs}.", inputs="columns")
+        )
     if encoding.hash_dim is not None:
         raise ValueError(
             Advice("{inputs} cannot hash. ", inputs="table")

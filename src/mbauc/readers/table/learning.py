@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.columns.planning import LOOK_ROWS
 from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.encoding.code_learner import CodeLearner
 from mbauc.readers.table.encoding.learner import EncodingLearner, EncodingSettings
 from mbauc.readers.table.faults import SkippedRows, stop
 from mbauc.readers.table.files import cut_blocks
@@ -26,12 +29,18 @@ def learn_encoding(
     """The encoding of the rows; the reader's labels are seen in the same pass, or in as much as they take.
 
     Rows that cannot be used are counted in ``skipped``, unless the first one is an error; ``first`` keeps the
-    features of the first rows.
+    features of the first rows. Columns that nothing is learned from are not read.
     """
-    learner = EncodingLearner(plan, settings)
+    learner: EncodingLearner | CodeLearner
+    if settings.encode == "codes":
+        learner = CodeLearner(plan, settings.max_categories, settings.hash_dim)
+        first = FirstFeatures()  # of some columns only
+    else:
+        learner = EncodingLearner(plan, settings)
     if not learner.needs_rows:
         find_labels(reader)
         return learner.encoding()
+    reader = replace(reader, columns=learner.columns)
     count = 0
     with progress(None, "learning the columns", show=verbose) as advance:
         for rows in first.watch(reader.read(stop if on_error == "stop" else skipped.note)):

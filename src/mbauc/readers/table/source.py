@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.defaults import BLOCK_ROWS, ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
+from mbauc.readers.table.columns.code_guess import guess_code
+from mbauc.readers.table.columns.guess import guess
 from mbauc.readers.table.columns.plan import plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
@@ -162,12 +164,15 @@ class TableSource:
         ``"ignore"``, which are left out.
     ignore, id : sequence of str
         Columns to leave out.
-    encode : {"hash", "onehot"}
+    encode : {"hash", "onehot", "codes"}
         How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories
-        has nothing to hash and is encoded as by ``"onehot"``.
+        has nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column:
+        numbers as they are, categories as numbers of their levels, NaN where a value is missing; then
+        ``signed``, ``missing`` and ``scale`` have no say, and few or round whole numbers are numeric.
     hash_dim : int
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
-        columns, as in the paper and by default, take 0.8 GB.
+        columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
+        hashed.
     signed : bool
         Whether hashed features have a sign.
     missing : {"category", "mean"}
@@ -176,7 +181,8 @@ class TableSource:
     scale : {"standard", "max-abs", None}
         How numeric columns are scaled; indicators are not. ``"standard"`` subtracts the mean as well.
     max_categories : int
-        One-hot columns that a category may have; its rarer values share one, ``(other)``.
+        One-hot columns that a category may have; its rarer values share one, ``(other)``. With ``"codes"``,
+        levels that a category may have; one with more is hashed.
     block_rows : int
         Rows in a block, at most. Moments of other blocks differ by rounding, matrix-free weights by what the
         solver's ``tol`` leaves open.
@@ -292,6 +298,7 @@ class TableSource:
                 ignore=ignore,
                 id=id,
                 on_error=on_error,
+                judge=guess_code if encode == "codes" else guess,
                 where=reader.where,
             )
         self._reader = replace(reader, columns=plan.features)

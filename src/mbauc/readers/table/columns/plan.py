@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -121,6 +121,7 @@ def plan_columns(
     ignore: Sequence[str] = (),
     id: Sequence[str] = (),
     left_out: Mapping[str, str] | None = None,
+    judge: Callable[[str, Any], Guess] = guess,
     where: str = "the table",
 ) -> ColumnPlan:
     """Decide for each column of a table what it is.
@@ -140,6 +141,8 @@ def plan_columns(
         Columns to leave out; ``id`` only says why.
     left_out : mapping from names to reasons, optional
         Columns that are left out unless the user says what they are. Some may be missing from the table.
+    judge : callable
+        What a column is, given its name and its values, where nobody says so.
     where : str
         The file, for errors.
 
@@ -169,7 +172,7 @@ def plan_columns(
         if kind is None and name in left_out:
             columns.append(Column(name, "ignore", left_out[name]))
         elif kind is None or kind in _FEATURES:
-            found = _guess_column(name, table[name], where)
+            found = _guess_column(judge, name, table[name], where)
             columns.append(
                 Column(name, *found) if kind is None else _column_as_said(name, kind, found, table[name], where)
             )
@@ -212,9 +215,9 @@ def plan_known_columns(
     return ColumnPlan(tuple(columns), 0)
 
 
-def _guess_column(name: str, values: Any, where: str) -> Guess:
+def _guess_column(judge: Callable[[str, Any], Guess], name: str, values: Any, where: str) -> Guess:
     try:
-        return guess(name, values)
+        return judge(name, values)
     except WrongTypeError as error:
         raise ValueError(
             f"{where}: column {name!r} holds {error}. "

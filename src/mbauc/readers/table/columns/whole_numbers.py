@@ -102,7 +102,7 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
         return Judgement("numeric", f"whole numbers with {m} distinct value{'s' if m != 1 else ''}")
     unique = n >= ID_ROWS and m >= ID_SHARE * n
     words = _words(name)
-    if large or words & _ID_WORDS:
+    if large or has_id_name(name):
         why = "whole numbers beyond 2^53" if large else "whole numbers, named an id"
         if unique:
             return Judgement("id", f"{why}, {m:,} distinct in {n:,} rows")
@@ -123,6 +123,11 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
     if m <= _FEW and _has_valley(counts, narrow=m > _VERY_FEW):
         return Judgement("category", f"{m} whole numbers whose frequencies fall and rise again")
     return Judgement("numeric", f"whole numbers without holes ({m:,} distinct)")
+
+
+def has_id_name(name: str) -> bool:
+    """Whether a column's name has a word for an id: siteId, site_id and uuid have, video has not."""
+    return bool(_words(name) & _ID_WORDS)
 
 
 def _words(name: str) -> set[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.checks import abbreviate
+from mbauc.readers.table.columns.plan import Column
 from mbauc.readers.table.columns.values import Texts
 
 #: Stands for a missing value in names of features.
@@ -90,6 +92,17 @@ def scale_numbers(
     return missing
 
 
+def feature_to_dict(feature: NumericFeature | CategoryFeature) -> dict[str, Any]:
+    """A feature's attributes and its ``kind``, for JSON."""
+    description: dict[str, Any] = asdict(feature)
+    if isinstance(feature, CategoryFeature):
+        categories = None if feature.categories is None else list(feature.categories)
+        return {"kind": "category"} | description | {"categories": categories}
+    if feature.hashes_missing:
+        del description["hashes_missing"]
+    return {"kind": "numeric"} | description
+
+
 def feature_from_dict(description: dict[str, Any]) -> NumericFeature | CategoryFeature:
     """A feature from its attributes and its ``kind``."""
     kind = description.pop("kind")
@@ -98,3 +111,22 @@ def feature_from_dict(description: dict[str, Any]) -> NumericFeature | CategoryF
     if description["categories"] is not None:
         description["categories"] = tuple(description["categories"])
     return CategoryFeature(**description)
+
+
+def check_features(
+    features: Sequence[NumericFeature | CategoryFeature], columns: Sequence[Column], hashed: bool
+) -> None:
+    """Raise a ValueError for features, of the right types, that these columns of a table have never given."""
+    expected = [name for column in columns for name in (column.text_names or [column.name])]
+    numeric = {column.name for column in columns if column.kind == "numeric"}
+    for feature in features:
+        name = abbreviate(feature.name)
+        if isinstance(feature, NumericFeature) != (feature.name in numeric):
+            raise ValueError(f"the feature {name} does not fit its column")
+        if isinstance(feature, NumericFeature):
+            if feature.scale == 0:
+                raise ValueError(f"the scale of {name} is 0")
+        elif (feature.categories is None) != hashed:
+            raise ValueError(f"{name} is {'not ' if hashed else ''}hashed, unlike the other columns")
+    if sorted(expected) != sorted(feature.name for feature in features):
+        raise ValueError("features and columns of the encoding do not fit each other")

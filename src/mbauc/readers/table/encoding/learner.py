@@ -11,7 +11,7 @@ from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.defaults import ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
 from mbauc.errors import Advice
 from mbauc.readers.table.columns.features import Features
-from mbauc.readers.table.columns.plan import ColumnPlan
+from mbauc.readers.table.columns.plan import Column, ColumnPlan
 from mbauc.readers.table.encoding.feature_kinds import CategoryFeature, NumericFeature
 from mbauc.readers.table.encoding.statistics import HOW, ColumnStatistics
 from mbauc.readers.table.encoding.table_encoding import TableEncoding
@@ -33,7 +33,7 @@ class EncodingSettings:
 
     def check(self) -> None:
         """Raise if a setting makes no sense."""
-        check_choice("encode", self.encode, ("hash", "onehot"))
+        check_choice("encode", self.encode, ("hash", "onehot", "codes"))
         check_whole("hash_dim", self.hash_dim, low=2)
         check_flag("signed", self.signed)
         check_choice("missing", self.missing, ("category", "mean"))
@@ -56,6 +56,11 @@ class EncodingLearner:
         self._statistics = ColumnStatistics(len(self._numeric)) if self._numeric else None
         self._counts: dict[str, dict[str, int]] = {name: {} for name in self._texts}
         self._missing = dict.fromkeys([*self._numeric, *self._texts], 0)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns it has to see."""
+        return self._plan.features
 
     @property
     def needs_rows(self) -> bool:

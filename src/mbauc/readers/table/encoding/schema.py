@@ -48,6 +48,9 @@ _FEATURE = Tagged(
         ),
     },
 )
+_CODES = Record(
+    {"name": Text(), "levels": Nullable(ListOf(Text())), "hashed": Nullable(Number(2, 2**48, whole=True))}
+)
 #: An encoding, but for its format and version, which are read first and say more if they do not fit.
 ENCODING = Record(
     {
@@ -58,5 +61,6 @@ ENCODING = Record(
         "hash_dim": Nullable(Number(2, 2**48, whole=True)),
         "signed": Flag(),
         "other_columns": ListOf(Text()),
-    }
+    },
+    {"codes": ListOf(_CODES)},
 )

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from mbauc.checks import abbreviate, check_choice
+from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.readers.hashing import hash_keys
-from mbauc.readers.table.arrow import as_arrow_table, column_names
-from mbauc.readers.table.columns.features import Features, read_features
-from mbauc.readers.table.columns.guess import is_index_name
-from mbauc.readers.table.columns.plan import Column, no_such_column
+from mbauc.readers.table.columns.features import Features
+from mbauc.readers.table.columns.plan import Column
+from mbauc.readers.table.encoding.code_columns import CodeColumn, check_code_columns
 from mbauc.readers.table.encoding.feature_kinds import (
     MISSING,
     CategoryFeature,
     NumericFeature,
+    check_features,
     feature_from_dict,
+    feature_to_dict,
     scale_numbers,
 )
+from mbauc.readers.table.encoding.frame_rows import read_frame_rows, select_columns
 from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
-from mbauc.readers.table.faults import report_faults
 
 #: Name of the format of an encoding as JSON.
 _FORMAT = "mbauc table encoding"
-#: Version of that format.
-_VERSION = 1
+#: Versions of that format: without codes, and with them.
+_VERSION, _CODES_VERSION = 1, 2
 #: Columns up to which blocks may be dense.
 _NARROW = 1_000
 #: Share of nonzero entries from which such blocks are dense: about where dense moments begin to be faster.
@@ -51,7 +50,7 @@ class TableEncoding:
     r"""How the columns of a table become a matrix: learned once, applied to any table with these columns.
 
     Made by :class:`~mbauc.readers.TableSource`; :meth:`to_dict` and :meth:`from_dict` store it and load it.
-    Numeric columns come as they are or scaled, categories one-hot or hashed.
+    Numeric columns come as they are or scaled, categories one-hot, hashed or as codes.
 
     - **Hashed**: the numeric columns come first, in columns of their own, so that no category can collide
       with a large number. Then ``hash_dim`` columns follow, shared by all categories
@@ -62,6 +61,11 @@ class TableEncoding:
       and a column that is zero in all training rows gets no weight. A numeric value that is missing, in a
       column that never had missing ones, becomes the mean.
 
+    - **Codes**: one column for each column of the table or part of a time, in their order. Numbers come as
+      they are, categories as the number of their level: 0 to L - 1, and L for a text that was not learned. A
+      category with very many levels comes as slots of a hash. Missing values are NaN. Such a matrix is for
+      curves and levels, not for weights; :attr:`code_columns` says what its columns mean.
+
     ``O(entries)`` time and memory.
 
     Attributes
@@ -69,7 +73,9 @@ class TableEncoding:
     columns : tuple of Column
         The columns that are used, and how their values are read.
     features : tuple of NumericFeature and CategoryFeature
-        What they become.
+        What they become; empty if they become codes.
+    code_columns : tuple of CodeColumn
+        What the columns of a matrix of codes mean; empty for other matrices.
     hash_dim : int or None
         Number of hashed columns; None if there are none.
     signed : bool
@@ -82,7 +88,7 @@ class TableEncoding:
         Number of columns of the matrix.
     dense : bool
         Whether matrices are dense: at most 1,000 columns, of which a quarter or more is not zero. CSR
-        otherwise.
+        otherwise. Codes are always dense, one column after another in memory.
 
     Examples
     --------
@@ -107,6 +113,7 @@ class TableEncoding:
         hash_dim: int | None = None,
         signed: bool = False,
         other_columns: tuple[str, ...] = (),
+        code_columns: tuple[CodeColumn, ...] = (),
     ) -> None:
         if hash_dim is not None:
             hash_dim = int(hash_dim)  # JSON knows no NumPy integers
@@ -114,15 +121,21 @@ class TableEncoding:
             features = tuple(sorted(features, key=lambda feature: isinstance(feature, CategoryFeature)))
         self.columns = columns
         self.features = features
+        self.code_columns = code_columns
         self.hash_dim = hash_dim
         self.signed = bool(signed)
         self.other_columns = other_columns
-        self.starts: list[int] = np.cumsum([0, *(feature.width for feature in features)]).tolist()
+        widths = [1] * len(code_columns) if code_columns else [feature.width for feature in features]
+        self.starts: list[int] = np.cumsum([0, *widths]).tolist()
         self.n_features: int = self.starts[-1] + (hash_dim or 0)
-        self.dense: bool = self.n_features <= _NARROW and len(features) >= _DENSE_SHARE * self.n_features
+        self.dense: bool = bool(code_columns) or (
+            self.n_features <= _NARROW and len(features) >= _DENSE_SHARE * self.n_features
+        )
+        self._code_places = {column.name: place for place, column in enumerate(code_columns)}
 
     def __repr__(self) -> str:
         kind = "one-hot" if self.hash_dim is None else f"hashed to {self.hash_dim:,}"
+        kind = "codes" if self.code_columns else kind
         return f"TableEncoding({len(self.columns)} columns → {self.n_features:,} features, {kind})"
 
     # -- names ---------------------------------------------------------------------------------------
@@ -130,12 +143,17 @@ class TableEncoding:
     @property
     def feature_names(self) -> list[str]:
         """Names of the columns of the matrix: ``bid``, ``site=a``, ``hash#17``. A new list, ``O(d)``."""
+        if self.code_columns:
+            return [column.name for column in self.code_columns]
         names = [name for feature in self.features for name in feature.feature_names()]
         return names + [f"hash#{slot}" for slot in range(self.hash_dim or 0)]
 
     def describe_widths(self) -> dict[str, str]:
         """What each column of the table becomes, in words."""
         widths: dict[str, str] = {}
+        if self.code_columns:
+            codes = {column.name: column.describe() for column in self.code_columns}
+            return {c.name: " + ".join(codes[n] for n in c.text_names or [c.name]) for c in self.columns}
         features = {feature.name: feature for feature in self.features}
         for column in self.columns:
             own = [features[name] for name in column.text_names or [column.name]]
@@ -183,35 +201,23 @@ class TableEncoding:
         ndarray or csr_array of shape (n, n_features)
         """
         check_choice("extra", extra, ("error", "ignore"))
-        names = column_names(table)
-        wanted = [column.name for column in self.columns]
-        twice = next((name for name, count in Counter(names).items() if count > 1), None)
-        if twice is not None:
-            raise ValueError(f"the table has two columns named {twice!r}; give each a name of its own.")
-        present, known = set(names), {*wanted, *self.other_columns}
-        absent = [name for name in wanted if name not in present]
-        if absent:
-            raise ValueError(no_such_column(f"{', '.join(map(repr, absent))}", absent[0], names, "the table"))
-        more = [name for name in names if name not in known and not is_index_name(name)]
-        if more and extra == "error":
-            shown = ", ".join(map(repr, more[:20]))
-            raise ValueError(
-                f"the table has columns that were not learned: {shown}. Drop them, or pass extra='ignore'."
-            )
-        columns = as_arrow_table(table, wanted)
-        if not columns.num_rows:  # where types mean nothing
+        rows = select_columns(table, [column.name for column in self.columns], self.other_columns, extra)
+        if not rows.num_rows:  # where types mean nothing
             shape = (0, self.n_features)
             return np.zeros(shape) if self.dense else sp.csr_array(shape, dtype=np.float64)
-        try:
-            features, faults = read_features(columns, self.columns, "the table")
-        except ValueError as error:  # what it advises are arguments that only a source of files has
-            said = str(error)
-            raise ValueError(f"{said.fact} Convert it first." if isinstance(said, Advice) else said) from None
-        report_faults(faults, lambda row: f"row {row:,} of the table (counted from 0)", _stop)
-        return self.matrix(features)
+        if not self.code_columns:
+            return self.matrix(read_frame_rows(rows, self.columns))
+        X = np.empty((rows.num_rows, self.n_features), order="F")
+        for column in self.columns:  # one by one: there may be no room for all of them twice
+            self._write_codes(read_frame_rows(rows, [column]), X)
+        return X
 
     def matrix(self, features: Features) -> Any:
         """The matrix of features that were read already."""
+        if self.code_columns:
+            codes = np.empty((features.rows, self.n_features), order="F")
+            self._write_codes(features, codes)
+            return codes
         if self.dense:
             return self._dense_matrix(features)
         numeric = [start for f, start in self._placed_features() if isinstance(f, NumericFeature)]
@@ -225,6 +231,14 @@ class TableEncoding:
             self.n_features,
             sort=self.hash_dim is not None,
         )
+
+    def _write_codes(self, features: Features, X: NDArray[np.float64]) -> None:
+        """Write the columns that were read."""
+        for name, values in features.numbers.items():
+            X[:, self._code_places[name]] = values
+        for name, texts in features.texts.items():
+            place = self._code_places[name]
+            self.code_columns[place].write_codes(texts, out=X[:, place])
 
     def _dense_matrix(self, features: Features) -> NDArray[np.float64]:
         X = np.zeros((features.rows, self.n_features))
@@ -280,6 +294,11 @@ class TableEncoding:
         out : ndarray of shape (numeric columns, rows), optional
             Where the numbers of each numeric column go; by default the next column overwrites them.
         """
+        if self.code_columns:
+            raise ValueError(
+                "columns were encoded as codes, which have no weights of their own: codes of categories are in "
+                "no order, and missing values are NaN. " + Advice("Use {encode}.", encode="onehot")
+            )
         room = itertools.repeat(np.empty(features.rows)) if out is None else iter(out)
         for feature, start in self._placed_features():
             if isinstance(feature, CategoryFeature):
@@ -322,25 +341,18 @@ class TableEncoding:
         columns = [
             {"name": c.name, "kind": c.kind, "spelling": c.spelling, "form": c.form} for c in self.columns
         ]
-        features = []
-        for feature in self.features:
-            description: dict[str, Any] = asdict(feature)
-            if isinstance(feature, CategoryFeature):
-                description["categories"] = None if feature.categories is None else list(feature.categories)
-            elif feature.hashes_missing:
-                del description["hashes_missing"]
-            features.append(
-                {"kind": "category" if isinstance(feature, CategoryFeature) else "numeric"} | description
-            )
-        return {
+        description = {
             "format": _FORMAT,
             "version": _VERSION,
             "columns": columns,
-            "features": features,
+            "features": [feature_to_dict(feature) for feature in self.features],
             "hash_dim": self.hash_dim,
             "signed": self.signed,
             "other_columns": list(self.other_columns),
         }
+        if not self.code_columns:
+            return description
+        return description | {"version": _CODES_VERSION, "codes": [c.to_dict() for c in self.code_columns]}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> TableEncoding:
@@ -353,10 +365,10 @@ class TableEncoding:
         """
         if not isinstance(description, Mapping) or description.get("format") != _FORMAT:
             raise ValueError(f"expected a dict with format {_FORMAT!r}, as TableEncoding.to_dict gives.")
-        if description.get("version") != _VERSION:
+        if description.get("version") not in (_VERSION, _CODES_VERSION):
             raise ValueError(
-                f"the encoding has version {description.get('version')!r}, this mbauc reads {_VERSION}. "
-                "Update mbauc."
+                f"the encoding has version {description.get('version')!r}, this mbauc reads up to "
+                f"{_CODES_VERSION}. Update mbauc."
             )
         try:
             ENCODING.check(dict(description), "encoding")
@@ -366,31 +378,14 @@ class TableEncoding:
                 hash_dim=description["hash_dim"],
                 signed=description["signed"],
                 other_columns=tuple(description["other_columns"]),
+                code_columns=tuple(CodeColumn.from_dict(column) for column in description.get("codes", ())),
             )
-            encoding._check_features()
+            if encoding.code_columns:
+                if encoding.features or encoding.hash_dim is not None:
+                    raise ValueError("it has both codes and features")
+                check_code_columns(encoding.code_columns, encoding.columns)
+            else:
+                check_features(encoding.features, encoding.columns, encoding.hash_dim is not None)
         except ValueError as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
         return encoding
-
-    def _check_features(self) -> None:
-        """Raise a ValueError for features, of the right types, that no table has given."""
-        expected = [n for c in self.columns for n in (c.text_names or [c.name])]
-        numeric = {c.name for c in self.columns if c.kind == "numeric"}
-        hashed = self.hash_dim is not None
-        for feature in self.features:
-            name = abbreviate(feature.name)
-            if isinstance(feature, NumericFeature) != (feature.name in numeric):
-                raise ValueError(f"the feature {name} does not fit its column")
-            if isinstance(feature, NumericFeature):
-                if feature.scale == 0:
-                    raise ValueError(f"the scale of {name} is 0")
-            elif (feature.categories is None) != hashed:
-                raise ValueError(f"{name} is {'not ' if hashed else ''}hashed, unlike the other columns")
-        if sorted(expected) != sorted(feature.name for feature in self.features):
-            raise ValueError("features and columns of the encoding do not fit each other")
-
-
-def _stop(place: str, reason: str, message: str) -> None:
-    """Raise at the first row that cannot be used, without advice that only a source of files can follow."""
-    fact = message.fact if isinstance(message, Advice) else message
-    raise ValueError(f"{place}: {fact} Correct it, or drop the row.")

@@ -1,0 +1,85 @@
+"""What a column is where numbers may have a curve: fewer whole numbers need be categories there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.values import flatten, is_text, read_numbers
+from mbauc.readers.table.columns.whole_numbers import EXACT, has_id_name
+
+#: Distinct whole numbers up to which a curve over them has a level for each, so that categories add nothing.
+_FEW = 32
+#: Share of distinct whole numbers that are multiples of ten, from which on they are amounts that were rounded.
+_ROUND_SHARE = 0.9
+
+
+def guess_code(name: str, column: Any) -> Guess:
+    """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for some whole numbers.
+
+    Whole numbers that look like codes are numeric
+
+    - if at most 32 are distinct: a curve gives each a level of its own and keeps their order;
+    - if 90% of the distinct ones are multiples of ten: amounts that people round leave holes as codes do, and
+      a curve bends where a line could not.
+
+    Those beyond 2⁵³, those named an id, and those that come with a dictionary stay categories: a new one among
+    them is no neighbour of any other.
+
+    ``O(n log n)`` time.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from mbauc.readers.table.columns.code_guess import guess_code
+    >>> guess_code("month", pa.array([1, 3, 3, 12])).why
+    '3 whole numbers, few enough for a level each'
+    >>> guess_code("shop_id", pa.array([1, 3, 3, 12])).kind
+    'category'
+    """
+    found = guess(name, column)
+    if found.kind != "category" or found.spelling != "whole" or has_id_name(name):
+        return found
+    if pyarrow().types.is_dictionary(column.type):
+        return found
+    numbers, _ = read_numbers(column)
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    if np.abs(distinct).max() > EXACT:
+        return found
+    if distinct.size <= _FEW:
+        return Guess("numeric", f"{distinct.size} whole numbers, few enough for a level each", "whole")
+    if (distinct % 10 == 0).mean() >= _ROUND_SHARE:
+        return Guess("numeric", f"round whole numbers ({distinct.size:,} distinct)", "whole")
+    return found
+
+
+def guess_frame_code(name: str, column: Any) -> Guess:
+    """What a column of a data frame is, whose types say more than those of a file.
+
+    As :func:`guess_code`, but floating-point numbers are numeric, and texts of whole numbers are categories,
+    since somebody has kept them as texts. Texts of numbers with a decimal point are numeric, as in files: a
+    blank among numbers makes texts of a whole column when pandas reads it.
+
+    ``O(n log n)`` time.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from mbauc.readers.table.columns.code_guess import guess_frame_code
+    >>> guess_frame_code("zip", pa.array(["10115", "80331"])).kind
+    'category'
+    >>> guess_frame_code("charges", pa.array(["29.85", " ", "1889.5"])).kind
+    'numeric'
+    """
+    types = pyarrow().types
+    found = guess_code(name, column)
+    if found.kind == "ignore" or types.is_dictionary(column.type):
+        return found
+    if types.is_floating(column.type):
+        return Guess("numeric", "floating-point numbers", found.spelling)
+    if found.kind == "numeric" and found.spelling == "whole" and is_text(flatten(column).type):
+        return Guess("category", "texts of whole numbers", "whole")
+    return found
