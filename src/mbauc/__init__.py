@@ -6,6 +6,7 @@ from typing import Any as _Any
 from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 
 if _TYPE_CHECKING:
+    from mbauc.estimators import AdditiveAUCClassifier as AdditiveAUCClassifier
     from mbauc.estimators import MBAClassifier as MBAClassifier
     from mbauc.estimators import MBAClassifierCV as MBAClassifierCV
     from mbauc.estimators import NeymanPearsonClassifier as NeymanPearsonClassifier
@@ -18,6 +19,7 @@ if _TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "AdditiveAUCClassifier",
     "MBAClassifier",
     "MBAClassifierCV",
     "NeymanPearsonClassifier",
@@ -32,6 +34,7 @@ __all__ = [
 _get, _show = _lazy_names(
     __name__,
     {
+        "AdditiveAUCClassifier": "mbauc.estimators",
         "MBAClassifier": "mbauc.estimators",
         "MBAClassifierCV": "mbauc.estimators",
         "NeymanPearsonClassifier": "mbauc.estimators",

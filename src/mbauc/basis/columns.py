@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +60,7 @@ class Steps:
         ends = [f"{edge:.6g}" for edge in self.edges]
         if not ends:
             return ["any", MISSING]
-        inner = [f"({low}, {high}]" for low, high in zip(ends, ends[1:], strict=False)]
+        inner = [f"({low}, {high}]" for low, high in pairwise(ends)]
         return [f"≤{ends[0]}", *inner, f">{ends[-1]}", MISSING]
 
 

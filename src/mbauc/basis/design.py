@@ -94,7 +94,7 @@ def design_features(
             if number is not None:
                 numbers.append(number)
         columns.append(column)
-        totals = np.bincount(column.codes(values), shares, minlength=column.width)
+        totals = np.bincount(column.codes(values), shares, minlength=column.width).astype(np.float64)
         groups.append(group_levels(column, group_indicators(column, totals, settings.coarse_bins)))
     names = tuple(kind.name for kind in kinds)
     return FeatureMap(names, tuple(columns), tuple(numbers), (), tuple(groups))
@@ -141,8 +141,8 @@ def _bin_medians(values: Array, shares: Array, code: NDArray[np.intp], n_bins: i
 
 
 def _standardise(j: int, values: Array, shares: Array) -> Number | None:
-    """The number itself; None where it does not vary."""
-    if values.size < 2 or not shares.sum():
+    """The number itself; None where it has two values, which its bins tell as well, or one."""
+    if values.size <= 2 or not shares.sum():
         return None
     upper = np.cumsum(shares) / shares.sum()
     low, high = values[np.searchsorted(upper, _TAIL)], values[np.searchsorted(upper, 1 - _TAIL)]

@@ -236,13 +236,13 @@ class FeatureMap:
 
     def cells(self, codes: NDArray[np.int32], a: int, b: int) -> NDArray[np.int64]:
         """The cell of two columns that each row of codes is in, counted from 0."""
-        return self.coarse[a][codes[:, a]] * self.coarse_widths[b] + self.coarse[b][codes[:, b]]
+        return np.asarray(self.coarse[a][codes[:, a]] * self.coarse_widths[b] + self.coarse[b][codes[:, b]])
 
     def _check(self, X: Any) -> Array:
         X = np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.n_columns:
             raise ValueError(f"X must have {self.n_columns:,} columns, got shape {X.shape}.")
-        return X
+        return np.asarray(X)
 
     def _tables(self) -> tuple[Any, ...]:
         """Places of all features, for the compiled loops."""

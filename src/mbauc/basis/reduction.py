@@ -1,4 +1,4 @@
-"""A change of variables w = T u, block by block: fewer, smoother coordinates for the weights of many features."""
+"""A change of variables w = T u, block by block: fewer and smoother coordinates for the weights of features."""
 
 from __future__ import annotations
 

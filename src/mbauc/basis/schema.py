@@ -12,9 +12,7 @@ _COLUMN = Tagged(
         "levels": Record({"name": Text(), "kept": ListOf(Number()), "names": ListOf(Text())}),
     },
 )
-_NUMBER = Record(
-    {"column": _WHOLE, "low": Number(), "high": Number(), "center": Number(), "scale": Number(0)}
-)
+_NUMBER = Record({"column": _WHOLE, "low": Number(), "high": Number(), "center": Number(), "scale": Number(0)})
 #: A feature map, but for its format and version, which are read first and say more if they do not fit.
 FEATURE_MAP = Record(
     {

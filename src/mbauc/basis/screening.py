@@ -40,7 +40,8 @@ def screen_pairs(
 
     With z the coordinates of an interaction, its share of the gradient of the pairwise squared loss at the
     weights of the curves is g = Σ rᵢ zᵢ. Taken alone, with coordinates that are uncorrelated and of variance 1,
-    it lowers the loss by Σ gₖ²/(1 + pₖ), of which noise alone would give Σ ν/(1 + pₖ). The difference is the gain.
+    it lowers the loss by Σ gₖ²/(1 + pₖ), of which noise alone would give Σ ν/(1 + pₖ). The difference is its
+    gain.
     One sum over the rows for each pair: ``O(n d²/2)`` time, ``O(cells)`` memory.
 
     Parameters

@@ -80,6 +80,9 @@ def smooth_features(
         block, roughness = _smooth_term(term, totals, by_column, functions)
         blocks.append(block)
         rough.append(roughness)
+    if not any(one.size for one in rough):
+        # nothing varies: one coordinate that is zero in all rows
+        blocks[0], rough[0] = np.zeros((features.columns[0].width, 1)), np.ones(1)
     sizes = [one.size for one in rough]
     is_interaction = [term.kind == "cells" for term in features.terms()]
     return SmoothBasis(
@@ -96,7 +99,7 @@ def _smooth_term(
     """T of a term and the roughness of its coordinates."""
     if term.kind == "cells":
         (first, a), (second, b) = (coarse[j] for j in term.columns)
-        return np.kron(first, second), np.add.outer(a, b).ravel()
+        return np.asarray(np.kron(first, second), dtype=np.float64), np.asarray(np.add.outer(a, b).ravel())
     if term.kind == "steps":
         return smooth_functions(totals[term.columns[0]], functions)
     return term.stop - term.start, np.ones(term.stop - term.start)
@@ -146,7 +149,8 @@ def smooth_functions(totals: Array, most: int) -> tuple[Array, Array]:
 
 def coarse_functions(features: FeatureMap, j: int, totals: Array, most: int) -> tuple[Array, Array]:
     """Functions over the coarse groups of a column, each of mean 0 and about variance 1."""
-    groups = np.bincount(features.coarse[j], totals, minlength=int(features.coarse_widths[j]))
+    width = int(features.coarse_widths[j])
+    groups = np.bincount(features.coarse[j], totals, minlength=width).astype(np.float64)
     total = groups.sum() or 1.0
     if isinstance(features.columns[j], Steps):
         functions, roughness = smooth_functions(groups, most)

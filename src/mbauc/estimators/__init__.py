@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 
 if _TYPE_CHECKING:
+    from mbauc.estimators.additive.classifier import AdditiveAUCClassifier as AdditiveAUCClassifier
     from mbauc.estimators.classifier import MBAClassifier as MBAClassifier
     from mbauc.estimators.classifier_cv import MBAClassifierCV as MBAClassifierCV
     from mbauc.estimators.neyman_pearson import NeymanPearsonClassifier as NeymanPearsonClassifier
@@ -13,6 +14,7 @@ if _TYPE_CHECKING:
     from mbauc.estimators.scorer import LinearScorer as LinearScorer
 
 __all__ = [
+    "AdditiveAUCClassifier",
     "LinearScorer",
     "MBAClassifier",
     "MBAClassifierCV",
@@ -25,6 +27,7 @@ __all__ = [
 __getattr__, __dir__ = _lazy_names(
     __name__,
     {
+        "AdditiveAUCClassifier": "mbauc.estimators.additive.classifier",
         "LinearScorer": "mbauc.estimators.scorer",
         "MBAClassifier": "mbauc.estimators.classifier",
         "MBAClassifierCV": "mbauc.estimators.classifier_cv",

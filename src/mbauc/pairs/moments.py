@@ -422,7 +422,7 @@ class PairMoments(ScorerStatistics):
         return self.from_sums(self.sums.standing_for(weights, sizes))
 
     def reduced(self, reduction: Reduction) -> PairMoments:
-        """Moments of the same pairs in other coordinates, T'x; ``O(d²)`` time for each coordinate of a block."""
+        """Moments of the same pairs in other coordinates, T'x; ``O(d²)`` for each coordinate of a block."""
         pairs = self.sums.pairs and self.sums.pairs.reduce(reduction)
         return self.from_sums(MomentSums(self.sums.classes.reduce(reduction), pairs, self.sums.sampled))
 

@@ -1,8 +1,8 @@
 """A penalty factor for each group of columns, from the moments alone: the one under which μ is most likely.
 
 If both classes are normal with covariance C, the mean difference of n₊ and n₋ rows is μ = C w + noise of
-covariance νC, ν = 1/n₊ + 1/n₋, where w are log-odds. With normal weights of variance 1/(λ_g f_j) for column j of
-group g, the mean of w given μ is (C + ν diag(λ f))⁻¹ μ, which ranks like Eq. (14) with l2 fⱼ = 2νλ_g fⱼ. The λ
+covariance νC, ν = 1/n₊ + 1/n₋, where w are log-odds. With normal weights of variance 1/(λ_g fⱼ) for column j
+of group g, the mean of w given μ is (C + ν diag(λ f))⁻¹ μ, which ranks like Eq. (14) with l2 fⱼ = 2νλ_g fⱼ. The λ
 that make μ most likely satisfy λ_g = γ_g / Σ fⱼ wⱼ², γ_g the degrees of freedom that the group uses (MacKay).
 """
 
@@ -88,7 +88,7 @@ def maximise_evidence(
         strength = found
         if change < _STEADY:
             break
-    return Evidence(strength, spent, solved[0])
+    return Evidence(strength, spent.astype(np.float64), solved[0])
 
 
 def solve_given(covariance: Array, mu: Array, penalty: Array) -> tuple[Array, Array]:

@@ -77,9 +77,7 @@ class FoldedRows:
         """Moments of the rows of each fold. ``O(n coordinates²)`` time."""
         block = Block(self.Z, self.positive, self.weight, frequencies=self.frequencies)
         threads = thread_count(self.n_jobs)
-        return [
-            accumulate_block(block, threads, np.flatnonzero(self.fold == k)) for k in range(self.n_folds)
-        ]
+        return [accumulate_block(block, threads, np.flatnonzero(self.fold == k)) for k in range(self.n_folds)]
 
     @cached_property
     def whole(self) -> PairMoments:

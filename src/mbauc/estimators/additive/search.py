@@ -111,7 +111,7 @@ class SearchRows:
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
         return [
-            np.bincount(self.codes[:, j], self.share, minlength=column.width)
+            np.bincount(self.codes[:, j], self.share, minlength=column.width).astype(np.float64)
             for j, column in enumerate(features.columns)
         ]
 
@@ -148,15 +148,15 @@ class FeatureSearch:
         return self._try_folds("curves", np.arange(self.basis.roughness.size))
 
     def _linear_columns(self) -> Index:
-        """Coordinates of numbers, of levels, and of columns with two values."""
+        """Coordinates of numbers, of levels, of columns with two values, and of missing values."""
         keep = []
-        for term, (_, columns) in zip(
-            self.features.terms(), self.basis.reduction.places(), strict=True
-        ):
-            column = self.features.columns[term.columns[0]]
-            two = isinstance(column, Steps) and column.edges.size == 1
-            if term.kind in ("number", "levels") or (term.kind == "steps" and two):
-                keep.append(np.arange(columns.start, columns.stop))
+        for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True):
+            column, own = self.features.columns[term.columns[0]], np.arange(columns.start, columns.stop)
+            if isinstance(column, Steps) and term.kind == "steps" and column.edges.size != 1:
+                # of a curve only what it says of missing values
+                missing = self._totals[term.columns[0]][-1] > 0
+                own = own[-1:] if missing else own[:0]
+            keep.append(own)
         return np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
 
     def _try_folds(self, kind: str, columns: Index) -> Found:
@@ -214,7 +214,7 @@ class FeatureSearch:
         )
 
     def interactions(self, curves: Found, pairs: Sequence[tuple[int, int]]) -> tuple[Found, float, float]:
-        """Curves and these interactions; what they gain over curves on the first fold, and its standard error."""
+        """Curves and these interactions; their gain over curves on the first fold, and its standard error."""
         features = with_pairs(self.features, list(pairs))
         basis = smooth_features(
             features, self._totals, functions=self._functions(), coarse=self.settings.coarse
@@ -260,8 +260,8 @@ class FeatureSearch:
 def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> Array:
     """What is left of the gradient of the pairwise squared loss: minus its derivative by each score.
 
-    For weights w = (C + …)⁻¹μ, C the mean of the covariances of the classes, a further feature z has the gradient
-    Σ rᵢ zᵢ = μ_z - mean of the covariances of z and the score.
+    For weights w = (C + …)⁻¹μ, C the mean of the covariances of the classes, a further feature z has the
+    gradient Σ rᵢ zᵢ = μ_z - mean of the covariances of z and the score.
     """
     result = np.empty_like(scores)
     for side, sign in ((positive, 1.0), (~positive, -1.0)):
@@ -278,9 +278,7 @@ def paired_gain(
     """By how much the AUC of scores is above that of others on the same rows, and its standard error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compared = compare_roc_auc(
-            positive, {"after": scores, "before": before}, weight, confidence=_ONE_ERROR
-        )
+        compared = compare_roc_auc(positive, {"after": scores, "before": before}, weight, confidence=_ONE_ERROR)
     gain = float(compared.difference[0, 1])
     return gain, float(compared.high[0, 1] - gain)
 

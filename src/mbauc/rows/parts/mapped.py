@@ -1,4 +1,4 @@
-"""Rows whose features are made of others on the way: of a source block by block, of a cluster where they are."""
+"""Rows whose features are made of others on the way: block by block of a source, on a cluster where they are."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class MappedTask:
     def _map(self, item: Item) -> Item:
         if isinstance(item, Block):
             return replace(item, X=self.features.encode(item.X))
-        X, y, weight, ids, groups = check_columns((*item, None, None, None)[:5], self.schema)  # type: ignore[misc]
+        X, y, weight, ids, groups = check_columns((*item, None, None, None)[:5], self.schema)
         return (None if X is None else self.features.encode(X)), y, weight, ids, groups
 
 

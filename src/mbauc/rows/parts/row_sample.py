@@ -43,7 +43,7 @@ class ClassSample:
         """Take in some rows, all of them sampled from ``rows`` others that are counted elsewhere."""
         if self.keys is not None:
             X = stack_rows([self.X, X])
-            keys, weights = np.append(self.keys, keys), np.append(self.weights, weights)
+            keys, weights = np.append(self.keys, keys), np.append(self.weights, weights)  # type: ignore[arg-type]
         self.X, self.keys, self.weights = X, keys, weights
         if keys.size > _SLACK * self.most:
             self.trim(self.most)
@@ -59,7 +59,7 @@ class ClassSample:
         """Rows with larger keys than this need not be looked at."""
         if self.keys is None or self.keys.size < self.most:
             return np.uint64(2**64 - 1)
-        return np.partition(self.keys, self.most - 1)[self.most - 1]
+        return np.uint64(np.partition(self.keys, self.most - 1)[self.most - 1])
 
     def merge(self, other: ClassSample) -> ClassSample:
         """The sample of the rows of both."""
@@ -166,4 +166,4 @@ def sample_rows(rows: PartedRows, most: int, seed: int) -> RowSample:
 
 def _stand_for(sample: ClassSample) -> Array:
     weights: Array = sample.weights  # type: ignore[assignment]
-    return weights * (sample.weight / weights.sum())
+    return np.asarray(weights * (sample.weight / weights.sum()))

@@ -1,0 +1,209 @@
+"""The search as a fit runs it: which kinds are tried on the sample, which is taken, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.basis.columns import Steps
+from mbauc.basis.design import ColumnKind, DesignSettings, design_features
+from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.smoothing import SmoothBasis, smooth_features
+from mbauc.estimators.additive.coordinates import FoldedRows
+from mbauc.estimators.additive.search import FeatureSearch, Found, SearchRows, SearchSettings
+from mbauc.rows.parts.folds import FoldsByRank, limit_folds
+from mbauc.rows.parts.row_sample import RowSample
+
+Array = NDArray[np.float64]
+Pairs = Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Features to fit, and the penalty of each of their coordinates.
+
+    Attributes
+    ----------
+    kind : str
+        "linear", "curves" or "interactions".
+    features : FeatureMap
+        The features.
+    basis : SmoothBasis
+        Their coordinates.
+    strength : ndarray
+        Penalty of each coordinate, in units of the noise: l2 times its factor is 2ν times it.
+    reason : str
+        Why these, in a sentence or two.
+    tried : tuple of Found
+        All that was tried, without its rows.
+    rows : FoldedRows
+        The rows of the sample in all coordinates of the search, of which ``columns`` are used.
+    columns : ndarray of int
+        Which of the coordinates of ``rows`` those of ``basis`` are.
+    """
+
+    kind: str
+    features: FeatureMap
+    basis: SmoothBasis
+    strength: Array
+    reason: str
+    tried: tuple[Found, ...]
+    rows: FoldedRows
+    columns: NDArray[np.intp]
+
+
+def choose_features(
+    sample: RowSample,
+    kinds: Sequence[ColumnKind],
+    wanted: str,
+    pairs: Pairs | int | None,
+    *,
+    design: DesignSettings,
+    settings: SearchSettings,
+    n_folds: int,
+    rng: np.random.Generator,
+    frequencies: bool = False,
+    n_jobs: int | None = None,
+) -> Chosen:
+    """Features for the rows of a sample: of the kind that is wanted, or of the kind that ranks best.
+
+    The simplest kind whose held-out AUC is within one standard error of the next one's is taken: curves if they
+    are ahead of straight lines by more than one, paired by fold; interactions if they are ahead of curves by
+    more than one on the first fold, which had no say in which pairs of columns there are.
+
+    Parameters
+    ----------
+    sample : RowSample
+        The rows.
+    kinds : sequence of ColumnKind
+        What their columns are.
+    wanted : str
+        "auto", "linear", "curves" or "interactions".
+    pairs : sequence of (int, int), int or None
+        Interactions, how many of them at most, or None for the default.
+    design, settings : DesignSettings, SearchSettings
+        How fine features are, and how much is tried.
+    n_folds : int
+        Folds of the cross-validation.
+    rng : Generator
+        Draws the folds.
+    frequencies : bool
+        Whether a weight k stands for k equal rows.
+    n_jobs : int, optional
+        Threads.
+    """
+    block = sample.block
+    X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
+    features = design_features(X, sample.share, kinds, design)
+    sizes = int(block.positive.sum()), int((~block.positive).sum())
+    fold = (
+        FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(replace(block, ids=None))
+    )
+    rows = SearchRows(
+        features.codes(X, n_jobs),
+        features.number_values(X),
+        block.positive,
+        block.weight,
+        sample.share,
+        fold,
+        frequencies,
+        n_jobs,
+    )
+    search = FeatureSearch(rows, features, settings)
+    return _Choice(search, wanted, pairs).run()
+
+
+@dataclass
+class _Choice:
+    search: FeatureSearch
+    wanted: str
+    pairs: Pairs | int | None
+
+    def run(self) -> Chosen:
+        if self.wanted == "linear":
+            found = self.search.linear()
+            return self._finish(found, f"straight lines, as asked for: held-out AUC {found.auc:.4f}", (found,))
+        curves = self.search.curves()
+        if self.wanted == "curves":
+            return self._finish(curves, f"curves, as asked for: held-out AUC {curves.auc:.4f}", (curves,))
+        linear = None
+        if self.wanted == "auto":
+            linear = self.search.linear()
+            gap, error = _paired(curves.by_fold, linear.by_fold)
+            if gap <= error or curves.auc <= linear.auc:
+                return self._finish(
+                    linear,
+                    f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more "
+                    f"than the standard error of {error:.4f} over the folds",
+                    (linear, curves),
+                )
+            said = (
+                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} "
+                f"(standard error {error:.4f} over the folds)"
+            )
+        else:
+            said = f"curves have held-out AUC {curves.auc:.4f}"
+        tried = tuple(one for one in (linear, curves) if one is not None)
+        pairs = self._list_pairs(curves)
+        if not pairs:
+            return self._finish(curves, said + "; no pair of columns shows an interaction", tried)
+        crossed, gain, error = self.search.interactions(curves, pairs)
+        tried = (*tried, crossed)
+        if self.wanted == "auto" and gain <= error:
+            return self._finish(
+                curves,
+                f"{said}; {len(pairs)} interactions gain {gain:+.4f} on rows held out, no more than their "
+                f"standard error of {error:.4f}",
+                tried,
+            )
+        return self._finish(
+            crossed,
+            f"{said}; {len(pairs)} interactions gain {gain:+.4f} (standard error {error:.4f}) on rows held out",
+            tried,
+        )
+
+    def _list_pairs(self, curves: Found) -> list[tuple[int, int]]:
+        if self.pairs is not None and not isinstance(self.pairs, int):
+            return [(min(pair), max(pair)) for pair in self.pairs]
+        most = self.search.settings.most_pairs if self.pairs is None else self.pairs
+        screened = self.search.screen(curves)
+        count = min(most, int((screened.gains > 0).sum()))
+        return screened.pairs[:count]
+
+    def _finish(self, found: Found, reason: str, tried: tuple[Found, ...]) -> Chosen:
+        reason = f"{reason}. Penalties: {found.how}."
+        features, basis = found.features, found.basis
+        rows = self.search.folded_rows(found)
+        if found.kind == "linear":
+            features = _drop_curves(features)
+            totals = _totals(features, self.search.features, self.search.rows.totals(self.search.features))
+            basis = smooth_features(features, totals)
+        return Chosen(found.kind, features, basis, found.strength, reason, tried, rows, found.columns)
+
+
+def _drop_curves(features: FeatureMap) -> FeatureMap:
+    """The same columns, with one bin for numbers that have more than two values."""
+    columns = tuple(
+        Steps(np.zeros(0), column.centers[:1])
+        if isinstance(column, Steps) and column.edges.size > 1
+        else column
+        for column in features.columns
+    )
+    return FeatureMap(features.names, columns, features.numbers)
+
+
+def _totals(pruned: FeatureMap, features: FeatureMap, totals: list[Array]) -> list[Array]:
+    """Weight of each indicator once bins have been taken together."""
+    return [
+        own if after.width == before.width else np.array([own[:-1].sum(), own[-1]])
+        for after, before, own in zip(pruned.columns, features.columns, totals, strict=True)
+    ]
+
+
+def _paired(after: Array, before: Array) -> tuple[float, float]:
+    """Mean difference of the folds, and its standard error."""
+    gaps = after - before
+    return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(gaps.size)) if gaps.size > 1 else 0.0

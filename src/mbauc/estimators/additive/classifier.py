@@ -1,0 +1,390 @@
+"""AdditiveAUCClassifier: curves and interactions, fitted over all pairs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from mbauc.basis.design import ColumnKind, DesignSettings
+from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.estimators.additive.choice import Chosen, choose_features
+from mbauc.estimators.additive.columns import RowCodes, find_column, mark_categories, source_kinds
+from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
+from mbauc.estimators.additive.scorer import AdditiveScorer
+from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.scorer import match_log_odds
+from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
+from mbauc.estimators.validation import restore_on_failure
+from mbauc.losses import PairLoss, get_loss
+from mbauc.metrics.intervals import Weights
+from mbauc.rows.block import Block
+from mbauc.rows.labels import find_classes, positive_rows
+from mbauc.rows.matrix import check_weights
+from mbauc.rows.parts.memory import rows_in_memory
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.row_sample import sample_rows
+from mbauc.rows.parts.source import rows_in_source
+from mbauc.rows.source import Source
+from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import thread_count
+
+Array = NDArray[np.float64]
+
+#: Kinds of features that can be asked for.
+FEATURES = ("auto", "linear", "curves", "interactions")
+
+
+class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
+    """Ranker that adds up a curve for each column and heat maps for pairs of columns: the best over all pairs.
+
+    Numbers are cut into bins, categories into levels, pairs of columns into cells; a score is the sum of what a
+    row's bins, levels and cells are worth. All of these weights minimise one loss over all N₊·N₋ pairs of a
+    positive and a negative row, with neighbouring bins smoothed and interactions shrunk more than curves. The
+    result draws as curves (:mod:`mbauc.plots`) and explains each score as a sum. With nothing set it chooses
+    between straight lines, curves, and curves with interactions by held-out AUC; ``choice_`` says why.
+
+    Parameters
+    ----------
+    features : {"auto", "linear", "curves", "interactions"}
+        ``"linear"`` takes numbers as they are; ``"curves"`` gives each a curve; ``"interactions"`` adds heat
+        maps of pairs of columns. ``"auto"`` takes the simplest that is within one standard error of the next.
+    loss : str or PairLoss
+        ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
+        solution; ``"auto"`` takes ``"squared_hinge"`` if that ranks held-out rows better.
+    interactions : int or sequence of pairs, optional
+        How many interactions there may be, or which: pairs of names or numbers of columns. By default up to 24
+        that a screening of all pairs finds promising.
+    bins : int
+        Bins of a numeric column, at most.
+    categories : sequence of columns, optional
+        Columns of an array that hold codes of categories, by number or name. Columns of texts and categoricals
+        in data frames need not be named.
+    search_rows : int
+        Rows that features and penalties are chosen on, at most: a sample, half of each class where there are
+        enough. The weights are then fitted to all rows. It bounds time and memory of the search.
+    cv : int
+        Folds that features and penalties are chosen by.
+    negative_rate, weights
+        As for :class:`MBAClassifier`.
+    random_state : None, int, Generator or RandomState
+        Seed of the sample and of the folds.
+    n_jobs, verbose
+        As for :class:`MBAClassifier`.
+
+    Attributes
+    ----------
+    choice_ : str
+        What was chosen, and why.
+    features_ : str
+        The kind of features: "linear", "curves" or "interactions".
+    feature_map_ : FeatureMap
+        How rows become features.
+    coef_ : ndarray of shape (1, features)
+        The weight of each feature: the heights of the curves.
+    coef_error_ : ndarray of shape (features,)
+        Standard error of each height, given the penalties.
+    loss_ : str
+        Name of the loss.
+    intercept_, slope_, classes_
+        As of :class:`MBAClassifier`.
+    search_ : dict of float
+        Held-out AUC of each kind of features that was tried.
+    interactions_ : list of (str, str)
+        Names of the columns of each interaction.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        If X had column names.
+
+    See Also
+    --------
+    MBAClassifier : the same loss for columns as they are.
+
+    Notes
+    -----
+    Missing values are a level of their own. A value beyond the range of training counts as the nearest bin, a
+    category that was never seen as the rare ones, or nothing if there were none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc import AdditiveAUCClassifier
+    >>> from mbauc.metrics import roc_auc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((4000, 5))
+    >>> y = X[:, 0] ** 2 + X[:, 1] + rng.standard_normal(4000) > 2
+    >>> ranker = AdditiveAUCClassifier(random_state=0).fit(X[:2000], y[:2000])
+    >>> ranker.features_, round(roc_auc(y[2000:], ranker.decision_function(X[2000:])), 2)
+    ('curves', 0.87)
+    """
+
+    classes_: NDArray[Any]
+    coef_: Array
+    intercept_: Array
+
+    def __init__(
+        self,
+        features: str = "auto",
+        loss: str | PairLoss = "squared",
+        *,
+        interactions: int | Sequence[tuple[Any, Any]] | None = None,
+        bins: int = 64,
+        categories: Sequence[Any] | None = None,
+        search_rows: int = 50_000,
+        cv: int = 5,
+        negative_rate: float = 1.0,
+        weights: Weights = "sampling",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.features = features
+        self.loss = loss
+        self.interactions = interactions
+        self.bins = bins
+        self.categories = categories
+        self.search_rows = search_rows
+        self.cv = cv
+        self.negative_rate = negative_rate
+        self.weights = weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
+
+    # -- fitting -----------------------------------------------------------------------------------------
+
+    @restore_on_failure
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose features and fit their weights.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d), or a source
+            Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times. A
+            source of :mod:`mbauc.readers` is fitted as by :meth:`fit_source`.
+        y : array-like of shape (n,)
+            Labels, of which the larger is positive.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row; a pair has the product of both.
+
+        Returns
+        -------
+        self
+        """
+        if is_source(X):
+            return self.fit_source(X)
+        self._check_settings()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._codes = RowCodes.learn(self, X, self.categories)
+        rows = self._codes.transform(self, X, reset=False)
+        known, positive = _labels(y, rows.shape[0])
+        weight = check_weights(sample_weight, rows.shape[0])
+        block = Block(rows, positive, weight, frequencies=self.weights == "frequency")
+        for side, name in ((True, known[1]), (False, known[0])):
+            if not block.rows_of(side).size:
+                raise ValueError(
+                    f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
+                )
+        self._fit_rows(rows_in_memory(block), self._codes.kinds, parse_memory(None))
+        self.classes_ = known
+        return self
+
+    @restore_on_failure
+    def fit_source(
+        self,
+        source: Source,
+        *,
+        memory: str | int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Fit to a source of blocks, such as ``TableSource(path, label=…, encode="codes")``.
+
+        Two passes: one for the sample, one for the weights. A killed fit with a checkpoint resumes the second
+        one, to the same bits.
+
+        Parameters
+        ----------
+        source : Source
+            The rows; of a table its codes.
+        memory : str or int, optional
+            What may be used, such as ``"4GB"``; by default most of what is free.
+        checkpoint : path, optional
+            Folder to save progress in, and to resume from.
+        """
+        self._check_settings()
+        check_source(source)
+        self._codes = RowCodes(source_kinds(source, self.categories))
+        with source_run(checkpoint, self._identity(), source) as run:
+            rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
+            self._fit_rows(rows, self._codes.kinds, parse_memory(memory), run)
+        self.n_features_in_ = source.n_features
+        labels = source.classes
+        grouped = any(isinstance(label, tuple | list | set) for label in labels)
+        self.classes_ = np.array([0, 1]) if grouped else np.asarray(labels)
+        return self
+
+    def fit_parts(self, rows: PartedRows) -> Self:
+        """Fit to rows that an engine holds; see :mod:`mbauc.dask` and :mod:`mbauc.spark`."""
+        self._check_settings()
+        names = rows.schema.names or tuple(f"x{j}" for j in range(rows.schema.n_features))
+        self._codes = RowCodes(mark_categories([ColumnKind(str(name)) for name in names], self.categories))
+        with rows.in_order() as ordered:
+            self.classes_ = self._fit_rows(ordered, self._codes.kinds, parse_memory(None))
+        self.n_features_in_ = rows.schema.n_features
+        if rows.schema.names is not None and all(isinstance(name, str) for name in rows.schema.names):
+            self.feature_names_in_ = np.array(rows.schema.names, dtype=object)
+        return self
+
+    def _fit_rows(
+        self, rows: PartedRows, kinds: Sequence[ColumnKind], memory: int, run: SourceRun | None = None
+    ) -> NDArray[Any]:
+        """Choose features on a sample, and fit their weights to all rows; returns the classes."""
+        run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
+        rng = generator(run.seed(self.random_state))
+        sample = sample_rows(rows, int(self.search_rows), int(rng.integers(2**62)))
+        chosen = choose_features(
+            sample,
+            kinds,
+            self.features,
+            self._pairs([kind.name for kind in kinds]),
+            design=DesignSettings(bins=int(self.bins)),
+            settings=SearchSettings(),
+            n_folds=int(self.cv),
+            rng=rng,
+            frequencies=self.weights == "frequency",
+            n_jobs=self.n_jobs,
+        )
+        fitted = fit_chosen(chosen, rows, sample, self.loss, memory, run, self.weights == "frequency")
+        self._store(chosen, fitted)
+        return fitted.classes
+
+    def _store(self, chosen: Chosen, fitted: AdditiveFit) -> None:
+        self.feature_map_, self.features_, self.choice_ = (
+            chosen.features,
+            chosen.kind,
+            chosen.reason + fitted.note,
+        )
+        self.basis_, self.loss_ = chosen.basis, fitted.loss
+        self.search_ = {one.kind: one.auc for one in chosen.tried}
+        self.solution_, self.n_iter_ = fitted.solution, max(1, fitted.solution.iterations)
+        self.l2_, self.penalty_factors_ = fitted.solution.l2, chosen.strength
+        self.effective_sample_size_ = fitted.sizes
+        prior_odds = fitted.weights[0] / (fitted.weights[1] / self.negative_rate)
+        intercept, slope = match_log_odds(*fitted.summary, prior_odds)
+        self.coef_, self.intercept_, self.slope_ = fitted.coef[None, :], np.array([intercept]), slope
+        self.coef_error_, self.term_means_ = fitted.errors, fitted.term_means
+        self.term_deviations_ = fitted.term_deviations
+        self.feature_shares_ = fitted.feature_shares
+
+    @property
+    def interactions_(self) -> list[tuple[str, str]]:
+        """Names of the columns of each interaction."""
+        names = self.feature_map_.names
+        return [(names[a], names[b]) for a, b in self.feature_map_.pairs]
+
+    def _pairs(self, names: Sequence[str]) -> Sequence[tuple[int, int]] | int | None:
+        """Interactions that are asked for, by number of column."""
+        asked = self.interactions
+        if asked is None or isinstance(asked, int | np.integer):
+            return asked if asked is None else int(asked)
+        found = []
+        for pair in asked:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise ValueError(f"interactions must be pairs of columns, got {pair!r}.")
+            a, b = (find_column(one, names, "interactions") for one in pair)
+            if a == b:
+                raise ValueError(f"an interaction needs two different columns, got {pair!r}.")
+            found.append((min(a, b), max(a, b)))
+        return sorted(set(found))
+
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint belongs to."""
+        params = self.get_params(deep=False)
+        return {
+            **params,
+            "interactions": repr(params["interactions"]),
+            "categories": repr(params["categories"]),
+        }
+
+    def _check_settings(self) -> None:
+        check_choice("features", self.features, FEATURES)
+        if not (isinstance(self.loss, str) and self.loss == "auto"):
+            get_loss(self.loss)
+        check_whole("bins", self.bins, low=2)
+        check_whole("search_rows", self.search_rows, low=100)
+        check_whole("cv", self.cv, low=2)
+        check_number("negative_rate", self.negative_rate, low=0.0, high=1.0, open_low=True)
+        check_choice("weights", self.weights, ("sampling", "frequency"))
+        if isinstance(self.interactions, int | np.integer):
+            check_whole("interactions", self.interactions, low=0)
+        thread_count(self.n_jobs)
+
+    # -- scoring -----------------------------------------------------------------------------------------
+
+    def scorer(self) -> AdditiveScorer:
+        """Features and weights alone: small, and without scikit-learn."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return AdditiveScorer(
+            self.coef_[0], self.intercept_[0], self.slope_, self.classes_, names, self.feature_map_
+        )
+
+    @classmethod
+    def restore(cls, scorer: AdditiveScorer, settings: dict[str, Any] | None = None) -> Self:
+        """A fitted estimator with the features and weights of a scorer, without a fit."""
+        if scorer.features is None:
+            raise ValueError("scorer has no features; AdditiveAUCClassifier needs some.")
+        ranker = cls(**(settings or {}))
+        if scorer.slope is None:
+            raise ValueError("scorer has no slope; AdditiveAUCClassifier needs one for its probabilities.")
+        ranker.coef_, ranker.slope_ = scorer.coef.copy()[None, :], scorer.slope
+        ranker.intercept_, ranker.classes_ = np.array([scorer.intercept]), np.array(scorer.classes)
+        ranker.feature_map_, ranker.n_features_in_ = scorer.features, scorer.n_features
+        ranker._codes = RowCodes([ColumnKind(name) for name in scorer.features.names])
+        if scorer.names is not None:
+            ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
+        return ranker
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0."""
+        check_is_fitted(self)
+        return self.scorer().scores(self._codes.transform(self, X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
+        return self.scorer().predict(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, shape (n, 2); see :meth:`MBAClassifier.predict_proba`."""
+        return self.scorer().probabilities(self.decision_function(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of :meth:`predict_proba`, without overflow."""
+        return self.scorer().log_probabilities(self.decision_function(X))
+
+
+def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    labels = column_or_1d(y, warn=True)
+    if labels.size != n_rows:
+        raise ValueError(
+            f"X has {n_rows:,} rows and y has {labels.size:,} labels; they must have the same number."
+        )
+    known = find_classes(labels)
+    return known, positive_rows(labels, known)

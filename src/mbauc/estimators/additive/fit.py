@@ -1,0 +1,231 @@
+"""The weights of chosen features over all pairs of all rows, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from mbauc.estimators.additive.choice import Chosen
+from mbauc.estimators.additive.coordinates import Statistics, noise_of
+from mbauc.estimators.additive.search import paired_gain
+from mbauc.estimators.pair_problems import PairProblems
+from mbauc.estimators.source_fit import SourceRun
+from mbauc.losses import PairLoss, Region, get_loss
+from mbauc.pairs.accumulator import accumulate_block
+from mbauc.pairs.moments import PairMoments
+from mbauc.pairs.operator.build import open_operator
+from mbauc.pairs.operator.from_rows import build_matrix_operator
+from mbauc.pairs.operator.pair_operator import PairOperator
+from mbauc.pairs.operator.reduced import ReducedPairOperator
+from mbauc.pairs.quadratic import Quadratic, ScoreSummary
+from mbauc.pairs.tasks import sum_moments
+from mbauc.rows.block import Block
+from mbauc.rows.parts.mapped import map_rows
+from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.row_sample import RowSample
+from mbauc.solvers import Solution
+from mbauc.solvers.problem import Problem
+
+Array = NDArray[np.float64]
+
+#: Features whose moments are formed, at most, whatever the memory.
+_MOST_FORMED = 12_000
+#: Matrices of features × features that a pass may hold at a time.
+_MATRICES = 3
+#: Excess risk to reach from products with the rows, and optimality from moments.
+_PRODUCT_TOL, _GRAM_TOL = 1e-5, 1e-8
+_MAX_ITER = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """Weights of all features, and what goes with them."""
+
+    coef: Array
+    #: standard error of each, given the penalties
+    errors: Array
+    solution: Solution
+    summary: ScoreSummary
+    #: of the classes: sums of weights, and rows that they count for
+    weights: tuple[float, float]
+    sizes: tuple[float, float]
+    classes: NDArray[Any]
+    loss: str
+    #: mean and standard deviation of what each term adds to scores
+    term_means: Array
+    term_deviations: Array
+    #: share of the rows in which each feature is not zero
+    feature_shares: Array
+    #: what was found out on the way, for people
+    note: str = ""
+
+
+def fit_chosen(
+    chosen: Chosen,
+    rows: PartedRows,
+    sample: RowSample,
+    loss: str | PairLoss,
+    memory: int,
+    run: SourceRun,
+    frequencies: bool,
+) -> AdditiveFit:
+    """Fit the weights of chosen features to all rows.
+
+    From the moments of the search where its sample was all rows; otherwise in one more pass, or from products
+    with the rows where features are too many for their moments, or for another loss.
+    """
+    name, note = _choose_loss(chosen, loss)
+    wanted = get_loss(name)
+    with _open_pairs(chosen, rows, sample, memory, run, frequencies, rows_needed=wanted.name != "squared") as (
+        pairs,
+        classes,
+    ):
+        l2 = 2.0 * noise_of(pairs.effective_sizes)
+        problem = Problem(pairs, chosen.strength, scale=False)
+        tol = _GRAM_TOL if isinstance(pairs, PairMoments) else _PRODUCT_TOL
+        solution = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
+        if wanted.name != "squared" and isinstance(pairs, PairOperator):
+            problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
+            curvature = max(problems.mean_curvature(wanted, solution.coef), 1e-3)
+            solution = problems.newton(wanted).solve(
+                0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
+            )
+        coef = chosen.basis.reduction.expand(solution.coef)
+        means, deviations, shares = _summarise_terms(chosen, sample, coef)
+        return AdditiveFit(
+            coef,
+            _errors(chosen, pairs, solution.coef),
+            solution,
+            pairs.summarise_scores(solution.coef),
+            pairs.weights,
+            pairs.effective_sizes,
+            np.asarray(classes),
+            wanted.name,
+            means,
+            deviations,
+            shares,
+            note,
+        )
+
+
+@contextmanager
+def _open_pairs(
+    chosen: Chosen,
+    rows: PartedRows,
+    sample: RowSample,
+    memory: int,
+    run: SourceRun,
+    frequencies: bool,
+    *,
+    rows_needed: bool,
+) -> Iterator[tuple[Quadratic, NDArray[Any]]]:
+    """All pairs in the coordinates of the features: moments, or an operator where rows are needed."""
+    reduction, threads = chosen.basis.reduction, run.n_threads
+    if sample.is_whole:
+        block = sample_block(chosen, frequencies)
+        if not rows_needed:
+            whole = chosen.columns.size == chosen.rows.Z.shape[1]
+            yield chosen.rows.whole if whole else accumulate_block(block, threads), sample.classes
+            return
+        strata = [block.rows_of(True), block.rows_of(False)]
+        pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, threads)
+        yield pairs.as_frequencies() if frequencies else pairs, sample.classes
+        return
+    mapped = map_rows(rows, chosen.features, threads if rows.parts.kind != "cluster" else 1)
+    formed = _MATRICES * 8 * reduction.n_features**2 <= memory // 2 and reduction.n_features <= _MOST_FORMED
+    if formed and not rows_needed:
+        [moments], classes = sum_moments(
+            mapped, 1 if rows.parts.kind == "cluster" else threads, frequencies=frequencies
+        )
+        yield moments.reduced(reduction), classes
+        return
+    with open_operator(mapped, threads, memory) as (found, classes):
+        reduced = ReducedPairOperator(found, reduction)
+        yield reduced.as_frequencies() if frequencies else reduced, classes
+
+
+def sample_block(chosen: Chosen, frequencies: bool) -> Block:
+    """The rows of the search in the coordinates that are used."""
+    rows, columns = chosen.rows, chosen.columns
+    Z = rows.Z if columns.size == rows.Z.shape[1] else np.ascontiguousarray(rows.Z[:, columns])
+    return Block(Z, rows.positive, rows.weight, frequencies=frequencies)
+
+
+def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, str]:
+    """The loss that is asked for, or the one that ranks the first fold best, and a note on that."""
+    if not (isinstance(loss, str) and loss == "auto"):
+        return loss, ""
+    rows, held_out = chosen.rows, chosen.rows.fold == 0
+    block = sample_block(chosen, rows.frequencies)
+    train = np.flatnonzero(~held_out)
+    pairs = build_matrix_operator(
+        block.X, [block.rows_of(True, train), block.rows_of(False, train)], block.weight, 1
+    )
+    problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
+    l2 = 2.0 * noise_of(pairs.effective_sizes)
+    squared = problems.of(get_loss("squared")).solve(0.0, l2, tol=1e-4, max_iter=_MAX_ITER)
+    other = get_loss("squared_hinge")
+    curvature = max(problems.mean_curvature(other, squared.coef), 1e-3)
+    hinge = problems.newton(other).solve(0.0, l2 * curvature, tol=1e-4, max_iter=_MAX_ITER, start=squared.coef)
+    Z = block.X[held_out]
+    weight = None if rows.weight is None else rows.weight[held_out]
+    gain, error = paired_gain(rows.positive[held_out], Z @ hinge.coef, Z @ squared.coef, weight)
+    taken = "squared_hinge" if gain > 0 else "squared"
+    return (
+        taken,
+        f" Loss: {taken}; the squared hinge gains {gain:+.4f} (standard error {error:.4f}) on rows held out.",
+    )
+
+
+def _errors(chosen: Chosen, pairs: Quadratic, u: Array) -> Array:
+    """Standard error of each feature's weight: of the normal weights whose mean the solution is (Wahba).
+
+    Where Σ was not formed, as if coordinates were uncorrelated.
+    """
+    basis, noise = chosen.basis, noise_of(pairs.effective_sizes)
+    penalty = noise * chosen.strength
+    if isinstance(pairs, PairMoments):
+        statistics = Statistics.of(pairs)
+        [w] = statistics.solve(chosen.strength[None, :])
+        matrix = np.array(statistics.covariance, order="F")
+        matrix[np.diag_indices_from(matrix)] += penalty + 1e-12
+        factor, _ = dpotrf(matrix, lower=1, overwrite_a=1)
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+        inverse = noise * (np.tril(inverse) + np.tril(inverse, -1).T)
+    else:
+        spread = np.maximum(pairs.diagonal - pairs.mu**2, 0.0) / 2
+        w, inverse = u, noise / (spread + penalty)
+    # the solution is a multiple of log-odds
+    size = float(w @ w)
+    ratio = abs(float(u @ w)) / size if size > 0 else 0.0
+    errors = np.zeros(basis.reduction.n_features)
+    for block, (features, columns) in zip(basis.reduction.blocks, basis.reduction.places(), strict=True):
+        own = inverse[columns, columns] if inverse.ndim == 2 else np.diag(inverse[columns])
+        variance = np.diagonal(own) if isinstance(block, int) else np.einsum("ij,jk,ik->i", block, own, block)
+        errors[features] = ratio * np.sqrt(np.maximum(variance, 0.0))
+    return errors
+
+
+def _summarise_terms(chosen: Chosen, sample: RowSample, coef: Array) -> tuple[Array, Array, Array]:
+    """Mean and deviation of what each term adds to scores, and the share of each feature, over all rows."""
+    features = chosen.features
+    X = sample.block.X.toarray() if hasattr(sample.block.X, "toarray") else sample.block.X
+    share = sample.share / sample.share.sum()
+    added = features.contributions(X, coef)
+    means = share @ added
+    deviations = np.sqrt(np.maximum(share @ (added - means) ** 2, 0.0))
+    codes = features.codes(X)
+    shares = np.zeros(features.n_features)
+    for term in features.terms():
+        if term.kind == "number":
+            shares[term.start] = 1.0
+            continue
+        own = features.cells(codes, *term.columns) if term.kind == "cells" else codes[:, term.columns[0]]
+        shares[term.start : term.stop] = np.bincount(own, share, minlength=term.stop - term.start)
+    return means, deviations, shares
