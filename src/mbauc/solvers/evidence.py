@@ -2,8 +2,8 @@
 
 If both classes are normal with covariance C, the mean difference of n₊ and n₋ rows is μ = C w + noise of
 covariance νC, ν = 1/n₊ + 1/n₋, where w are log-odds. With normal weights of variance 1/(λ_g fⱼ) for column j
-of group g, the mean of w given μ is (C + ν diag(λ f))⁻¹ μ, which ranks like Eq. (14) with l2 fⱼ = 2νλ_g fⱼ. The λ
-that make μ most likely satisfy λ_g = γ_g / Σ fⱼ wⱼ², γ_g the degrees of freedom that the group uses (MacKay).
+of group g, the mean of w given μ is (C + ν diag(λ f))⁻¹ μ, which ranks like Eq. (14) with l2 fⱼ = 2νλ_g fⱼ. The
+λ that make μ most likely satisfy λ_g = γ_g / Σ fⱼ wⱼ², γ_g the degrees of freedom that the group uses (MacKay).
 """
 
 from __future__ import annotations

@@ -99,9 +99,7 @@ def choose_features(
     X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
     features = design_features(X, sample.share, kinds, design)
     sizes = int(block.positive.sum()), int((~block.positive).sum())
-    fold = (
-        FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(replace(block, ids=None))
-    )
+    fold = FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
     rows = SearchRows(
         features.codes(X, n_jobs),
         features.number_values(X),

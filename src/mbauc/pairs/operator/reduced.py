@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mbauc.basis.reduction import Reduction
 from mbauc.pairs.compact.columns import ColumnOrder
@@ -91,7 +91,7 @@ class ReducedPairOperator(PairOperator):
         product, variances = self.rows.product_and_variances(self._expand(v))
         return self.reduction.reduce(self._spread(product)), variances
 
-    def summarise_scores(self, w: NDArray[np.float64]) -> ScoreSummary:  # type: ignore[override]
+    def summarise_scores(self, w: ArrayLike) -> ScoreSummary:
         """Difference, middle and spread of the class means of the score."""
         return self.rows.summarise_scores(self.reduction.expand(np.asarray(w, dtype=np.float64)))
 

@@ -1,4 +1,4 @@
-"""Rows whose features are made of others on the way: block by block of a source, on a cluster where they are."""
+"""Rows whose features are made of others on the way: block by block, or where a cluster holds them."""
 
 from __future__ import annotations
 
