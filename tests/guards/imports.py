@@ -19,9 +19,10 @@ LAYERS = (
     ("report", "plots", "dask", "spark", "objectives"),
     ("model",),
     ("estimators",),
+    ("features",),
     ("metrics", "solvers"),
     ("pairs", "readers"),
-    ("losses",),
+    ("losses", "basis"),
     ("rows",),
     ("store",),
     ("runtime",),
@@ -30,9 +31,9 @@ LAYERS = (
 )
 #: May import everything; nothing else imports it.
 ON_TOP = "paper"
-#: Layers in which scikit-learn may be imported: the estimators and what is above them, and solvers for its
+#: Layers in which scikit-learn may be imported: features, estimators and what is above them, and solvers for its
 #: coordinate descent and its ConvergenceWarning.
-WITH_SKLEARN = {name for layer in LAYERS[:4] for name in layer} | {ON_TOP, "solvers"}
+WITH_SKLEARN = {name for layer in LAYERS[:5] for name in layer} | {ON_TOP, "solvers"}
 #: Private by their spelling only: methods of named tuples, and what Spark's and Dask's own documentation has
 #: everybody use to declare params, restore a stage and say what a partition looks like.
 OPEN = {"_replace", "_asdict", "_fields", "_dummy", "_resetUid", "_meta"}

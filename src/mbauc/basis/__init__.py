@@ -1,0 +1,1 @@
+"""Columns of data as functions of them: what a linear ranker needs to draw curves."""
