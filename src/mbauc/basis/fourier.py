@@ -33,24 +33,24 @@ _MOST_FREQUENCIES = 1 << 28
 class FourierMap:
     """Waves cos(ω'u) and sin(ω'u) of rows u = (x - center) / unit.
 
-    With D components there are D/2 frequencies ω, and the inner product of two encoded rows is about the Gaussian
-    kernel: ``z(x)'z(y) = (2/D) Σ cos(ω'(u - v)) ≈ exp(-gamma ‖u - v‖²)``, off by at most about ``√(1/D)``. So a
-    linear ranker of z ranks like a smooth function of x.
+    With D components there are D/2 frequencies ω. The inner product of two encoded rows is about the Gaussian
+    kernel: ``z(x)'z(y) = (2/D) Σ cos(ω'(u - v)) ≈ exp(-gamma ‖u - v‖²)``, with a standard error of at most
+    ``√(1/D)``. So a linear ranker of z ranks like a smooth function of x.
 
     Frequencies are orthogonal within blocks of as many as there are columns, with the lengths of normal vectors
-    (orthogonal random features), which makes the error smaller than that of independent ones. They are drawn from
-    the seed alone, from the bits of a generator that is the same in all versions of numpy. They are not stored.
+    (orthogonal random features), which makes the error smaller than that of independent ones. They are drawn
+    from the seed alone, by a stream of bits that is the same in all versions of numpy. They are not stored.
 
-    Values and frequencies are rounded such that every sum of their products is exact, in any order. So a row is
-    encoded to the same bits alone or among others, however BLAS shares the work. On another machine the last bit
-    of a frequency may differ, which moves a phase by less than 1e-6.
+    Values and frequencies are rounded such that every sum of their products is exact, in any order. So a row
+    is encoded to the same bits alone or among others, however BLAS shares the work. On another machine the last
+    bit of a frequency may differ, which moves a phase by less than 1e-6.
 
     ``O(n d D)`` time; ``4 d D`` bytes for the frequencies, once they are drawn.
 
     Parameters
     ----------
     n_components : int
-        Features D that rows get, an even number.
+        Features D that rows get, an even number; of an odd one the last frequency has no sine.
     seed : int
         Of the frequencies.
     gamma : float
@@ -81,12 +81,7 @@ class FourierMap:
     unit: Array
 
     def __post_init__(self) -> None:
-        check_whole("n_components", self.n_components, 2)
-        if self.n_components % 2:
-            raise ValueError(
-                f"n_components must be even, a cosine and a sine of each frequency, got {self.n_components}. "
-                f"Use {self.n_components + 1}."
-            )
+        check_whole("n_components", self.n_components)
         check_whole("seed", self.seed, 0)
         check_number("gamma", self.gamma, low=0.0, open_low=True)
         center, unit = _numbers("center", self.center), _numbers("unit", self.unit)
@@ -97,7 +92,7 @@ class FourierMap:
             )
         if (unit < 0).any():
             raise ValueError(f"unit must not be negative, got {unit.min()}; 0 leaves a column out.")
-        if center.size * (self.n_components // 2) > _MOST_FREQUENCIES:
+        if center.size * ((self.n_components + 1) // 2) > _MOST_FREQUENCIES:
             raise ValueError(
                 f"n_components={self.n_components:,} waves of {center.size:,} columns take more than 2 GB. "
                 "Use fewer components, or fewer columns (sklearn.feature_selection, sklearn.decomposition)."
@@ -120,12 +115,17 @@ class FourierMap:
     @property
     def names(self) -> list[str]:
         """Names of the features: the cosine and the sine of each frequency."""
-        return [f"{wave}{number}" for number in range(self.n_components // 2) for wave in ("cos", "sin")]
+        pairs = [f"{wave}{number}" for number in range(self._n_frequencies) for wave in ("cos", "sin")]
+        return pairs[: self.n_components]
+
+    @property
+    def _n_frequencies(self) -> int:
+        return (self.n_components + 1) // 2
 
     @cached_property
     def _frequencies(self) -> Array:
-        """(d, D/2), so that products with rounded values are phases in places on the circle, exactly."""
-        turns = draw_frequencies(self.n_columns, self.n_components // 2, self.seed)
+        """Shape (d, D/2); their products with rounded values are phases in places on the circle, exactly."""
+        turns = draw_frequencies(self.n_columns, self._n_frequencies, self.seed)
         turns *= np.sqrt(2.0 * self.gamma) / (2.0 * np.pi)
         largest = float(np.abs(turns).sum(axis=0).max())
         # one bit to spare for the rounding of the frequencies themselves
@@ -143,16 +143,16 @@ class FourierMap:
         Returns
         -------
         ndarray of shape (n, D)
-            Each row has length 1.
+            Each row has length 1, if D is even.
         """
         X = as_matrix(X)
         if X.shape[1] != self.n_columns:
             raise ValueError(f"X must have {self.n_columns:,} columns, got {X.shape[1]:,}.")
         if is_sparse(X):
             X = X.tocsr()
-        Z = np.empty((X.shape[0], self.n_components))
+        Z = np.empty((X.shape[0], 2 * self._n_frequencies))
         waves = Z.view(np.complex128)
-        circle = _circle() * np.sqrt(2.0 / self.n_components)
+        circle = _circle() / np.sqrt(self._n_frequencies)
         rows = max(1, _PIECE // max(self.n_columns, self.n_components))
         for first in range(0, X.shape[0], rows):
             piece = X[first : first + rows]
@@ -161,10 +161,10 @@ class FourierMap:
             places &= _PLACES - 1
             # nothing is outside; to clip is only the mode that needs no buffer
             np.take(circle, places, out=waves[first : first + rows], mode="clip")
-        return Z
+        return Z if Z.shape[1] == self.n_components else np.ascontiguousarray(Z[:, :-1])
 
     def _round(self, X: NDArray[Any]) -> Array:
-        """Values in units from the centre, as whole multiples of a power of two; those that are missing are 0."""
+        """Values in units from the centre, as multiples of a power of two; those that are missing are 0."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             values = (X.astype(np.float64) - self.center) / self.unit
         values[np.isnan(values)] = 0.0
@@ -197,7 +197,8 @@ class FourierMap:
         wanted = {"n_components", "seed", "gamma", "center", "unit"}
         if not isinstance(values, dict) or set(values) != wanted:
             raise ValueError(
-                f"a Fourier map must have {', '.join(sorted(wanted))} and nothing else, got {abbreviate(values)}."
+                f"values must have {', '.join(sorted(wanted))} and nothing else, got {abbreviate(values)}. "
+                "Pass what FourierMap.to_dict gave."
             )
         return cls(**values)
 
@@ -214,8 +215,9 @@ def draw_frequencies(n_columns: int, n_frequencies: int, seed: int) -> Array:
     Parameters
     ----------
     n_columns, n_frequencies : int
-        d and m.
+        Numbers d and m.
     seed : int
+        Of the draw.
 
     Returns
     -------
@@ -241,7 +243,7 @@ def draw_frequencies(n_columns: int, n_frequencies: int, seed: int) -> Array:
 
 
 def _draw_normal(bits: np.random.PCG64, count: int) -> Array:
-    """Normal numbers by Box and Muller from bits, whose stream is fixed; that of a Generator's ``normal`` is not."""
+    """Normal numbers by Box and Muller from bits, whose stream is fixed, unlike ``Generator.normal``'s."""
     raw = np.asarray(bits.random_raw(2 * ((count + 1) // 2)))
     uniform = (raw >> np.uint64(11)).astype(np.float64).reshape(2, -1) * 2.0**-53
     # 1 - u is never 0
@@ -252,8 +254,9 @@ def _draw_normal(bits: np.random.PCG64, count: int) -> Array:
 
 @cache
 def _circle() -> NDArray[np.complex128]:
-    """cos + i sin for each place on the circle."""
-    return np.exp(2j * np.pi * np.arange(_PLACES) / _PLACES)
+    """Cosine + i sine of each place on the circle."""
+    places: NDArray[np.complex128] = np.exp(2j * np.pi * np.arange(_PLACES) / _PLACES)
+    return places
 
 
 def _numbers(name: str, values: Any) -> Array:

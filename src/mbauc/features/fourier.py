@@ -21,12 +21,12 @@ from mbauc.runtime.seeds import generator
 class FourierFeatures(TransformerMixin, BaseEstimator):
     """Random waves of the rows, whose inner products are about the Gaussian kernel exp(-gamma ‖u - v‖²).
 
-    u and v are rows in units from the mean. Behind it, a linear ranker ranks by a smooth function of all columns
+    u and v are rows in units from the mean. A linear ranker behind it ranks by a smooth function of all columns
     together. It is for columns of numbers that work together, such as pixels or signals. For tables of columns
     that work each on its own, curves of single columns need fewer features.
 
-    Frequencies are drawn from a seed and not stored: what is kept is a mean and a unit for each column. A row is
-    encoded to the same bits alone or among others. A missing value (NaN) counts as the mean.
+    Frequencies are drawn from a seed and not stored: what is kept is a mean and a unit for each column. A row
+    is encoded to the same bits alone or among others. A missing value (NaN) counts as the mean.
 
     ``fit`` takes ``O(n d)`` time and, where gamma is chosen, at most about a second more; ``transform``
     ``O(n d D)``, with ``8 n D`` bytes for its result.
@@ -34,15 +34,15 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_components : int
-        Features D, an even number. More follow finer shapes; fits behind it take ``O(n D² + D³)``.
+        Features D. More follow finer shapes; fits behind it take ``O(n D² + D³)``.
     gamma : "auto", "median" or float
         How fast the kernel falls. ``"median"`` is half of one over the median squared distance between rows.
-        ``"auto"`` chooses among multiples of it by the AUC of held-out rows (:func:`choose_gamma`) where ``fit``
-        has labels of two classes; otherwise it is ``"median"``.
+        ``"auto"`` chooses among multiples of it by the AUC of held-out rows (:func:`choose_gamma`) where
+        ``fit`` has labels of two classes, at least 8 rows of each; otherwise it is ``"median"``.
     scale : bool or "auto"
-        ``True`` divides each column by its own standard deviation, ``False`` all by one number: right for columns
-        in one unit, such as pixels, of which those that hardly vary say little. ``"auto"`` tries both where gamma
-        is chosen; otherwise it is ``True``.
+        ``True`` divides each column by its own standard deviation, ``False`` all by one number: right for
+        columns in one unit, such as pixels, of which those that hardly vary say little. ``"auto"`` tries both
+        where gamma is chosen; otherwise it is ``True``.
     random_state : None, int, Generator or RandomState
         Seed of the frequencies, and of the rows that gamma is chosen with.
 
@@ -125,8 +125,8 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
     def partial_fit(self, X: Any, y: ArrayLike | None = None) -> FourierFeatures:
         """Add rows to the means and units of the columns.
 
-        The first block also decides gamma and ``scale_``, which then stay; a block of a thousand rows or more is
-        enough for them. Features change with means and units: finish this pass before ``transform``.
+        The first block also decides ``gamma_`` and ``scale_``, which then stay: make it some thousand rows.
+        Features change with means and units: finish this pass before ``transform``.
 
         Parameters
         ----------

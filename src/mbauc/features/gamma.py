@@ -92,10 +92,10 @@ def choose_gamma(
 ) -> GammaChoice:
     """The gamma with which Fourier features rank held-out rows best.
 
-    Some rows are drawn, as many of each class as there are, and cut in halves. For each gamma a ridge ranker is
-    solved in closed form on either half (Eq. 14, with the l2 that is expected to rank best) and ranks the other;
-    the mean of both AUCs counts. First it is tried whether columns should have units of their own, both times
-    with the median rule, then which multiple of the rule is best.
+    Some rows are drawn, as many of each class where there are enough, and cut in halves. For each gamma a ridge
+    ranker is solved in closed form on either half (Eq. 14, with the l2 that is expected to rank best) and ranks
+    the other; the mean of both AUCs counts. First both kinds of units are tried with the multiple next to 1,
+    then the other multiples with the better kind.
 
     ``O(r d D + r D² + D³)`` time for each gamma, with r rows and D components.
 
@@ -108,7 +108,8 @@ def choose_gamma(
     multiples : sequence of float
         Of the median rule (:func:`~mbauc.features.gamma.median_gamma`), to be tried.
     scale : bool or "auto"
-        Whether each column is divided by its own standard deviation, or all by one number; ``"auto"`` tries both.
+        Whether each column is divided by its own standard deviation, or all by one number; ``"auto"`` tries
+        both.
     n_components : int
         Features that are tried with; fewer than for the fit will do.
     max_rows : int
@@ -145,8 +146,8 @@ def choose_gamma(
     positive = positive_rows(labels, find_classes(labels))
     if not enough_rows(positive):
         raise ValueError(
-            f"y has {int(positive.sum()):,} positives and {int((~positive).sum()):,} negatives; to choose gamma "
-            f"there must be at least {2 * _FEWEST} rows of each. Pass gamma as a number, or gamma='median'."
+            f"y has {int(positive.sum()):,} positives and {int((~positive).sum()):,} negatives; to choose "
+            f"gamma there must be at least {2 * _FEWEST} rows of each. Use median_gamma instead."
         )
     random = generator(random_state)
     rows = _draw_rows(positive, max_rows, random)
