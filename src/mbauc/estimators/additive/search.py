@@ -117,6 +117,8 @@ class SearchRows:
     fold: NDArray[np.int32]
     frequencies: bool = False
     n_jobs: int | None = None
+    #: waves of each row, if there are some
+    waves: Array | None = None
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
@@ -127,7 +129,7 @@ class SearchRows:
 
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
-        Z = basis.rows(features, self.codes, self.numbers)
+        Z = basis.rows(features, self.codes, self.numbers, self.waves)
         return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
 
 
@@ -156,11 +158,19 @@ class FeatureSearch:
         """A curve for each numeric column."""
         return self._try_folds("curves", np.arange(self.basis.roughness.size))
 
+    def fourier(self) -> Found:
+        """Straight lines, and waves of all numeric columns."""
+        wave = [term.kind == "waves" for term in self.features.terms()]
+        waves = np.flatnonzero(np.asarray(wave)[self.basis.group])
+        return self._try_folds("fourier", np.union1d(self._linear_columns(), waves))
+
     def _linear_columns(self) -> Index:
         """Coordinates of numbers, of levels, of columns with two values, and of missing values."""
         keep = []
         for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True):
             column, own = self.features.columns[term.columns[0]], np.arange(columns.start, columns.stop)
+            if term.kind == "waves":
+                continue
             if isinstance(column, Steps) and term.kind == "steps" and column.edges.size != 1:
                 # of a curve only what it says of missing values
                 missing = self._totals[term.columns[0]][-1] > 0
