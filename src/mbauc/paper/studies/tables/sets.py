@@ -1,4 +1,4 @@
-"""The tables of the study: where each comes from, what is left out and why, and its rows as methods get them."""
+"""The tables of the study: where each comes from, what is left out and why, and its rows."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ TABLES = {
             f"{_KAGGLE}/c/avazu-ctr-prediction",
             left_out={"id": _NAMES_ROWS},
             change=take_hour,
-            note="the first 9,999 rows; all columns are codes, and so categories; `hour` is the hour of the day",
+            note="the first 9,999 rows; all columns are codes, so categories; `hour` is the hour of the day",
             dtype=str,
         ),
         _raw(
