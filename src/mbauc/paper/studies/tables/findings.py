@@ -15,6 +15,8 @@ from mbauc.paper.study import Key, Record, Results
 
 #: P-values below this, after Holm's adjustment, count.
 SIGNIFICANT = 0.05
+#: Fits that took longer than this are said to be disturbed where others used so many cores meanwhile.
+_LONG_SECONDS, _BUSY = 1.0, 0.2
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Settings:
     #: Whether it is a rough answer.
     quick: bool = False
     #: After which a fit is stopped.
-    most_seconds: float = 7200.0
+    most_seconds: float = 3600.0
 
     def count_splits(self, rows: int) -> int:
         """Halves that a table of that many rows is split into."""
@@ -63,6 +65,8 @@ class Outcome(NamedTuple):
     #: Peak of the process, and what it was before the fit.
     peak_mb: float
     before_mb: float
+    #: Cores that other programs used in the meantime.
+    others: float
     choice: str
     #: Why there is nothing of all this; empty if there is.
     error: str
@@ -134,6 +138,15 @@ class Findings(Results[Settings]):
         """Table, method and reason of what failed, each once."""
         found = ((name, key, record["error"]) for (name, _, key), record in self.records.items())
         return list(dict.fromkeys(one for one in found if one[2]))
+
+    def disturbed(self) -> list[tuple[str, str]]:
+        """Table and method of fits beside which other programs were at work; short ones cannot be told."""
+        return [
+            (table, key)
+            for table in self.tables
+            for key in self.methods
+            if any(one.fit_seconds > _LONG_SECONDS and one.others > _BUSY for one in self.outcomes(table, key))
+        ]
 
     def gain(self, table: str, key: str) -> Gain | None:
         """Mean gain over the splits; None where there is nothing to compare.

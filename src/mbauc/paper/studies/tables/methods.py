@@ -78,6 +78,11 @@ def _ebm(_seed: int) -> Any:
     return ExplainableBoostingClassifier()
 
 
+def _ebm_briefly(_seed: int) -> Any:
+    """For a warm-up: it has nothing to compile, and noise keeps it at work for long."""
+    return _ebm(_seed).set_params(outer_bags=1, interactions=0, max_rounds=10)
+
+
 def _name_columns(X: Any) -> Any:
     import pandas as pd
 
@@ -146,9 +151,9 @@ def _make_ours(key: str, name: str, tuned: bool = False, **settings: Any) -> Met
     return Method(key, name, partial(_additive, settings), requires=_OURS, tuned=tuned)
 
 
-def _tune(key: str, name: str, make: Make, **more: Any) -> Method:
-    # one default fit loads all that the search needs
-    return Method(key, name, partial(_search, make, GRIDS[key]), warm_up=make, tuned=True, **more)
+def _tune(key: str, name: str, make: Make, warm_up: Make | None = None, **more: Any) -> Method:
+    # one fit loads all that the search needs
+    return Method(key, name, partial(_search, make, GRIDS[key]), warm_up or make, tuned=True, **more)
 
 
 AUTO, LIGHTGBM, EBM = "auto", "lightgbm", "ebm"
@@ -158,12 +163,12 @@ METHODS = {
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
-        Method(EBM, "EBM", _ebm, requires="interpret"),
+        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret"),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
         _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),
         _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm"),
-        _tune("ebm-tuned", "EBM, tuned", _ebm, requires="interpret", most_cells=100_000),
+        _tune("ebm-tuned", "EBM, tuned", _ebm, _ebm_briefly, requires="interpret", most_cells=100_000),
         _tune("logistic-tuned", "logistic regression, tuned", _logistic),
         _tune("svm-tuned", "RBF SVM, tuned", _svm, most_rows=5_000),
     )

@@ -47,10 +47,10 @@ splits. No fit and no choice of settings looks at test rows.
 
 Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows: the
 standard error of a mean is taken to be that of one split, which is no smaller than the true one. It tells how
-test rows vary, not how training rows do. P-values have Holm's adjustment for the number of tables. Intervals tend to be too
-narrow where a class has fewer than 100 test rows, or the AUC is very near to 1.
+test rows vary, not how training rows do. P-values have Holm's adjustment for the number of tables. Intervals
+tend to be too narrow where a class has fewer than 100 test rows, or the AUC is very near to 1.
 
-Each fit runs in a process of its own, with {threads} threads and nothing else at work, after a fit of a small
+Each fit runs in a process of its own, with {threads} threads and no other fit at work, after a fit of a small
 made-up table that loads compiled code. Seconds are those of `fit` by the clock. EBM keeps one core free
 by its default. Memory is the peak of the process, Python and libraries included.
 """
@@ -229,6 +229,9 @@ def _list_gaps(found: Findings) -> Iterator[str]:
         yield f"{METHODS[key].name}: {why}."
     for table, key, why in found.errors():
         yield f"{METHODS[key].name} failed on {table}: {why}."
+    if busy := found.disturbed():
+        listed = ", ".join(f"{METHODS[key].name} on {table}" for table, key in busy)
+        yield f"Times that are too long, because other programs used the cores as well: {listed}."
     limited = [METHODS[key].name + _describe_limit(key) for key in found.methods if _describe_limit(key)]
     if limited:
         yield f"Not run beyond their limits ({_NONE}): {'; '.join(limited)}."

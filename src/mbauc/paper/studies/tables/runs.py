@@ -30,7 +30,7 @@ from mbauc.store.atomic import atomic_write
 
 QUICK = Settings(small_splits=1, large_splits=1, quick=True)
 #: Figures of a fit that failed.
-_NOTHING = dict.fromkeys(("auc", "low", "high", "fit_seconds", "peak_mb", "before_mb"), float("nan"))
+_NOTHING = dict.fromkeys(("auc", "low", "high", "fit_seconds", "peak_mb", "before_mb", "others"), float("nan"))
 
 
 class Split(NamedTuple):

@@ -79,10 +79,15 @@ def run_here(task: Task) -> tuple[Record, NDArray[np.float64]]:
     task.warm_up(task.seed).fit(*make_up_rows(task.X, task.seed))
     started_with = measure_peak()
     model = task.make(task.seed)
-    began = time.perf_counter()
+    busy, began = _count_others(), time.perf_counter()
     model.fit(task.X, task.y)
     seconds = time.perf_counter() - began
-    found = {"fit_seconds": seconds, "peak_mb": measure_peak(), "before_mb": started_with}
+    found = {
+        "fit_seconds": seconds,
+        "peak_mb": measure_peak(),
+        "before_mb": started_with,
+        "others": (_count_others() - busy) / seconds,
+    }
     scores = score_rows(model, task.X_test)
     return {**found, "choice": describe_choice(model)}, scores
 
@@ -132,6 +137,18 @@ def measure_peak() -> float:
         return float("nan")
     unit = 1024**2 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _count_others() -> float:
+    """Seconds for which all cores together worked for others than this process; NaN if unknown."""
+    try:
+        rest = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()[1:]
+        # of user, nice, system, idle, iowait, irq, softirq and steal: all but the two in which nothing is done
+        ticks = sum(int(count) for place, count in enumerate(rest[:8]) if place not in (3, 4))
+        own = os.times()
+        return ticks / os.sysconf("SC_CLK_TCK") - sum(own[:4])
+    except (AttributeError, OSError, ValueError):
+        return float("nan")
 
 
 def main(folder: Path) -> None:
