@@ -111,8 +111,8 @@ def run(
         # one at a time: nothing else may run while the clock does
         records |= study.run(perform, tasks, n_jobs=1, what=name.replace("_", ", "), unit="fit")
     # in the order of the tables and methods that were asked for
-    asked = [(table, split, key) for table, split, key in _list_tasks(present, chosen)]
-    compared = _compare(settings, out, {key: records[key] for key in asked}, folder)
+    ordered = {key: records[key] for key in _list_tasks(present, chosen)}
+    compared = _compare(settings, out, ordered, folder)
     return Findings(settings, compared, missing, absent)
 
 

@@ -101,11 +101,14 @@ def make_up_rows(X: Any, seed: int) -> tuple[Any, NDArray[np.int64]]:
         return noise[:, : X.shape[1]], y
     import pandas as pd
 
-    made_up = pd.DataFrame(noise, columns=[f"column {k}" for k in range(noise.shape[1])])
-    texts = {name: (made_up[name] > 0).map({True: "a", False: "b"}) for name in made_up.columns[_WARM_COLUMNS:]}
-    made_up = made_up.assign(**texts).astype(dict.fromkeys(texts, "category"))
-    kinds = [pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes]
-    return made_up.iloc[:, 0 if any(kinds) else _WARM_COLUMNS : None if not all(kinds) else _WARM_COLUMNS], y
+    kinds = {pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes}
+    columns: dict[str, Any] = {}
+    for place in range(_WARM_COLUMNS):
+        if True in kinds:
+            columns[f"number {place}"] = noise[:, place]
+        if False in kinds:
+            columns[f"text {place}"] = pd.Categorical(np.where(noise[:, _WARM_COLUMNS + place] > 0, "a", "b"))
+    return pd.DataFrame(columns), y
 
 
 def score_rows(model: Any, X: Any) -> NDArray[np.float64]:
