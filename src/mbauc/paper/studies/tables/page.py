@@ -56,8 +56,8 @@ by its default. Memory is the peak of the process, Python and libraries included
 """
 _TUNED = """
 Settings are chosen by the AUC of {folds} folds of the training rows; seconds are those of the whole search.
-{grids} *auto, loss="auto"* is `AdditiveAUCClassifier(loss="auto")`. ● and ○ are against LightGBM,
-tuned.
+{grids} *auto, loss="auto"* is `AdditiveAUCClassifier(loss="auto")`. ● and ○ are against
+LightGBM, tuned; beside *auto* against LightGBM at its defaults, as above.
 """
 _MARKS = """
 AUC in percent, best in bold. ● significantly better than LightGBM at its defaults, ○ significantly worse
