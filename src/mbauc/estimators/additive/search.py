@@ -144,8 +144,8 @@ class FeatureSearch:
     def __post_init__(self) -> None:
         self._totals = self.rows.totals(self.features)
         numeric = sum(isinstance(column, Steps) for column in self.features.columns) or 1
-        functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
-        self.basis = smooth_features(self.features, self._totals, functions=functions)
+        self._functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
+        self.basis = smooth_features(self.features, self._totals, functions=self._functions)
         self.folded = self.rows.fold_rows(self.basis, self.features, self.rows.fold)
 
     # -- straight lines and curves -----------------------------------------------------------------------
@@ -267,19 +267,9 @@ class FeatureSearch:
 
     def _cross(self, pairs: list[tuple[int, int]], held_out: int) -> CrossedRows:
         features = with_pairs(self.features, pairs)
-        basis = smooth_features(
-            features, self._totals, functions=self._functions(), coarse=self.settings.coarse
-        )
+        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
         fold = (self.rows.fold != held_out).astype(np.int32)
         return CrossedRows(features, basis, self.rows.fold_rows(basis, features, fold))
-
-    def _functions(self) -> int:
-        sizes = [
-            columns.stop - columns.start
-            for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True)
-            if term.kind == "steps"
-        ]
-        return max(sizes, default=self.settings.functions)
 
     def folded_rows(self, found: Found) -> FoldedRows:
         """Rows in the coordinates of what was found."""
