@@ -1,1 +1,1 @@
-"""Curves and interactions as sums of indicators: bins of numbers, levels of categories, cells of pairs."""
+"""Columns as functions of them: bins of numbers, levels of categories, cells of pairs, random waves."""
