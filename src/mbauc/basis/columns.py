@@ -57,7 +57,7 @@ class Steps:
 
     def labels(self) -> list[str]:
         """Names of the indicators: ranges of values."""
-        ends = [f"{edge:.6g}" for edge in self.edges]
+        ends = _write_apart(self.edges)
         if not ends:
             return ["any", MISSING]
         inner = [f"({low}, {high}]" for low, high in pairwise(ends)]
@@ -138,6 +138,15 @@ class Number:
         result = (np.clip(np.asarray(x, dtype=np.float64), self.low, self.high) - self.center) / self.scale
         result[np.isnan(result)] = 0.0
         return np.asarray(result)
+
+
+def _write_apart(edges: Array) -> list[str]:
+    """Numbers with six digits, or as many as it takes to tell them apart."""
+    for digits in (6, 9, 12):
+        ends = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(ends)) == len(ends):
+            return ends
+    return [repr(float(edge)) for edge in edges]
 
 
 def _freeze(values: Array) -> Array:

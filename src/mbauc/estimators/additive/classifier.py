@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.estimators.additive.choice import Chosen, choose_features
-from mbauc.estimators.additive.columns import RowCodes, find_column, mark_categories, source_kinds
+from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
 from mbauc.estimators.validation import restore_on_failure
+from mbauc.features.row_codes import RowCodes, find_pairs, mark_categories
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
@@ -193,7 +194,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._codes = RowCodes.learn(self, X, self.categories)
-        rows = self._codes.transform(self, X, reset=False)
+        rows = self._codes.transform(self, X)
         known, positive = _labels(y, rows.shape[0])
         weight = check_weights(sample_weight, rows.shape[0])
         block = Block(rows, positive, weight, frequencies=self.weights == "frequency")
@@ -304,15 +305,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         asked = self.interactions
         if asked is None or isinstance(asked, int | np.integer):
             return asked if asked is None else int(asked)
-        found = []
-        for pair in asked:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(f"interactions must be pairs of columns, got {pair!r}.")
-            a, b = (find_column(one, names, "interactions") for one in pair)
-            if a == b:
-                raise ValueError(f"an interaction needs two different columns, got {pair!r}.")
-            found.append((min(a, b), max(a, b)))
-        return sorted(set(found))
+        return find_pairs(asked, names)
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint belongs to."""
@@ -365,7 +358,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0."""
         check_is_fitted(self)
-        return self.scorer().scores(self._codes.transform(self, X, reset=False))
+        return self.scorer().scores(self._codes.transform(self, X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""
