@@ -55,7 +55,7 @@ class ColumnKind:
     def level_name(self, code: float) -> str:
         """What a code stands for."""
         if self.levels is None:
-            return f"#{float(code):.17g}"
+            return "#" + repr(float(code)).removesuffix(".0")
         place = int(code)
         return self.levels[place] if place < len(self.levels) else OTHER
 
