@@ -31,8 +31,8 @@ LAYERS = (
 )
 #: May import everything; nothing else imports it.
 ON_TOP = "paper"
-#: Layers in which scikit-learn may be imported: features and what is above them, and solvers for its coordinate
-#: descent and its ConvergenceWarning.
+#: Layers in which scikit-learn may be imported: the estimators and what is above them, and solvers for its
+#: coordinate descent and its ConvergenceWarning.
 WITH_SKLEARN = {name for layer in LAYERS[:5] for name in layer} | {ON_TOP, "solvers"}
 #: Private by their spelling only: methods of named tuples, and what Spark's and Dask's own documentation has
 #: everybody use to declare params, restore a stage and say what a partition looks like.

@@ -1,1 +1,1 @@
-"""Columns as functions of them: bins of numbers, levels of categories, cells of pairs, random waves."""
+"""Curves and interactions as sums of indicators: bins of numbers, levels of categories, cells of pairs."""

@@ -155,7 +155,8 @@ def coarse_functions(features: FeatureMap, j: int, totals: Array, most: int) -> 
     if isinstance(features.columns[j], Steps):
         functions, roughness = smooth_functions(groups, most)
         return functions - groups @ functions / total, roughness
-    used = np.flatnonzero(groups > 0)
+    # the most frequent; the others share what remains
+    used = np.sort(np.argsort(-groups, kind="stable")[: min(most, int((groups > 0).sum()))])
     share = groups / total
     functions = (np.eye(groups.size) - share)[:, used] / np.sqrt(share[used])
     return functions, np.ones(used.size)

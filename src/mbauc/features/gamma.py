@@ -16,6 +16,7 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.rows.labels import find_classes, positive_rows
 from mbauc.rows.matrix import as_matrix, is_sparse
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import single_threaded_blas
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -29,15 +30,20 @@ _FEWEST = 4
 
 
 class TriedGamma(NamedTuple):
-    """A gamma, whether columns had units of their own, and the AUC of held-out rows."""
+    """A gamma, whether columns had units of their own, and the AUC of each half that was held out."""
 
     gamma: float
     scale: bool
-    auc: float
+    aucs: tuple[float, float]
+
+    @property
+    def auc(self) -> float:
+        """Mean of both halves."""
+        return sum(self.aucs) / 2
 
 
 class GammaChoice(NamedTuple):
-    """What :func:`choose_gamma` found: the best of ``tried``."""
+    """What :func:`choose_gamma` found: one of those that were ``tried``."""
 
     gamma: float
     scale: bool
@@ -94,8 +100,9 @@ def choose_gamma(
 
     Some rows are drawn, as many of each class where there are enough, and cut in halves. For each gamma a ridge
     ranker is solved in closed form on either half (Eq. 14, with the l2 that is expected to rank best) and ranks
-    the other; the mean of both AUCs counts. First both kinds of units are tried with the multiple next to 1,
-    then the other multiples with the better kind.
+    the other. First both kinds of units are tried with the multiple next to 1, then the other multiples with
+    the better kind. What is tried later is taken if it ranks both halves better than what was best before: one
+    half may be better by chance.
 
     ``O(r d D + r D² + D³)`` time for each gamma, with r rows and D components.
 
@@ -154,11 +161,22 @@ def choose_gamma(
     trial = _Trial(dense_rows(X, rows), positive[rows], n_components, int(random.integers(2**31)))
     start = min(factors, key=lambda factor: abs(np.log(factor)))
     ways = (True, False) if isinstance(scale, str) else (bool(scale),)
-    tried = [trial.run(start, own) for own in ways]
-    own = max(tried, key=lambda one: one.auc).scale
-    tried += [trial.run(factor, own) for factor in factors if factor != start]
-    best = max(tried, key=lambda one: one.auc)
-    return GammaChoice(*best, tuple(tried))
+    # for so few columns threads of BLAS gain little, and on a busy machine they wait long for each other
+    with single_threaded_blas():
+        tried = [trial.run(start, own) for own in ways]
+        own = _best(tried).scale
+        tried += [trial.run(factor, own) for factor in factors if factor != start]
+    best = _best(tried)
+    return GammaChoice(best.gamma, best.scale, best.auc, tuple(tried))
+
+
+def _best(tried: list[TriedGamma]) -> TriedGamma:
+    """The last that ranks both halves better than the best before it."""
+    best = tried[0]
+    for one in tried[1:]:
+        if all(new > old for new, old in zip(one.aucs, best.aucs, strict=True)):
+            best = one
+    return best
 
 
 def enough_rows(positive: NDArray[np.bool_]) -> bool:
@@ -181,8 +199,8 @@ class _Trial:
         center, unit = self._columns.mean, self._columns.units(own=own)
         gamma = multiple * median_gamma(self._X, center, unit, self._seed)
         Z = FourierMap(self._n_components, self._seed, gamma, center, unit).encode(self._X)
-        found = [self._auc(Z, *halves) for halves in (self._halves, self._halves[::-1])]
-        return TriedGamma(gamma, own, float(np.mean(found)))
+        first, second = self._halves
+        return TriedGamma(gamma, own, (self._auc(Z, first, second), self._auc(Z, second, first)))
 
     def _auc(self, Z: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> float:
         moments = PairMoments.from_arrays(Z[train], self._positive[train])

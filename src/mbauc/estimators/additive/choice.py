@@ -13,7 +13,7 @@ from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
 from mbauc.estimators.additive.coordinates import FoldedRows
-from mbauc.estimators.additive.search import FeatureSearch, Found, SearchRows, SearchSettings
+from mbauc.estimators.additive.search import FeatureSearch, Found, PairChooser, SearchRows, SearchSettings
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.row_sample import RowSample
 
@@ -121,55 +121,54 @@ class _Choice:
     pairs: Pairs | int | None
 
     def run(self) -> Chosen:
+        """The features that are wanted, or the simplest that are not beaten by more than a standard error."""
         if self.wanted == "linear":
             found = self.search.linear()
             return self._finish(found, f"straight lines, as asked for: held-out AUC {found.auc:.4f}", (found,))
         curves = self.search.curves()
         if self.wanted == "curves":
             return self._finish(curves, f"curves, as asked for: held-out AUC {curves.auc:.4f}", (curves,))
-        linear = None
+        base, said = curves, f"curves have held-out AUC {curves.auc:.4f}"
+        tried: tuple[Found, ...] = (curves,)
         if self.wanted == "auto":
-            linear = self.search.linear()
-            gap, error = _paired(curves.by_fold, linear.by_fold)
-            if gap <= error or curves.auc <= linear.auc:
-                return self._finish(
-                    linear,
-                    f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more "
-                    f"than the standard error of {error:.4f} over the folds",
-                    (linear, curves),
-                )
-            said = (
-                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} "
-                f"(standard error {error:.4f} over the folds)"
-            )
-        else:
-            said = f"curves have held-out AUC {curves.auc:.4f}"
-        tried = tuple(one for one in (linear, curves) if one is not None)
-        pairs = self._list_pairs(curves)
-        if not pairs:
-            return self._finish(curves, said + "; no pair of columns shows an interaction", tried)
-        crossed, gain, error = self.search.interactions(curves, pairs)
-        tried = (*tried, crossed)
-        if self.wanted == "auto" and gain <= error:
+            base, tried, said = self._compare_lines(curves)
+        most = self.pairs if isinstance(self.pairs, int) else self.search.settings.most_pairs
+        given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
+        crossed = self.search.interactions(curves, base, PairChooser(given, most))
+        if crossed is None:
+            return self._finish(base, said + "; no pair of columns shows an interaction", tried)
+        number, tried = len(crossed.found.features.pairs), (*tried, crossed.found)
+        if self.wanted == "auto" and crossed.gain <= crossed.error:
             return self._finish(
-                curves,
-                f"{said}; {len(pairs)} interactions gain {gain:+.4f} on rows held out, no more than their "
-                f"standard error of {error:.4f}",
+                base,
+                f"{said}; {number} interactions gain {crossed.gain:+.4f} on rows held out, no more than their "
+                f"standard error of {crossed.error:.4f}",
                 tried,
             )
         return self._finish(
-            crossed,
-            f"{said}; {len(pairs)} interactions gain {gain:+.4f} (standard error {error:.4f}) on rows held out",
+            crossed.found,
+            f"{number} interactions: they gain {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
+            f"rows held out; without them, {said}",
             tried,
         )
 
-    def _list_pairs(self, curves: Found) -> list[tuple[int, int]]:
-        if self.pairs is not None and not isinstance(self.pairs, int):
-            return [(min(pair), max(pair)) for pair in self.pairs]
-        most = self.search.settings.most_pairs if self.pairs is None else self.pairs
-        screened = self.search.screen(curves)
-        count = min(most, int((screened.gains > 0).sum()))
-        return screened.pairs[:count]
+    def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
+        """Straight lines or curves, what was tried, and what is said of it."""
+        linear = self.search.linear()
+        gap, error = _paired(curves.by_fold, linear.by_fold)
+        if gap > error:
+            return (
+                curves,
+                (linear, curves),
+                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} (standard error "
+                f"{error:.4f} over the folds)",
+            )
+        return (
+            linear,
+            (linear, curves),
+            f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more than the "
+            f"standard error of {error:.4f} over the folds",
+        )
 
     def _finish(self, found: Found, reason: str, tried: tuple[Found, ...]) -> Chosen:
         reason = f"{reason}. Penalties: {found.how}."
