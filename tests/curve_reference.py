@@ -1,6 +1,7 @@
 """Slow twins of curves and interactions: each follows its definition and nothing else."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,7 +41,8 @@ def encode(features, X):
             block[row, column_code(value, column)] = 1.0
         blocks.append(block)
     for number in features.numbers:
-        blocks.append(np.array([[number_value(x, number)] for x in X[:, number.column]]).reshape(-1, 1))
+        values = [number_value(x, number) for x in X[:, number.column]]
+        blocks.append(np.reshape(values, (-1, 1)))
     for a, b in features.pairs:
         height, width = (max(features.coarse[j]) + 1 for j in (a, b))
         block = np.zeros((len(X), height, width))
@@ -70,8 +72,7 @@ def roughness(f, totals):
     for k in used:
         rank[k] = (below + totals[k] / 2) / whole
         below += totals[k]
-    pairs = zip(used[:-1], used[1:], strict=True)
-    return sum((f[b] - f[a]) ** 2 / (rank[b] - rank[a]) for a, b in pairs) / math.pi**2
+    return sum((f[b] - f[a]) ** 2 / (rank[b] - rank[a]) for a, b in pairwise(used)) / math.pi**2
 
 
 def interaction_gain(groups, functions, rough, residual, noise, penalty):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from curve_reference import level_code, number_value, step_code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curve_reference import level_code, number_value, step_code
 from mbauc.basis.columns import Levels, Number, Steps
 
 FEW = settings(max_examples=30)

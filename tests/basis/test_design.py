@@ -71,9 +71,7 @@ def test_order_does_not_matter_and_a_weight_is_a_repeated_row(data, n, bins):
     order = data.draw(st.permutations(range(n)))
     kinds, settings = [NUMBER, CATEGORY], {"bins": bins, "min_rows": 1, "coarse_bins": 3}
     weighted = design(numbers, codes, kinds=kinds, weight=count.astype(float), **settings)
-    repeated = design(
-        *(np.repeat(x[order], count[order]) for x in (numbers, codes)), kinds=kinds, **settings
-    )
+    repeated = design(*(np.repeat(x[order], count[order]) for x in (numbers, codes)), kinds=kinds, **settings)
     assert weighted.to_dict() == repeated.to_dict()
 
 

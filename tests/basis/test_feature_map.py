@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from curve_reference import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
+from curve_reference import encode
 from mbauc.basis import feature_map
 from mbauc.basis.columns import Levels, Number, Steps
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
@@ -83,9 +83,7 @@ def example():
     """A column of numbers and one of categories, with an interaction."""
     steps, levels = Steps(np.array([0.0, 1.0]), np.array([-1.0, 0.5, 2.0])), Levels(np.array([3.0]), ("c",))
     coarse = group_levels(steps, [0, 0, 1, 2]), group_levels(levels, [0, 1, 2])
-    return FeatureMap(
-        ("bid", "site"), (steps, levels), (Number(0, -2.0, 2.0, 0.0, 1.0),), ((0, 1),), coarse
-    )
+    return FeatureMap(("bid", "site"), (steps, levels), (Number(0, -2.0, 2.0, 0.0, 1.0),), ((0, 1),), coarse)
 
 
 def test_blocks_threads_and_sparse_rows_give_the_same_bits(monkeypatch):
@@ -180,12 +178,11 @@ def test_a_dict_with_one_other_value_is_refused_or_encodes(data):
     while isinstance(path, dict | list) and path:
         key = data.draw(st.sampled_from(sorted(path) if isinstance(path, dict) else range(len(path))))
         place, path = (path, key), path[key]
-    other = st.one_of(st.none(), st.booleans(), st.integers(-3, 2**40), st.floats(), st.just([]), st.just("text"))
-    place[0][place[1]] = data.draw(other)
+    others = st.integers(-3, 2**40), st.floats(), st.sampled_from([None, True, [], "text"])
+    place[0][place[1]] = data.draw(st.one_of(*others))
     try:
         features = FeatureMap.from_dict(found)
-    except ValueError as error:
-        assert len(str(error)) < 300
+    except ValueError:
         return
     assert features.encode(np.array([[0.5, 3.0], [np.nan, 7.0]])).shape == (2, features.n_features)
 

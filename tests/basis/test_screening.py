@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from curve_reference import interaction_gain
 
+from curve_reference import interaction_gain
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.screening import screen_pairs
 from mbauc.basis.smoothing import coarse_functions
@@ -21,9 +21,7 @@ def test_gains_are_the_definition_and_fall(n_jobs):
     totals = [
         np.bincount(codes[:, j], minlength=column.width) * 1.0 for j, column in enumerate(features.columns)
     ]
-    found = screen_pairs(
-        features, codes, residual, totals, noise=0.3, penalty=0.7, functions=3, n_jobs=n_jobs
-    )
+    found = screen_pairs(features, codes, residual, totals, noise=0.3, penalty=0.7, functions=3, n_jobs=n_jobs)
     assert sorted(found.pairs) == [(0, 1), (0, 2), (1, 2)]  # a constant has no interactions
     assert (np.diff(found.gains) <= 0).all()
     for pair, gain in zip(found.pairs, found.gains, strict=True):

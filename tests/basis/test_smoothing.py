@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from curve_reference import dense_reduction, encode, roughness
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from curve_reference import dense_reduction, encode, roughness
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.reduction import Reduction
 from mbauc.basis.smoothing import coarse_functions, smooth_features, smooth_functions, with_pairs

@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from curve_reference import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse as sp
@@ -13,6 +12,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from curve_reference import encode
 from mbauc import MBAClassifier
 from mbauc.features import CurveFeatures
 from mbauc.metrics import roc_auc
@@ -73,7 +73,7 @@ def test_data_frames_come_out_where_the_result_is_dense():
     assert isinstance(dense, pd.DataFrame)
     assert dense.index.equals(table.index)
     assert dense.columns[0].startswith("a=≤")
-    with pytest.raises(ValueError, match="(?i)sparse"):
+    with pytest.raises(ValueError, match=r"(?i)sparse"):
         CurveFeatures(4).set_output(transform="pandas").fit_transform(table)
 
 
@@ -109,9 +109,7 @@ def test_parts_merge_to_the_whole(sample_rows, with_ids):
     X, _ = make_rows(60)
     ids = np.arange(60) if with_ids else None
     parts = [
-        CurveFeatures(6, sample_rows=sample_rows).partial_fit(
-            X[rows], ids=None if ids is None else ids[rows]
-        )
+        CurveFeatures(6, sample_rows=sample_rows).partial_fit(X[rows], ids=None if ids is None else ids[rows])
         for rows in (slice(40, 60), slice(0, 40))
     ]
     untouched = parts[1].feature_map_.to_dict()

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from curve_reference import log_evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curve_reference import log_evidence
 from mbauc.solvers.evidence import maximise_evidence, solve_given
 
 GROUP = np.array([0, 0, 1, 1, 1, 2])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from reference import auc
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics
 from mbauc.estimators.additive.search import residuals
+from reference import auc
 
 
 def make_rows(seed=0, n=60, d=4):
@@ -45,7 +45,8 @@ def test_folds_add_up_and_are_held_out(weighted):
     own = None if weight is None else weight[fold != 1]
     training = PairMoments.from_arrays(Z[fold != 1], positive[fold != 1], own)
     np.testing.assert_allclose(rows.training(1).difference_covariance, training.difference_covariance)
-    np.testing.assert_allclose(rows.whole.difference_covariance, PairMoments.from_arrays(Z, positive, weight).difference_covariance)
+    whole = PairMoments.from_arrays(Z, positive, weight)
+    np.testing.assert_allclose(rows.whole.difference_covariance, whole.difference_covariance)
     W = np.eye(4)[:2]
     scores = rows.held_out(1, W)
     np.testing.assert_array_equal(scores, Z[fold == 1][:, :2].T)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from mbauc.basis.columns import Steps
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.fourier import FourierMap
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
 from mbauc.estimators.additive.coordinates import FoldedRows
 from mbauc.estimators.additive.search import FeatureSearch, Found, PairChooser, SearchRows, SearchSettings
+from mbauc.features import FourierFeatures
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.row_sample import RowSample
 
@@ -81,7 +83,7 @@ def choose_features(
     kinds : sequence of ColumnKind
         What their columns are.
     wanted : str
-        "auto", "linear", "curves" or "interactions".
+        "auto", "linear", "curves", "interactions" or "fourier".
     pairs : sequence of (int, int), int or None
         Interactions, how many of them at most, or None for the default.
     design, settings : DesignSettings, SearchSettings
@@ -98,6 +100,8 @@ def choose_features(
     block = sample.block
     X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
     features = design_features(X, sample.share, kinds, design)
+    if wanted == "fourier":
+        features = replace(features, waves=_draw_waves(X, block.positive, kinds, rng))
     sizes = int(block.positive.sum()), int((~block.positive).sum())
     fold = FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
     rows = SearchRows(
@@ -109,9 +113,23 @@ def choose_features(
         fold,
         frequencies,
         n_jobs,
+        None if features.waves is None else features.waves.encode(X),
     )
     search = FeatureSearch(rows, features, settings)
     return _Choice(search, wanted, pairs).run()
+
+
+def _draw_waves(
+    X: Array, positive: NDArray[np.bool_], kinds: Sequence[ColumnKind], rng: np.random.Generator
+) -> FourierMap:
+    """Waves of the numeric columns, as fast as ranks held-out rows best."""
+    numeric = np.array([not kind.categorical for kind in kinds])
+    if not numeric.any():
+        raise ValueError("features='fourier' needs numeric columns; there are none. Use features='auto'.")
+    fitted = FourierFeatures(random_state=int(rng.integers(2**31))).fit(X[:, numeric], positive).map_
+    center, unit = np.zeros(len(kinds)), np.zeros(len(kinds))
+    center[numeric], unit[numeric] = fitted.center, fitted.unit
+    return replace(fitted, center=center, unit=unit)
 
 
 @dataclass
@@ -125,6 +143,9 @@ class _Choice:
         if self.wanted == "linear":
             found = self.search.linear()
             return self._finish(found, f"straight lines, as asked for: held-out AUC {found.auc:.4f}", (found,))
+        if self.wanted == "fourier":
+            found = self.search.fourier()
+            return self._finish(found, f"waves, as asked for: held-out AUC {found.auc:.4f}", (found,))
         curves = self.search.curves()
         if self.wanted == "curves":
             return self._finish(curves, f"curves, as asked for: held-out AUC {curves.auc:.4f}", (curves,))
@@ -174,7 +195,7 @@ class _Choice:
         reason = f"{reason}. Penalties: {found.how}."
         features, basis = found.features, found.basis
         rows = self.search.folded_rows(found)
-        if found.kind == "linear":
+        if found.kind in ("linear", "fourier"):
             features = _drop_curves(features)
             totals = _totals(features, self.search.features, self.search.rows.totals(self.search.features))
             basis = smooth_features(features, totals)
@@ -189,7 +210,7 @@ def _drop_curves(features: FeatureMap) -> FeatureMap:
         else column
         for column in features.columns
     )
-    return FeatureMap(features.names, columns, features.numbers)
+    return FeatureMap(features.names, columns, features.numbers, waves=features.waves)
 
 
 def _totals(pruned: FeatureMap, features: FeatureMap, totals: list[Array]) -> list[Array]:

@@ -117,6 +117,8 @@ class SearchRows:
     fold: NDArray[np.int32]
     frequencies: bool = False
     n_jobs: int | None = None
+    #: waves of each row, if there are some
+    waves: Array | None = None
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
@@ -127,7 +129,7 @@ class SearchRows:
 
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
-        Z = basis.rows(features, self.codes, self.numbers)
+        Z = basis.rows(features, self.codes, self.numbers, self.waves)
         return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
 
 
@@ -142,8 +144,8 @@ class FeatureSearch:
     def __post_init__(self) -> None:
         self._totals = self.rows.totals(self.features)
         numeric = sum(isinstance(column, Steps) for column in self.features.columns) or 1
-        functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
-        self.basis = smooth_features(self.features, self._totals, functions=functions)
+        self._functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
+        self.basis = smooth_features(self.features, self._totals, functions=self._functions)
         self.folded = self.rows.fold_rows(self.basis, self.features, self.rows.fold)
 
     # -- straight lines and curves -----------------------------------------------------------------------
@@ -156,11 +158,19 @@ class FeatureSearch:
         """A curve for each numeric column."""
         return self._try_folds("curves", np.arange(self.basis.roughness.size))
 
+    def fourier(self) -> Found:
+        """Straight lines, and waves of all numeric columns."""
+        wave = [term.kind == "waves" for term in self.features.terms()]
+        waves = np.flatnonzero(np.asarray(wave)[self.basis.group])
+        return self._try_folds("fourier", np.union1d(self._linear_columns(), waves))
+
     def _linear_columns(self) -> Index:
         """Coordinates of numbers, of levels, of columns with two values, and of missing values."""
         keep = []
         for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True):
             column, own = self.features.columns[term.columns[0]], np.arange(columns.start, columns.stop)
+            if term.kind == "waves":
+                continue
             if isinstance(column, Steps) and term.kind == "steps" and column.edges.size != 1:
                 # of a curve only what it says of missing values
                 missing = self._totals[term.columns[0]][-1] > 0
@@ -257,19 +267,9 @@ class FeatureSearch:
 
     def _cross(self, pairs: list[tuple[int, int]], held_out: int) -> CrossedRows:
         features = with_pairs(self.features, pairs)
-        basis = smooth_features(
-            features, self._totals, functions=self._functions(), coarse=self.settings.coarse
-        )
+        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
         fold = (self.rows.fold != held_out).astype(np.int32)
         return CrossedRows(features, basis, self.rows.fold_rows(basis, features, fold))
-
-    def _functions(self) -> int:
-        sizes = [
-            columns.stop - columns.start
-            for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True)
-            if term.kind == "steps"
-        ]
-        return max(sizes, default=self.settings.functions)
 
     def folded_rows(self, found: Found) -> FoldedRows:
         """Rows in the coordinates of what was found."""
