@@ -210,3 +210,20 @@ def test_wide_tables_with_texts_are_refused_too():
     wide = pd.DataFrame({f"c{j}": ["a", "b"] * 2 for j in range(2001)})
     with pytest.raises(ValueError, match="2,001 columns; curves are for 2,000 at most"):
         ranker().fit(wide, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("weights", ["sampling", "frequency"])
+@pytest.mark.parametrize(("features", "loss"), [("auto", "squared"), ("curves", "auto")])
+def test_choices_on_held_out_rows_take_weights(features, loss, weights):
+    X, y = make_rows("product", 300)
+    weight = np.random.default_rng(0).integers(1, 4, 300)
+    fitted = ranker(features, loss=loss, weights=weights).fit(X, y, sample_weight=weight)
+    assert np.isfinite(fitted.decision_function(X)).all()
+
+
+@FEW_ROWS
+@pytest.mark.parametrize("features", ["auto", "linear", "curves", "interactions"])
+def test_nothing_that_varies_and_few_rows_give_finite_scores(features):
+    assert not np.ptp(ranker(features).fit(np.ones((20, 2)), [0, 1] * 10).decision_function(np.ones((3, 2))))
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
+    assert np.isfinite(ranker(features, loss="auto").fit(X, [0, 0, 1, 1]).decision_function(X)).all()

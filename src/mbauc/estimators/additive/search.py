@@ -15,6 +15,8 @@ from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics
 from mbauc.metrics.comparisons import compare_roc_auc
+from mbauc.metrics.intervals import Weights
+from mbauc.metrics.roc_auc import roc_auc
 from mbauc.solvers.evidence import maximise_evidence
 
 Array = NDArray[np.float64]
@@ -180,7 +182,9 @@ class FeatureSearch:
                 missing = self._totals[term.columns[0]][-1] > 0
                 own = own[-1:] if missing else own[:0]
             keep.append(own)
-        return np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
+        found = np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
+        # where nothing varies, the one coordinate of zeros
+        return found if found.size else np.zeros(1, dtype=np.intp)
 
     def _try_folds(self, kind: str, columns: Index) -> Found:
         """Penalties of some coordinates, by the AUC of all folds; where these are many, most by one fold."""
@@ -250,7 +254,13 @@ class FeatureSearch:
         table = np.array([one[: min(map(len, aucs))] for one in aucs])
         best = int(np.argmax(table.mean(axis=0)))
         gains = [
-            paired_gain(one.crossed.held_out_labels, one.scores[best], one.before, one.crossed.held_out_weight)
+            paired_gain(
+                one.crossed.held_out_labels,
+                one.scores[best],
+                one.before,
+                one.crossed.held_out_weight,
+                self.rows.frequencies,
+            )
             for one in rounds
         ]
         gain, error = np.mean([gain for gain, _ in gains]), np.sqrt(np.sum([e**2 for _, e in gains])) / n_rounds
@@ -498,12 +508,22 @@ def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) 
 
 
 def paired_gain(
-    positive: NDArray[np.bool_], scores: Array, before: Array, weight: Array | None
+    positive: NDArray[np.bool_],
+    scores: Array,
+    before: Array,
+    weight: Array | None,
+    frequencies: bool = False,
 ) -> tuple[float, float]:
     """By how much the AUC of scores is above that of others on the same rows, and its standard error."""
+    if min(int(positive.sum()), int((~positive).sum())) < 2:
+        after, old = (roc_auc(positive, one, sample_weight=weight) for one in (scores, before))
+        return float(after - old), np.inf
+    weights: Weights | None = None if weight is None else "frequency" if frequencies else "sampling"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compared = compare_roc_auc(positive, {"after": scores, "before": before}, weight, confidence=_ONE_ERROR)
+        compared = compare_roc_auc(
+            positive, {"after": scores, "before": before}, weight, weights=weights, confidence=_ONE_ERROR
+        )
     gain = float(compared.difference[0, 1])
     return gain, float(compared.high[0, 1] - gain)
 
