@@ -68,7 +68,7 @@ class _OnSpark:
         if not is_frame(X):
             more = {} if groups is None else {"groups": groups}
             super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
-            self._remember_columns(None)
+            self._keep_names(None)
             return self
         if y is not None or sample_weight is not None or groups is not None:
             raise ValueError(
@@ -76,10 +76,10 @@ class _OnSpark:
                 "group=."
             )
         self.fit_parts(cluster_rows(X, features, label, weight, id, classes, group))
-        self._remember_columns(features if isinstance(features, str) else list(features))
+        self._keep_names(features if isinstance(features, str) else list(features))
         return self
 
-    def _remember_columns(self, columns: str | list[str] | None) -> None:
+    def _keep_names(self, columns: str | list[str] | None) -> None:
         vars(self).pop(self._columns_name, None)
         if columns is not None:
             setattr(self, self._columns_name, columns)
