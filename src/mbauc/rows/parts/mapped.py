@@ -96,7 +96,7 @@ class MappedSource:
             X, y = as_matrix(X), np.asarray(y)
             for start in range(0, y.size, most):
                 own = slice(start, start + most)
-                rest = (None if one is None else np.asarray(one)[own] for one in (weight, groups))
+                rest = (None if one is None else np.asanyarray(one)[own] for one in (weight, groups))
                 yield pack_block(self.features.encode(X[own], self.n_jobs), y[own], *rest)
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
