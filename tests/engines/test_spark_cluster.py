@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from scipy import sparse as sp
 from sklearn.exceptions import NotFittedError
 
+from mbauc import AdditiveAUCClassifier as LocalCurves
 from mbauc import MBAClassifier as LocalClassifier
 from mbauc import MBAClassifierCV as LocalClassifierCV
 from mbauc import PairwiseAUCClassifier as LocalPairwise
@@ -30,6 +32,7 @@ from spark_session import killer, session, was_killed, why_not  # noqa: E402
 
 from mbauc.pairs.operator.of_parts import Sweep  # noqa: E402
 from mbauc.spark import (  # noqa: E402
+    AdditiveAUCClassifier,
     MBAClassifier,
     MBAClassifierCV,
     PairwiseAUCClassifier,
@@ -350,6 +353,57 @@ def test_wide_sparse_rows_are_fitted_without_a_gram_matrix(spark):
 
 
 # -- scores and AUC -----------------------------------------------------------------------------------------
+
+
+# -- curves ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gaps(spark, data):
+    """The rows with missing values: null in whole numbers, NaN and null in others; and as a matrix."""
+    X, y, weight = data
+    X = X.copy()
+    X[:, 5] = np.round(X[:, 5])
+    X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
+    columns = {name: pa.array(X[:, k], from_pandas=k % 2 == 0) for k, name in enumerate(FEATURES)}
+    columns["x5"] = pa.array(X[:, 5], from_pandas=True).cast(pa.int64())
+    table = pa.table({**columns, "label": y, "weight": weight, "id": np.arange(N)})
+    return spark.createDataFrame(table), X
+
+
+@pytest.mark.parametrize(
+    ("cut", "named"), [("in order", {"weight": "weight"}), ("shuffled", {"id": "id"})], ids=["order", "id"]
+)
+def test_curves_are_those_of_one_machine(gaps, data, cut, named):
+    (frame, X), (_, y, weight) = gaps, data
+    settings = {"features": "curves", "search_rows": 200, "random_state": 3, "cv": 3}
+    ours = AdditiveAUCClassifier(**settings).fit(CUTS[cut](frame), features=FEATURES, **named)
+    assert (ours.features_, ours.columns_) == ("curves", FEATURES)
+    if "id" in named:
+        # whatever the order
+        local = AdditiveAUCClassifier(**settings).fit(in_order(frame, 2), features=FEATURES, **named)
+    else:
+        local = LocalCurves(**settings).fit(X, y, weight)
+        local.feature_map_ = replace(local.feature_map_, names=tuple(FEATURES))
+    assert ours.feature_map_.to_dict() == local.feature_map_.to_dict()
+    np.testing.assert_array_equal(ours.penalty_factors_, local.penalty_factors_)
+    np.testing.assert_allclose(ours.coef_, local.coef_, atol=1e-9 * np.abs(local.coef_).max())
+    rows = in_order(frame, 2)
+    found = [row.score for row in rows.select(ours.decision_function(rows).alias("score")).collect()]
+    np.testing.assert_allclose(found, local.scorer().scores(X), atol=1e-9)
+
+
+def test_curves_of_arrays_with_another_loss(gaps, data):
+    frame, X = gaps
+    settings = {"features": "linear", "loss": "squared_hinge", "search_rows": 200, "random_state": 3, "cv": 2}
+    rows = in_order(frame, 3).select(F.array(*FEATURES[:5]).alias("features"), "label")
+    ours = AdditiveAUCClassifier(**settings).fit(rows)
+    local = LocalCurves(**settings).fit(X[:, :5], data[1])
+    assert ours.feature_map_.to_dict() == local.feature_map_.to_dict()
+    np.testing.assert_allclose(ours.coef_, local.coef_, atol=1e-6 * np.abs(local.coef_).max())
+    with pytest.raises(ValueError, match="groups cannot be had with curves"):
+        AdditiveAUCClassifier(**settings).fit(frame, features=FEATURES, group="id")
+    assert AdditiveAUCClassifier("linear").fit(X, data[1]).features_ == "linear"
 
 
 @pytest.mark.parametrize("form", ["columns", "arrays"])

@@ -5,7 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbauc import MBAClassifier, MBAClassifierCV, PairwiseAUCClassifier, PairwiseAUCClassifierCV
+from mbauc import (
+    AdditiveAUCClassifier,
+    MBAClassifier,
+    MBAClassifierCV,
+    PairwiseAUCClassifier,
+    PairwiseAUCClassifierCV,
+)
 from mbauc.estimators.capabilities import CAPABILITIES, WAYS, capability_table, check_capabilities
 from mbauc.losses import Squared
 
@@ -13,7 +19,7 @@ from mbauc.losses import Squared
 DEFAULTS = (
     MBAClassifier().get_params()
     | PairwiseAUCClassifier(loss=None).get_params()
-    | {"cv": 5, "memory": None, "checkpoint": None, "groups": False}
+    | {"cv": 5, "memory": None, "checkpoint": None, "groups": False, "features": None}
 )
 #: Settings that ask for each capability.
 ASKED = {
@@ -35,6 +41,8 @@ ASKED = {
         "loss": Squared(),
         "min_tpr": 0.5,
     },
+    "curves and interactions: `AdditiveAUCClassifier`": {"features": "curves"},
+    "such curves with `groups`": {"features": "linear", "groups": True},
     "pairs within `groups`": {"groups": True},
     '`groups` with a number of `pairs`, or `pairs="enough"`': {"groups": True, "pairs": 2000},
     "`groups` with `within_block=True`": {"groups": True, "within_block": True},
@@ -73,8 +81,8 @@ class Blocks(list):
 
 #: Estimators of all losses, and of the squared one, by way of fitting.
 ESTIMATORS = {
-    "memory": (MBAClassifier, PairwiseAUCClassifier),
-    "source": (MBAClassifier, PairwiseAUCClassifier),
+    "memory": (MBAClassifier, PairwiseAUCClassifier, AdditiveAUCClassifier),
+    "source": (MBAClassifier, PairwiseAUCClassifier, AdditiveAUCClassifier),
     "stream": (MBAClassifier, None),
     "memory folds": (MBAClassifierCV, PairwiseAUCClassifierCV),
     "source folds": (MBAClassifierCV, PairwiseAUCClassifierCV),

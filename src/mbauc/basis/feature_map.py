@@ -117,7 +117,11 @@ class FeatureMap:
 
     @property
     def n_entries(self) -> int:
-        """Features of a row that are not zero."""
+        """Features of a row that are kept: all with waves, otherwise those that are not zero."""
+        return self._n_indicators if self.waves is None else self.n_features
+
+    @property
+    def _n_indicators(self) -> int:
         return len(self.columns) + len(self.numbers) + len(self.pairs)
 
     def terms(self) -> Iterator[Term]:
@@ -207,7 +211,7 @@ class FeatureMap:
     def _encode_indicators(self, X: Array, n_jobs: int | None) -> sp.csr_array:
         from mbauc.basis import kernels
 
-        n, width = X.shape[0], self.n_entries
+        n, width = X.shape[0], self._n_indicators
         columns, values = np.empty((n, width), dtype=np.int32), np.empty((n, width))
         codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
 

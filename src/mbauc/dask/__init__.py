@@ -5,6 +5,7 @@ Needs ``mbauc[dask]``. See ``docs/clusters.md``.
 
 from mbauc.dask.auc import roc_auc, roc_auc_interval
 from mbauc.dask.classifier import (
+    AdditiveAUCClassifier,
     MBAClassifier,
     MBAClassifierCV,
     PairwiseAUCClassifier,
@@ -12,6 +13,7 @@ from mbauc.dask.classifier import (
 )
 
 __all__ = [
+    "AdditiveAUCClassifier",
     "MBAClassifier",
     "MBAClassifierCV",
     "PairwiseAUCClassifier",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.dask.blocks import is_dask, list_partitions, open_collections
 from mbauc.estimators import classifier, classifier_cv, pairwise, pairwise_cv
+from mbauc.estimators.additive import classifier as additive
 from mbauc.estimators.linear import LinearRanker
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.rows.block import Columns
@@ -151,7 +152,7 @@ def _two_columns(s: Any, probabilities: Any) -> Any:
 class ScoreBlock:
     """Scores of the rows of one partition, which may have none."""
 
-    ranker: LinearRanker
+    ranker: LinearRanker | additive.AdditiveAUCClassifier
 
     def __call__(self, X: Any) -> Array:
         """Scores, after the checks that the estimator makes."""
@@ -239,4 +240,32 @@ class PairwiseAUCClassifierCV(_OnDask, pairwise_cv.PairwiseAUCClassifierCV):
 
     ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
     :class:`PairwiseAUCClassifier`.
+    """
+
+
+class AdditiveAUCClassifier(_OnDask, additive.AdditiveAUCClassifier):
+    """:class:`mbauc.AdditiveAUCClassifier` for rows on a Dask cluster: the same features, the same weights.
+
+    X holds numbers, NaN where they are missing; of text columns pass codes, and name them in ``categories``.
+    Workers draw the sample that features are chosen on, the same rows as on one machine: by the order of the
+    rows, or by their ``id``, whatever their order. The driver searches; sums over all rows are made where the
+    rows are, one job for moments, or one for each product where features are many or for another loss. Pairs
+    within groups cannot be had. Scores of Dask collections are lazy.
+
+    Memory of a task: its partition, its features (12 bytes for each column, number and interaction of a row)
+    and one matrix of features × features. The driver holds the sample and the search.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from mbauc.dask import AdditiveAUCClassifier, roc_auc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((3000, 3))
+    >>> y = (X[:, 0] ** 2 + rng.standard_normal(3000) > 3).astype(int)
+    >>> X[::10, 1] = np.nan
+    >>> X, y = da.from_array(X, chunks=(1000, 3)), da.from_array(y, chunks=1000)
+    >>> ranker = AdditiveAUCClassifier("curves", random_state=0).fit(X, y)
+    >>> roc_auc(y, ranker.decision_function(X)) > 0.85
+    True
     """

@@ -194,6 +194,29 @@ CAPABILITIES = (
         ),
     ),
     Capability(
+        "curves and interactions: `AdditiveAUCClassifier`",
+        ("memory", "source", "cluster"),
+        "features",
+        lambda features, _: features is not None,
+        {
+            "decayed source": _WITH_DECAY,
+            "stream": " needs rows twice: to choose features, and to fit them. Use fit, or fit_source.",
+            "source folds": " is chosen by folds of its own, and so are its penalties; "
+            + Advice("leave out {cv} and {loss}.", loss="auto"),
+        },
+    ),
+    Capability(
+        "such curves with `groups`",
+        (),
+        "groups",
+        lambda groups, settings: bool(groups) and settings.get("features") is not None,
+        dict.fromkeys(
+            ("source", "cluster"),
+            " cannot be had with curves, which are fitted to the pairs of all rows. Leave the groups out, or "
+            "use MBAClassifier or PairwiseAUCClassifier.",
+        ),
+    ),
+    Capability(
         "pairs within `groups`",
         ("memory", "source", "stream", "cluster", "memory folds", "source folds", "cluster folds"),
         "groups",

@@ -51,7 +51,7 @@ _DECISION_ARRAYS = Arrays(
 )
 #: Settings that change no bit of the result, or whose effect is kept elsewhere.
 _NO_MATTER = ("verbose", "n_jobs")
-#: Settings of sampled pairs, which mean nothing where all pairs are used.
+#: Settings of sampled pairs, which mean nothing where all pairs are used and no rows are sampled.
 _SAMPLING = ("pairing", "batch_size", "random_state")
 #: Products that a solver is expected to take.
 _PRODUCTS = 12
@@ -214,13 +214,14 @@ def describe_identity(settings: dict[str, Any], source: Source) -> dict[str, Any
         array = np.ascontiguousarray(value, dtype=np.float64)
         return f"array of {array.size}, CRC {zlib.crc32(array.tobytes()):08x}"
 
-    left_out = _NO_MATTER + (_SAMPLING if isinstance(settings.get("pairs", "all"), str) else ())
+    drawn = "search_rows" in settings or not isinstance(settings.get("pairs", "all"), str)
+    left_out = _NO_MATTER + (() if drawn else _SAMPLING)
     kept = {name: value for name, value in settings.items() if name not in left_out}
     seed = kept.get("random_state")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
         raise ValueError(
             "a checkpoint needs a whole number as random_state, or None, so that a later run can draw the same "
-            f"pairs; got {type(seed).__name__}."
+            f"rows; got {type(seed).__name__}."
         )
     return {
         "what": "fit of a source",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.groups import group_codes, group_keys
-from mbauc.rows.labels import Labels, as_labels
+from mbauc.rows.labels import Labels, as_labels, is_missing
 from mbauc.rows.matrix import as_matrix, canonical_csr, check_block_weights, check_weights, is_sparse
 from mbauc.rows.parts.keys import check_ids
 from mbauc.rows.schema import Schema
@@ -156,5 +156,5 @@ def _is_number(value: Any) -> bool:
     try:
         float(value)
     except (TypeError, ValueError):
-        return False
+        return is_missing(value)
     return True

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from mbauc.rows.labels import is_missing
+
 #: Larger weights, and those smaller than its reciprocal, would overflow when squared and summed.
 _LARGEST_WEIGHT = 1e100
 
@@ -105,7 +107,14 @@ def _object_to_float(matrix: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return matrix.astype(np.float64)
     except (TypeError, ValueError):
+        # pandas.NA is no number to NumPy, but a missing one to us
+        known = [np.nan if is_missing(value) else value for value in matrix.ravel()]
+    try:
+        return np.array(known, dtype=object).reshape(matrix.shape).astype(np.float64)
+    except (TypeError, ValueError):
         for place, value in np.ndenumerate(matrix):
+            if is_missing(value):
+                continue
             try:
                 float(value)
             except (TypeError, ValueError):

@@ -11,12 +11,14 @@ from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 if _TYPE_CHECKING:
     from mbauc.spark.auc import roc_auc as roc_auc
     from mbauc.spark.auc import roc_auc_interval as roc_auc_interval
+    from mbauc.spark.classifier import AdditiveAUCClassifier as AdditiveAUCClassifier
     from mbauc.spark.classifier import MBAClassifier as MBAClassifier
     from mbauc.spark.classifier import MBAClassifierCV as MBAClassifierCV
     from mbauc.spark.classifier import PairwiseAUCClassifier as PairwiseAUCClassifier
     from mbauc.spark.classifier import PairwiseAUCClassifierCV as PairwiseAUCClassifierCV
 
 __all__ = [
+    "AdditiveAUCClassifier",
     "MBAClassifier",
     "MBAClassifierCV",
     "PairwiseAUCClassifier",
@@ -29,6 +31,7 @@ __all__ = [
 __getattr__, __dir__ = _lazy_names(
     __name__,
     {
+        "AdditiveAUCClassifier": "mbauc.spark.classifier",
         "MBAClassifier": "mbauc.spark.classifier",
         "MBAClassifierCV": "mbauc.spark.classifier",
         "PairwiseAUCClassifier": "mbauc.spark.classifier",

@@ -7,6 +7,7 @@ from typing import Any, Self
 from pyspark.sql import Column
 
 from mbauc.estimators import classifier, classifier_cv, pairwise, pairwise_cv
+from mbauc.estimators.additive import classifier as additive
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.spark.frame import cluster_rows, is_frame
 from mbauc.spark.scores import label_column, probability_column, score_column
@@ -15,8 +16,8 @@ from mbauc.spark.scores import label_column, probability_column, score_column
 class _OnSpark:
     """Fits to DataFrames and scores them as lazy columns; rows in memory are left to the estimator."""
 
-    #: The column or columns that the features were in.
-    features_: str | list[str]
+    #: Attribute with the column or columns that the features were in.
+    _columns_name = "features_"
     # of the estimator
     scorer: Any
     fit_parts: Any
@@ -67,8 +68,7 @@ class _OnSpark:
         if not is_frame(X):
             more = {} if groups is None else {"groups": groups}
             super().fit(X, y, sample_weight, **more)  # type: ignore[misc]
-            if hasattr(self, "features_"):
-                del self.features_
+            self._keep_names(None)
             return self
         if y is not None or sample_weight is not None or groups is not None:
             raise ValueError(
@@ -76,8 +76,13 @@ class _OnSpark:
                 "group=."
             )
         self.fit_parts(cluster_rows(X, features, label, weight, id, classes, group))
-        self.features_ = features if isinstance(features, str) else list(features)
+        self._keep_names(features if isinstance(features, str) else list(features))
         return self
+
+    def _keep_names(self, columns: str | list[str] | None) -> None:
+        vars(self).pop(self._columns_name, None)
+        if columns is not None:
+            setattr(self, self._columns_name, columns)
 
     def decision_function(self, X: Any) -> Any:
         """Score of each row: a lazy column for a DataFrame, such as ``df.withColumn("score", …)`` takes."""
@@ -113,7 +118,7 @@ class _OnSpark:
     def score_column(self, frame: Any) -> Column:
         """Score of each row of a DataFrame with the columns of the training data, as a lazy column."""
         scorer: LinearScorer = self.scorer()
-        features = getattr(self, "features_", None)
+        features = getattr(self, self._columns_name, None)
         if features is None:
             raise ValueError("this estimator was not fitted to a DataFrame; it does not know its columns.")
         return score_column(frame, features, scorer)
@@ -161,3 +166,21 @@ class PairwiseAUCClassifierCV(_OnSpark, pairwise_cv.PairwiseAUCClassifierCV):
     ``cv`` is a number of folds; folds, held-out scores and memory are as for :class:`MBAClassifierCV` and
     :class:`PairwiseAUCClassifier`.
     """
+
+
+class AdditiveAUCClassifier(_OnSpark, additive.AdditiveAUCClassifier):
+    """:class:`mbauc.AdditiveAUCClassifier` for Spark DataFrames: the same features, the same weights.
+
+    Columns are numbers, null or NaN where they are missing, or one column of vectors or arrays; of text columns
+    pass codes (``StringIndexer``), and name them in ``categories``. Executors draw the sample that features are
+    chosen on, the same rows as on one machine: by the order of the rows, or by their ``id``, whatever their
+    order. The driver searches; sums over all rows are made where the rows are. Pairs within groups cannot be
+    had. The names of the columns are in ``columns_``, ``features_`` is what was made of them.
+
+    Memory of a task: a block of 64 MB, its features (12 bytes for each column, number and interaction of a row)
+    and one matrix of features × features, which travels as for :class:`MBAClassifier`.
+    """
+
+    #: The column or columns of the rows.
+    columns_: str | list[str]
+    _columns_name = "columns_"

@@ -44,7 +44,7 @@ class Chosen:
     rows : FoldedRows
         The rows of the sample in all coordinates of the search, of which ``columns`` are used.
     columns : ndarray of int
-        Which of the coordinates of ``rows`` those of ``basis`` are.
+        Which of the coordinates of ``rows`` those of ``basis`` are; none where these were too many to be tried.
     """
 
     kind: str
@@ -156,6 +156,13 @@ class _Choice:
             base, tried, said = self._compare_lines(curves)
         most = self.pairs if isinstance(self.pairs, int) else self.search.settings.most_pairs
         given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
+        if (
+            given is not None
+            and len(given) * self.search.settings.coarse**2 > self.search.settings.most_crossed
+        ):
+            found = self.search.cross_all(curves, given)
+            reason = f"{len(given):,} interactions, as asked for: too many to be tried on rows held out; {said}"
+            return self._finish(found, reason, tried)
         crossed = self.search.interactions(curves, base, PairChooser(given, most))
         if crossed is None:
             return self._finish(base, said + "; no pair of columns shows an interaction", tried)

@@ -19,6 +19,7 @@ from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
 from mbauc.estimators.validation import check_class_weights, restore_on_failure
@@ -30,10 +31,11 @@ from mbauc.rows.labels import find_classes, positive_rows
 from mbauc.rows.matrix import check_weights
 from mbauc.rows.parts.memory import rows_in_memory
 from mbauc.rows.parts.protocol import PartedRows
-from mbauc.rows.parts.row_sample import sample_rows
+from mbauc.rows.parts.saved_sample import sample_once
 from mbauc.rows.parts.source import rows_in_source
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.progress import show_wait
 from mbauc.runtime.seeds import generator
 from mbauc.runtime.threads import single_threaded_blas, thread_count
 
@@ -43,6 +45,8 @@ Array = NDArray[np.float64]
 FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 #: Features up to which products of matrices are too short for threads of BLAS.
 _FEW_FEATURES = 2_048
+#: Memory, in results that may travel: moments are formed where half of it has 24 bytes for a pair of features.
+_TRAVEL = 3.0
 
 
 class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
@@ -196,7 +200,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         """
         if is_source(X):
             return self.fit_source(X)
-        self._check_settings()
+        self._check_settings("memory")
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._codes = RowCodes.learn(self, X, self.categories)
@@ -220,37 +224,50 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Fit to a source of blocks, such as ``TableSource(path, label=…, encode="codes")``.
 
-        Two passes: one for the sample, one for the weights. A killed fit with a checkpoint resumes the second
-        one, to the same bits.
+        Two passes: one for the sample, one for the weights. Features are those of :meth:`fit` to the same rows,
+        however they are cut into blocks; weights are the same but for rounding, because sums are added up block
+        by block. A killed fit with a checkpoint resumes: the sample is kept, and the second pass goes on where
+        it was, to the same bits.
 
         Parameters
         ----------
         source : Source
             The rows; of a table its codes.
         memory : str or int, optional
-            What may be used, such as ``"4GB"``; by default most of what is free.
+            What may be used for sums and rows, such as ``"4GB"``; by default most of what is free. The search
+            takes more, by ``search_rows``.
         checkpoint : path, optional
-            Folder to save progress in, and to resume from.
+            Folder to save progress in, and to resume from. It keeps the rows of the sample.
         """
-        self._check_settings()
         check_source(source)
+        self._check_settings("source", grouped=has_groups(source))
         self._codes = RowCodes(source_kinds(source, self.categories))
         with source_run(checkpoint, self._identity(), source) as run:
             rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
-            self._fit_rows(rows, self._codes.kinds, parse_memory(memory), run)
+            room = parse_memory(memory)
+            if memory is None:
+                # free memory changes, and with it how pairs are summed up: a later run does as the first did
+                room = int(run.make_once("memory", lambda: room))
+            self._fit_rows(rows, self._codes.kinds, room, run)
         self.n_features_in_ = source.n_features
         labels = source.classes
         grouped = any(isinstance(label, tuple | list | set) for label in labels)
         self.classes_ = np.array([0, 1]) if grouped else np.asarray(labels)
         return self
 
+    @restore_on_failure
     def fit_parts(self, rows: PartedRows) -> Self:
-        """Fit to rows that an engine holds; see :mod:`mbauc.dask` and :mod:`mbauc.spark`."""
-        self._check_settings()
+        """Fit to rows that an engine holds; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
+
+        The search runs here, on a sample that the workers draw; the sums of all rows are made where they are.
+        """
+        self._check_settings("cluster", grouped=rows.grouped)
         names = rows.schema.names or tuple(f"x{j}" for j in range(rows.schema.n_features))
         self._codes = RowCodes(mark_categories([ColumnKind(str(name)) for name in names], self.categories))
+        # moments are results of a job, of 16 bytes for each pair of features
+        memory = int(min(parse_memory(None), _TRAVEL * rows.parts.largest_result))
         with rows.in_order() as ordered:
-            self.classes_ = self._fit_rows(ordered, self._codes.kinds, parse_memory(None))
+            self.classes_ = self._fit_rows(ordered, self._codes.kinds, memory)
         self.n_features_in_ = rows.schema.n_features
         if rows.schema.names is not None and all(isinstance(name, str) for name in rows.schema.names):
             self.feature_names_in_ = np.array(rows.schema.names, dtype=object)
@@ -262,9 +279,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         """Choose features on a sample, and fit their weights to all rows; returns the classes."""
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         rng = generator(run.seed(self.random_state))
-        sample = sample_rows(rows, int(self.search_rows), int(rng.integers(2**62)))
+        sample = sample_once(rows, int(self.search_rows), int(rng.integers(2**62)))
         # many small systems: threads of BLAS would wait for each other longer than they work
-        with single_threaded_blas():
+        with show_wait("choosing features", show=run.show), single_threaded_blas():
             chosen = choose_features(
                 sample,
                 kinds,
@@ -275,7 +292,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
                 n_folds=int(self.cv),
                 rng=rng,
                 frequencies=self.weights == "frequency",
-                n_jobs=self.n_jobs,
+                # sums depend on the number of threads, which a later run takes over from the first
+                n_jobs=run.n_threads,
             )
         few = chosen.features.n_features <= _FEW_FEATURES
         with single_threaded_blas() if few else nullcontext():
@@ -323,7 +341,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
             "categories": repr(params["categories"]),
         }
 
-    def _check_settings(self) -> None:
+    def _check_settings(self, way: Way, *, grouped: bool = False) -> None:
         check_choice("features", self.features, FEATURES)
         if not (isinstance(self.loss, str) and self.loss == "auto"):
             get_loss(self.loss)
@@ -335,6 +353,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.interactions, int | np.integer):
             check_whole("interactions", self.interactions, low=0)
         thread_count(self.n_jobs)
+        check_capabilities(way, {**self.get_params(deep=False), "groups": grouped})
 
     # -- scoring -----------------------------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ def _open_pairs(
 ) -> Iterator[tuple[Quadratic, NDArray[Any]]]:
     """All pairs in the coordinates of the features: moments, or an operator where rows are needed."""
     reduction, threads = chosen.basis.reduction, run.n_threads
-    if sample.is_whole:
+    if sample.is_whole and chosen.columns.size:
         block = sample_block(chosen, frequencies)
         if not rows_needed:
             whole = chosen.columns.size == chosen.rows.Z.shape[1]
@@ -161,6 +161,8 @@ def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, 
     """The loss that is asked for, or the one that ranks the first fold best, and a note on that."""
     if not (isinstance(loss, str) and loss == "auto"):
         return loss, ""
+    if not chosen.columns.size:
+        return "squared", " Loss: squared; features are too many to try another one."
     rows, held_out = chosen.rows, chosen.rows.fold == 0
     block = sample_block(chosen, rows.frequencies)
     train = np.flatnonzero(~held_out)

@@ -58,11 +58,14 @@ class SearchSettings:
         Coordinates of a curve, and of each of the two columns of an interaction, at most.
     most_pairs : int
         Interactions, at most.
+    most_crossed : int
+        Coordinates of interactions up to which these are tried on held-out rows.
     """
 
     functions: int = 16
     coarse: int = 5
     most_pairs: int = 24
+    most_crossed: int = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +284,16 @@ class FeatureSearch:
         )
         return Interactions(found, float(gain), float(error))
 
+    def cross_all(self, curves: Found, pairs: list[tuple[int, int]]) -> Found:
+        """Curves and interactions that are too many to be tried: under the best common penalty of curves."""
+        features = with_pairs(self.features, pairs)
+        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
+        own = float(np.exp(np.mean(np.log(curves.strength / self.basis.roughness))))
+        strength = own * np.where(basis.is_interaction, CROSSED, 1.0) * basis.roughness
+        nothing = np.zeros(0)
+        how = f"one strength of {own:.3g}, the mean of those of curves; interactions {CROSSED:g} times that"
+        return Found("interactions", features, basis, np.arange(0), strength, float("nan"), nothing, how)
+
     def _score_fold(self, found: Found, k: int) -> Array:
         """Scores of the rows of a fold from weights of the others."""
         statistics = Statistics.of(self.folded.training(k)).select(found.columns)
@@ -320,7 +333,9 @@ class FeatureSearch:
         return max(self._functions, min(self.settings.functions, _MOST_COORDINATES // numeric))
 
     def folded_rows(self, found: Found) -> FoldedRows:
-        """Rows in the coordinates of what was found."""
+        """Rows in the coordinates of what was found; where these were too many, in those of curves."""
+        if not found.columns.size:
+            return self.folded
         return self._crossed if found.kind == "interactions" else self.folded
 
 

@@ -37,6 +37,9 @@ class ReducedPairOperator(PairOperator):
         # in their own order
         self.order.admit(np.arange(reduction.n_coordinates, 0, -1))
         self.weights, self.effective_sizes = rows.weights, rows.effective_sizes
+        # sums by bucket are taken over features, which are more than coordinates
+        self.bucket_sweeps = rows.bucket_sweeps
+        self.bucket_bytes = rows.bucket_bytes * self.mu.size // max(rows.mu.size, self.mu.size)
 
     def _reduce_stratum(self, stratum: Stratum) -> Stratum:
         mean = stratum.mean + self.rows.shift

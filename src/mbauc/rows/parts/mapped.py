@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.block import Block, check_columns
+from mbauc.rows.matrix import as_matrix
 from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Parts, Preview, Task
 from mbauc.rows.parts.source import SourceParts
 from mbauc.rows.reading import Item
@@ -30,6 +31,9 @@ from mbauc.rows.source import (
     unpack_block,
 )
 
+#: Entries of the features of a block, at most, as far as rows allow: 12 bytes each.
+_ENTRIES = 1 << 23
+
 
 class RowMap(Protocol):
     """What makes features of rows: a :class:`~mbauc.basis.feature_map.FeatureMap` and the like."""
@@ -37,6 +41,10 @@ class RowMap(Protocol):
     @property
     def n_features(self) -> int:
         """Number of features."""
+
+    @property
+    def n_entries(self) -> int:
+        """Features of a row that are not zero."""
 
     def encode(self, X: Any, n_jobs: int | None = 1) -> Any:
         """The features of rows."""
@@ -50,6 +58,8 @@ class RowMap(Protocol):
 
 class MappedSource:
     """A source whose blocks have the features that a map makes of another's.
+
+    Blocks are cut where their features would take much more memory than the rows.
 
     Examples
     --------
@@ -80,9 +90,14 @@ class MappedSource:
         return about_rows(self.source)
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
+        most = max(1, _ENTRIES // max(self.features.n_entries, 1))
         for number, raw in enumerate(self.source, start=1):
             X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
-            yield pack_block(self.features.encode(X, self.n_jobs), y, weight, groups)
+            X, y = as_matrix(X), np.asarray(y)
+            for start in range(0, y.size, most):
+                own = slice(start, start + most)
+                rest = (None if one is None else np.asanyarray(one)[own] for one in (weight, groups))
+                yield pack_block(self.features.encode(X[own], self.n_jobs), y[own], *rest)
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels and scores of the rows, without their features."""
@@ -184,7 +199,7 @@ def map_rows(rows: PartedRows, features: RowMap, n_jobs: int | None = 1) -> Part
     if parts.kind == "cluster":
         return replace(rows, parts=MappedParts(parts, features, rows.schema), schema=schema)
     if isinstance(parts, SourceParts):
-        mapped = parts.over(MappedSource(parts.source, features, n_jobs))
+        mapped = parts.over(MappedSource(parts.source, features, n_jobs), observe=parts.observe)
     else:
         [block] = parts.items  # type: ignore[attr-defined]
         mapped = SourceParts(MappedSource(BlockSource(block), features, n_jobs))

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import NonFiniteError
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels, check_classes
-from mbauc.rows.matrix import stack_rows
+from mbauc.rows.matrix import is_sparse, stack_rows
 from mbauc.rows.parts.keys import row_keys
 from mbauc.rows.parts.label_counts import count_labels
 from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts
 from mbauc.rows.reading import Item, visit_blocks
 from mbauc.rows.schema import Schema
 
@@ -86,6 +88,7 @@ class SampleRows:
         seen = [0, 0] if self.offsets is None else self.offsets[number].tolist()
 
         def pick(block: Block) -> None:
+            _refuse_infinite(block.X)
             for side, sample in enumerate(samples):
                 own = block.rows_of(side == 0)
                 if self.offsets is None and block.ids is not None:
@@ -141,15 +144,38 @@ class RowSample:
 def sample_rows(rows: PartedRows, most: int, seed: int) -> RowSample:
     """A sample of ``most`` rows, half of each class where there are enough. Memory: twice that.
 
-    One job, or two where rows are with workers and have no ids: ranks are counted first.
+    One job, or two where rows are with workers: labels are counted first. Missing values may be among the rows,
+    infinite ones may not.
+
+    Parameters
+    ----------
+    rows : PartedRows
+        The data.
+    most : int
+        Rows of the sample, at most.
+    seed : int
+        Of the keys of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.rows.block import Block
+    >>> from mbauc.rows.parts.memory import rows_in_memory
+    >>> block = Block(np.arange(50.0).reshape(-1, 1), np.arange(50) < 5)
+    >>> sample = sample_rows(rows_in_memory(block), 20, seed=0)
+    >>> sample.block.n_rows, int(sample.block.positive.sum()), sample.sizes
+    (20, 5, (5, 45))
     """
-    by_id = rows.with_ids
-    if rows.parts.kind == "cluster":
-        counts = count_labels(rows.parts, rows.schema, rows.classes)
+    by_id, parts = rows.with_ids, rows.parts
+    if isinstance(parts, SourceParts):
+        # a pass of its own, over rows with missing values, which nobody can rank yet
+        parts = parts.over(parts.source, title="sampling rows")
+    if parts.kind == "cluster":
+        counts = count_labels(parts, rows.schema, rows.classes)
         classes, offsets = counts.classes, None if by_id else counts.offsets
     else:
         classes, offsets = check_classes(rows.classes), None if by_id else np.zeros((1, 2), dtype=np.int64)
-    plus, minus = rows.parts.reduce(SampleRows(rows.schema, classes, most, seed, offsets), _merge)
+    plus, minus = parts.reduce(SampleRows(rows.schema, classes, most, seed, offsets), _merge)
     for sample, name in ((plus, "positive"), (minus, "negative")):
         if not sample.rows:
             raise ValueError(f"there are no {name} rows; AUC needs both classes.")
@@ -166,4 +192,17 @@ def sample_rows(rows: PartedRows, most: int, seed: int) -> RowSample:
 
 def _stand_for(sample: ClassSample) -> Array:
     weights: Array = sample.weights  # type: ignore[assignment]
-    return np.asarray(weights * (sample.weight / weights.sum()))
+    # the sum of all weights depends on how rows are cut, in its last bits; edges of bins must not
+    return np.asarray(weights * float(np.float32(sample.weight / weights.sum())))
+
+
+def _refuse_infinite(X: Any) -> None:
+    values = X.data if is_sparse(X) else X
+    if not np.isinf(values).any():
+        return
+    if is_sparse(X):
+        entries = X.tocoo()
+        place = int(np.flatnonzero(np.isinf(entries.data))[0])
+        raise NonFiniteError(int(entries.row[place]), int(entries.col[place]), float(entries.data[place]))
+    row, column = (int(one) for one in np.argwhere(np.isinf(X))[0])
+    raise NonFiniteError(row, column, float(X[row, column]))

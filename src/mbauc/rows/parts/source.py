@@ -58,9 +58,11 @@ class SourceParts:
         self.show, self.observe = show, observe
         self._title = title
 
-    def over(self, source: Source) -> SourceParts:
+    def over(self, source: Source, *, title: str | None = None, observe: Observe = ignore) -> SourceParts:
         """The same over another source: what its rows are made of is this one."""
-        return SourceParts(source, title=self._title, show=self.show, checkpoint=self.checkpoint)
+        return SourceParts(
+            source, title=title or self._title, show=self.show, observe=observe, checkpoint=self.checkpoint
+        )
 
     def reduce(self, task: Task, merge: Merge) -> Any:
         """The result of the one part there is; a pass that was interrupted is resumed."""
