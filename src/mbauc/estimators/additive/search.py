@@ -28,6 +28,8 @@ COMMON = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SUGGESTED = (1.0, 3.0, 10.0)
 #: What interactions cost more than curves, under one penalty for all.
 CROSSED = 10.0
+#: One strength for all where nothing is known.
+_USUAL = 10.0
 #: The same two for curves with interactions, which are tried on fewer rows.
 CROSSED_COMMON, CROSSED_SUGGESTED = (3.0, 10.0, 30.0), (1.0, 3.0)
 #: Coordinates from which on all penalties are tried on one fold, and the best of them on the others.
@@ -285,13 +287,14 @@ class FeatureSearch:
         return Interactions(found, float(gain), float(error))
 
     def cross_all(self, curves: Found, pairs: list[tuple[int, int]]) -> Found:
-        """Curves and interactions that are too many to be tried: under the best common penalty of curves."""
+        """Curves and interactions that are too many to be tried: under a common penalty, that of curves if any."""
         features = with_pairs(self.features, pairs)
         basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
-        own = float(np.exp(np.mean(np.log(curves.strength / self.basis.roughness))))
+        ratio = curves.strength / self.basis.roughness
+        own = float(ratio[0]) if np.allclose(ratio, ratio[0]) else _USUAL
         strength = own * np.where(basis.is_interaction, CROSSED, 1.0) * basis.roughness
         nothing = np.zeros(0)
-        how = f"one strength of {own:.3g}, the mean of those of curves; interactions {CROSSED:g} times that"
+        how = f"one strength of {own:.3g} for curves, {CROSSED:g} times that for interactions"
         return Found("interactions", features, basis, np.arange(0), strength, float("nan"), nothing, how)
 
     def _score_fold(self, found: Found, k: int) -> Array:
