@@ -287,7 +287,7 @@ class FeatureSearch:
         return Interactions(found, float(gain), float(error))
 
     def cross_all(self, curves: Found, pairs: list[tuple[int, int]]) -> Found:
-        """Curves and interactions that are too many to be tried: under a common penalty, that of curves if any."""
+        """Curves and interactions that are too many to be tried: under one penalty, that of curves if any."""
         features = with_pairs(self.features, pairs)
         basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
         ratio = curves.strength / self.basis.roughness
