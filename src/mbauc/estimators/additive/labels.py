@@ -27,7 +27,7 @@ def short_number(value: float, digits: int = 4) -> str:
         if least <= size < 1e13:
             size, unit = size / (1e3 if letter == "k" else least), letter
             break
-    text = f"{size:.{digits}g}"
+    text = f"{size:.0f}" if not unit and 1e3 <= size < 1e4 and digits < 4 else f"{size:.{digits}g}"
     return ("−" if value < 0 else "") + text + unit
 
 
@@ -83,20 +83,15 @@ def _range(column: Steps, first: int, last: int) -> str:
     edges = column.edges
     if is_discrete(column) and first == last:
         return short_number(float(column.centers[first]))
-    low, high = (edges[first - 1] if first else None), (edges[last] if last < edges.size else None)
-    digits = _digits(edges)
+    low, high, digits = first > 0, last < edges.size, _digits(edges)
+    ends = np.array([edges[first - 1] if low else np.nan, edges[last] if high else np.nan])
     if _is_whole(column):
-        if low is not None and high is not None:
-            ends = [short_number(end, digits) for end in (np.floor(low) + 1, np.floor(high))]
-            return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-        low, high = (None if end is None else np.floor(end) for end in (low, high))
-    if low is None and high is None:
-        return "any"
-    if low is None:
-        return f"≤ {short_number(float(high), digits)}"
-    if high is None:
-        return f"> {short_number(float(low), digits)}"
-    return f"{short_number(float(low), digits)} to {short_number(float(high), digits)}"
+        # a range of whole numbers begins with the one after the end of the range before
+        ends = np.floor(ends) + (np.array([1.0, 0.0]) if low and high else 0.0)
+    lower, upper = (short_number(float(end), digits) for end in ends)
+    if low and high:
+        return lower if lower == upper else f"{lower} to {upper}"
+    return f"≤ {upper}" if high else f"> {lower}" if low else "any"
 
 
 def _is_whole(column: Steps) -> bool:
