@@ -150,7 +150,7 @@ def _weights(model: RankerModel) -> str:
         return f"<p>All {columns:,} weights are zero.</p>"
     text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
     text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
-    largest, (scales, _) = float(np.abs(model.coef).max()), model.layout.scales()
+    largest, (scales, _) = float(np.abs(model.coef).max()), model.scales()
     shown = list(islice(model.largest_weights(), _WEIGHTS))
     scaled = any(scales[column] != 1 for column, *_ in shown)
     more = "; the last column has it for one unit." if scaled else "; compare only columns of like units."
