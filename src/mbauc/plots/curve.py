@@ -9,9 +9,10 @@ from scipy.special import ndtri
 
 from mbauc.checks import check_whole
 from mbauc.estimators.additive.terms import Curve, Level
+from mbauc.estimators.additive.value_axis import squeeze_width
 from mbauc.plots.display import Display, inner_share, options_of, percent
 from mbauc.plots.figure import axes_or_new
-from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, squeeze_width, terms_of
+from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, terms_of
 
 #: Values of a number up to which each has a tick and a whisker of its own.
 _FEW_VALUES = 12
@@ -148,8 +149,8 @@ class CurveDisplay(Display):
             self.band_ = self._draw_band(ax, x, y - half, y + half, f"{share} interval", self.line_)
             set_value_scale(ax, x)
             ends, bars = (float(x[0]), float(x[-1])), _spread(curve)
-        self._set_limits(ax, ends, y - half, y + half, distribution)
-        if distribution:
+        self._set_limits(ax, ends, y - half, y + half, distribution and not curve.straight)
+        if distribution and not curve.straight:
             _draw_distribution(ax, *bars)
         if curve.missing is not None:
             self.missing_ = _draw_missing(ax, curve.missing, width)

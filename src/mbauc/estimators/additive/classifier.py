@@ -400,6 +400,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
             shares=self.feature_shares_,
             errors=self.coef_error_,
             means=self.term_means_,
+            deviations=self.term_deviations_,
         )
 
     def explain(self, X: Any, n: int = 5) -> list[Explanation]:

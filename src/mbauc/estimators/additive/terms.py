@@ -40,6 +40,8 @@ class Curve:
         A value of each bin, and where bins end; None for categories.
     discrete : bool
         Whether each bin is one value of a number that has few.
+    straight : bool
+        Whether it is a straight line, with heights at both ends and half of the rows at each.
     values, errors, shares : ndarray of shape (k,)
         Log-odds around the mean over the rows, their standard errors, and the shares of the rows.
     missing, other : Level or None
@@ -55,6 +57,7 @@ class Curve:
     centers: Array | None
     edges: Array | None
     discrete: bool
+    straight: bool
     values: Array
     errors: Array
     shares: Array
@@ -154,6 +157,7 @@ def describe_terms(
     shares: ArrayLike,
     errors: ArrayLike | None = None,
     means: ArrayLike | None = None,
+    deviations: ArrayLike | None = None,
 ) -> AdditiveTerms:
     """Curves and heat maps of weights. ``O(features)`` time and memory.
 
@@ -174,6 +178,8 @@ def describe_terms(
         Standard errors of the weights; zeros if not given.
     means : array-like of shape (terms,), optional
         What each term of ``features.terms()`` adds to scores on average; of the shares if not given.
+    deviations : array-like of shape (terms,), optional
+        The standard deviation of that; without it, a number counts as if it were the same all over a bin.
 
     Examples
     --------
@@ -191,41 +197,85 @@ def describe_terms(
     spread = np.zeros(features.n_features) if errors is None else _vector("errors", errors, features.n_features)
     heights, spread = slope * heights, abs(slope) * spread
     terms = list(features.terms())
-    given = None if means is None else slope * _vector("means", means, len(terms))
+    middle, wide = (
+        None if x is None else abs_slope * _vector(name, x, len(terms))
+        for name, x, abs_slope in (("means", means, slope), ("deviations", deviations, abs(slope)))
+    )
     numbers = {
         term.columns[0]: (place, term.start) for place, term in enumerate(terms) if term.kind == "number"
     }
     curves, heat_maps = [], []
     for place, term in enumerate(terms):
         own = slice(term.start, term.stop)
-        value, error, share = heights[own], spread[own], shares[own]
-        mean = None if given is None else float(given[place])
+        bins = _Bins(heights[own], spread[own], shares[own], None if middle is None else float(middle[place]))
         if term.kind == "cells":
-            heat_maps.append(_heat_map(features, term.columns, value, error, share, mean))
+            heat_maps.append(_heat_map(features, term.columns, bins))
         elif term.kind in ("steps", "levels"):
             [j] = term.columns
             column = features.columns[j]
+            straight = False
             if j in numbers and isinstance(column, Steps):
                 at, feature = numbers[j]
                 number = features.numbers[feature - int(features.starts[-1])]
+                straight = column.edges.size == 0
+                if straight:
+                    ends = np.array([number.low, number.high])
+                    column, bins = Steps(ends.mean(keepdims=True), ends), bins.halved()
                 line = np.append(number.values(column.centers), 0.0)
-                value, error = value + heights[feature] * line, np.hypot(error, spread[feature] * line)
-                mean = None if given is None or mean is None else mean + float(given[at])
-            curves.append(_curve(features.names[j], column, value, error, share, mean))
+                known = None if middle is None or wide is None else (float(middle[at]), float(wide[at]))
+                bins = bins.plus(heights[feature] * line, spread[feature] * abs(line), known)
+            curves.append(_curve(features.names[j], column, bins, straight))
     return AdditiveTerms(tuple(curves), tuple(heat_maps))
 
 
-def _curve(
-    name: str, column: Steps | Levels, value: Array, error: Array, share: Array, mean: float | None
-) -> Curve:
-    value, deviation = _centre(value, share, mean)
-    numeric = isinstance(column, Steps)
+@dataclass(frozen=True, eq=False)
+class _Bins:
+    """Heights of bins, levels or cells, their errors and shares, and their mean over the rows, if known."""
+
+    value: Array
+    error: Array
+    share: Array
+    mean: float | None
+    #: variance over the rows within bins
+    within: float = 0.0
+
+    def halved(self) -> _Bins:
+        """One bin as two."""
+        value, error = (np.append(one[:1], one) for one in (self.value, self.error))
+        return _Bins(value, error, np.append([self.share[0] / 2] * 2, self.share[1:]), self.mean, self.within)
+
+    def plus(self, line: Array, error: Array, known: tuple[float, float] | None) -> _Bins:
+        """With a straight line, of which the mean and the deviation over the rows may be known."""
+        mean, within = self.mean, self.within
+        if known is not None and mean is not None:
+            mean, within = mean + known[0], known[1] ** 2 - self._variance(line)
+        else:
+            mean = None
+        return _Bins(self.value + line, np.hypot(self.error, error), self.share, mean, within)
+
+    def _variance(self, value: Array) -> float:
+        total = float(self.share.sum()) or 1.0
+        middle = float(self.share @ value) / total
+        return float(self.share @ (value - middle) ** 2) / total
+
+    def centred(self) -> Array:
+        """Heights around their mean over the rows."""
+        total = float(self.share.sum()) or 1.0
+        mean = float(self.share @ self.value) / total if self.mean is None else self.mean
+        return np.asarray(self.value - mean)
+
+    def deviation(self) -> float:
+        """Standard deviation over the rows."""
+        return float(np.sqrt(max(self._variance(self.value) + self.within, 0.0)))
+
+
+def _curve(name: str, column: Steps | Levels, bins: _Bins, straight: bool) -> Curve:
+    value, numeric = bins.centred(), isinstance(column, Steps)
     n_rest = 1 if numeric else 2
 
     def rest(place: int) -> Level | None:
-        return (
-            Level(float(value[place]), float(error[place]), float(share[place])) if share[place] > 0 else None
-        )
+        found = Level(*(float(one[place]) for one in (value, bins.error, bins.share)))
+        return found if found.share > 0 else None
 
     return Curve(
         name,
@@ -233,28 +283,21 @@ def _curve(
         tuple(step_labels(column) if isinstance(column, Steps) else column.names),
         column.centers if isinstance(column, Steps) else None,
         column.edges if isinstance(column, Steps) else None,
-        isinstance(column, Steps) and is_discrete(column),
+        isinstance(column, Steps) and not straight and is_discrete(column),
+        straight,
         value[:-n_rest],
-        error[:-n_rest],
-        share[:-n_rest],
+        bins.error[:-n_rest],
+        bins.share[:-n_rest],
         rest(-1),
         None if numeric else rest(-2),
-        deviation,
+        bins.deviation(),
     )
 
 
-def _heat_map(
-    features: FeatureMap,
-    columns: tuple[int, ...],
-    value: Array,
-    error: Array,
-    share: Array,
-    mean: float | None,
-) -> HeatMap:
+def _heat_map(features: FeatureMap, columns: tuple[int, ...], bins: _Bins) -> HeatMap:
     a, b = columns
-    value, deviation = _centre(value, share, mean)
     shape = (int(features.coarse_widths[a]), int(features.coarse_widths[b]))
-    grids = [one.reshape(shape) for one in (value, error, share)]
+    grids = [one.reshape(shape) for one in (bins.centred(), bins.error, bins.share)]
     # groups that no row is in, such as missing values of a column without any, are not drawn
     used = [grids[2].sum(axis=1) > 0, grids[2].sum(axis=0) > 0]
     labels = [
@@ -263,15 +306,7 @@ def _heat_map(
     ]
     value, error, share = (grid[np.ix_(*used)] for grid in grids)
     names = (features.names[a], features.names[b])
-    return HeatMap(names, (labels[0], labels[1]), value, error, share, deviation)
-
-
-def _centre(value: Array, share: Array, mean: float | None) -> tuple[Array, float]:
-    """Heights around their mean over the rows, and their standard deviation."""
-    total = float(share.sum()) or 1.0
-    middle = float(share @ value) / total
-    deviation = float(np.sqrt(max(float(share @ (value - middle) ** 2) / total, 0.0)))
-    return value - (middle if mean is None else mean), deviation
+    return HeatMap(names, (labels[0], labels[1]), value, error, share, bins.deviation())
 
 
 def _vector(name: str, values: ArrayLike, size: int) -> Array:
