@@ -9,6 +9,7 @@ from typing import Any
 from mbauc.cli.argument_types import whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output, escape_controls
+from mbauc.cli.plots import check_folder, write_plots
 
 _DESCRIPTION = """\
 Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
@@ -21,6 +22,7 @@ add least and most, compared with the mean row.
 _EXAMPLES = """\
 example:
   mbauc inspect model.mbauc --top 30
+  mbauc inspect model.mbauc --plots pictures
 """
 
 
@@ -33,11 +35,20 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--top", type=whole, default=20, metavar="N", help="weights, or columns, to show (default: %(default)s)"
     )
+    parser.add_argument(
+        "--plots",
+        type=Path,
+        metavar="FOLDER",
+        help="write pictures, PNG and SVG, to this folder: curves, interactions and importance, or weights",
+    )
+    parser.add_argument("--force", action="store_true", help="write to FOLDER even if it is not empty")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Show it."""
+    if options.plots is not None:
+        check_folder(options.plots, options.force)
     from itertools import islice
 
     from mbauc.model import load_model
@@ -82,6 +93,9 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"\n{weight_meaning(model)}:\n")
         _say_weights(output, model, top, used)
     scales, _ = model.scales()
+    pictures = [] if options.plots is None else write_plots(model, options.plots)
+    if pictures:
+        output.say(f"\nwrote {len(pictures)} pictures to {options.plots}")
     return output.finish(
         {
             "classes": [negative, positive],
@@ -103,6 +117,7 @@ def run(options: argparse.Namespace) -> int:
             "terms": [one._asdict() for one in terms],
             "trained_on": record,
             "path": model.path,
+            "plots": pictures,
         }
     )
 

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from mbauc.estimators.additive.labels import short_number
 from mbauc.estimators.additive.terms import Curve, HeatMap
 from mbauc.estimators.additive.value_axis import round_values, squeeze_width
+from mbauc.report.pieces import log_odds
 from mbauc.report.svg import WIDTH, Axis, Plot
-from mbauc.report.text import escape, number
+from mbauc.report.text import escape
 
 Array = NDArray[np.float64]
 
@@ -101,10 +102,7 @@ def heat_map_svg(found: HeatMap, described_by: str) -> str:
             pieces.append(f'<rect class="no-rows" {place}/>')
             continue
         kind = "plus-weight" if value > 0 else "minus-weight"
-        sign = "+" if value > 0 else ""
-        told = (
-            f"{labels[0][i]}, {labels[1][j]}: {sign}{number(value)} ± {number(float(_ERRORS * errors[i, j]))}"
-        )
+        told = f"{labels[0][i]}, {labels[1][j]}: {log_odds(value)} ± {_ERRORS * errors[i, j]:.2f}"
         pieces.append(
             f'<rect class="{kind}" fill-opacity="{abs(value) / most:.2f}" {place}>'
             f"<title>{escape(told)}</title></rect>"
@@ -114,7 +112,7 @@ def heat_map_svg(found: HeatMap, described_by: str) -> str:
         at = top + (len(down) - 1 - i) * tall + 15
         pieces.append(f'<text x="{left - 6:.1f}" y="{at:.1f}" class="end">{escape(text)}</text>')
     slanted = max(map(len, across)) * _LETTER > wide
-    depth = 0.62 * _LETTER * max(map(len, across)) + 8 if slanted else 16.0
+    depth = 0.62 * _LETTER * max(map(len, across)) + 16 if slanted else 16.0
     for j, text in enumerate(across):
         x = left + (j + 0.5) * wide
         turn = f' transform="rotate(-38 {x:.1f} {bottom + 12:.1f})"' if slanted else ""

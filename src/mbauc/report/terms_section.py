@@ -42,9 +42,8 @@ def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Se
     text = (
         "<p>A score is a sum: what each column adds for the row’s own value, and what pairs of columns add "
         "together. All numbers are log-odds compared with an average row: +0.69 doubles the odds, −0.69 halves "
-        "them. Intervals are for each "
-        "height by itself, given the penalties. Where a line is, values of training were; beyond its ends a value "
-        "counts as the nearest. The grey area shows where rows are.</p>"
+        "them. Intervals are for each height by itself, given the penalties. Where a line is, values of "
+        "training were; beyond its ends a value counts as the nearest. The grey area shows where rows are.</p>"
     )
     if not curves and not heat_maps:
         return Section("terms", "Curves and interactions", "<p>No column changes the score.</p>")

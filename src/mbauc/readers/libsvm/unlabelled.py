@@ -16,7 +16,7 @@ from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
 from mbauc.rows.parts.mapped import RowMap
 from mbauc.rows.scores import scores
-from mbauc.rows.source import NumberedScores
+from mbauc.rows.source import NumberedRows, NumberedScores
 from mbauc.runtime.threads import thread_count
 
 
@@ -72,6 +72,17 @@ class UnlabelledLibsvm:
         if keep:
             raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
         return self._iter_scores(coef, features)
+
+    def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
+        """Numbers of the rows, and the rows; there are no columns to ``keep``."""
+        if keep:
+            raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
+        reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
+        for rows in reading:
+            self.skipped = reading.skipped
+            X = build_matrix([rows], self.n_features, ignore_others=True)
+            yield NumberedRows(reading.number_rows(), X)
+        self.skipped = reading.skipped
 
     def _iter_scores(self, coef: NDArray[np.float64], features: RowMap | None) -> Iterator[NumberedScores]:
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)

@@ -33,6 +33,7 @@ from mbauc.rows.parts.mapped import RowMap
 from mbauc.rows.source import (
     GroupedBlock,
     GroupedScores,
+    NumberedRows,
     NumberedScores,
     RawBlock,
     ScoredBlock,
@@ -472,6 +473,13 @@ class TableSource:
             none = False
         if none:
             yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
+
+    def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
+        """Numbers of the rows, the rows, and columns of the files to ``keep`` as they are; without labels."""
+        self._reader.check_columns(keep)
+        passed = PassedColumns.of(self._reader.tables, keep)
+        for rows in self._read(passed.names):
+            yield NumberedRows(rows.numbers, self.encoding.matrix(rows.features), passed.select(rows.table))
 
     def column(self, name: str) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
