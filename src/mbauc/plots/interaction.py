@@ -129,7 +129,7 @@ class InteractionDisplay(Display):
         empty = shares <= 0
         most = float(np.abs(values[~empty]).max(initial=0.0)) or 1.0
         colours = LinearSegmentedColormap.from_list("raises", [LOWERS, "#f7f7f7", RAISES])
-        colours.set_bad("0.85")
+        colours = colours.with_extremes(bad="0.85")
         style: dict[str, Any] = {"cmap": colours, "vmin": -most, "vmax": most, "edgecolors": "white"} | kwargs
         self.im_ = ax.pcolormesh(np.ma.array(values, mask=empty), linewidth=0.8, **style)
         sure = ~empty & (np.abs(values) > 2 * errors) & (errors > 0)
