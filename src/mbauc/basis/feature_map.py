@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from mbauc.basis.columns import Levels, Number, Steps
+from mbauc.basis.fourier import FourierMap
 from mbauc.basis.schema import FEATURE_MAP
 from mbauc.checks import abbreviate
 from mbauc.runtime.threads import run_threads, thread_count
@@ -25,10 +26,10 @@ _ROWS = 8_192
 
 
 class Term(NamedTuple):
-    """Features that belong together: a column's curve, its number, or an interaction.
+    """Features that belong together: a column's curve, its number, an interaction, or waves.
 
-    ``kind`` is "steps", "levels", "number" or "cells"; ``columns`` are one or two columns of the rows; their
-    features are ``start`` to ``stop``.
+    ``kind`` is "steps", "levels", "number", "cells" or "waves"; ``columns`` are one or two columns of the rows,
+    of waves all; their features are ``start`` to ``stop``.
     """
 
     kind: str
@@ -57,6 +58,8 @@ class FeatureMap:
         Columns of each interaction.
     coarse : tuple of ndarray
         The coarse group of each indicator of each column, from 0 on.
+    waves : FourierMap or None
+        Waves of all numeric columns, which come last. With them features are dense.
     """
 
     names: tuple[str, ...]
@@ -64,6 +67,7 @@ class FeatureMap:
     numbers: tuple[Number, ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     coarse: tuple[NDArray[np.int32], ...] = ()
+    waves: FourierMap | None = None
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.columns) or not self.columns:
@@ -94,7 +98,7 @@ class FeatureMap:
 
     @cached_property
     def cell_starts(self) -> NDArray[np.int64]:
-        """First feature of each interaction, and the number of all features."""
+        """First feature of each interaction, and of what comes after them."""
         first = int(self.starts[-1]) + len(self.numbers)
         sizes = [int(self.coarse_widths[a] * self.coarse_widths[b]) for a, b in self.pairs]
         return np.cumsum([first, *sizes])
@@ -107,7 +111,7 @@ class FeatureMap:
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.cell_starts[-1])
+        return int(self.cell_starts[-1]) + (0 if self.waves is None else self.waves.n_components)
 
     @property
     def n_entries(self) -> int:
@@ -123,9 +127,13 @@ class FeatureMap:
             yield Term("number", (number.column,), starts[-1] + k, starts[-1] + k + 1)
         for p, pair in enumerate(self.pairs):
             yield Term("cells", pair, cells[p], cells[p + 1])
+        if self.waves is not None:
+            yield Term("waves", tuple(range(self.n_columns)), cells[-1], self.n_features)
 
     def term_name(self, term: Term) -> str:
         """Name of a term: of its column, or of both with a cross between."""
+        if term.kind == "waves":
+            return "waves of all columns"
         return " × ".join(self.names[j] for j in term.columns)
 
     def feature_names(self) -> list[str]:
@@ -134,6 +142,8 @@ class FeatureMap:
         for term in self.terms():
             if term.kind == "number":
                 found.append(self.names[term.columns[0]])
+            elif term.kind == "waves" and self.waves is not None:
+                found += self.waves.names
             elif term.kind == "cells":
                 a, b = term.columns
                 found += [
@@ -186,11 +196,18 @@ class FeatureMap:
             result[:, k] = number.values(X[:, number.column])
         return result
 
-    def encode(self, X: Any, n_jobs: int | None = 1) -> sp.csr_array:
-        """The features of rows, as a sparse matrix with sorted columns; ``O(n entries)`` time and memory."""
+    def encode(self, X: Any, n_jobs: int | None = 1) -> Any:
+        """The features of rows: a sparse matrix with sorted columns, or with waves a dense one.
+
+        ``O(n entries)`` time and memory.
+        """
+        X = self._check(X)
+        indicators = self._encode_indicators(X, n_jobs)
+        return indicators if self.waves is None else np.hstack([indicators.toarray(), self.waves.encode(X)])
+
+    def _encode_indicators(self, X: Array, n_jobs: int | None) -> sp.csr_array:
         from mbauc.basis import kernels
 
-        X = self._check(X)
         n, width = X.shape[0], self.n_entries
         columns, values = np.empty((n, width), dtype=np.int32), np.empty((n, width))
         codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
@@ -204,11 +221,11 @@ class FeatureMap:
         run_threads(write, range(0, n, _ROWS), thread_count(n_jobs))
         kind = np.int32 if n * width < 2**31 else np.int64
         bounds = np.arange(0, n * width + 1, width, dtype=kind)
-        shape = (n, self.n_features)
+        shape = (n, int(self.cell_starts[-1]))
         return sp.csr_array((values.ravel(), columns.ravel().astype(kind, copy=False), bounds), shape=shape)
 
     def scores(self, X: Any, coef: Array, n_jobs: int | None = 1) -> Array:
-        """``encode(X) @ coef``, to the same bits, without the matrix."""
+        """``encode(X) @ coef`` without the matrix: to the same bits, with waves up to rounding."""
         from mbauc.basis import kernels
 
         X = self._check(X)
@@ -220,7 +237,17 @@ class FeatureMap:
             kernels.add_scores(codes[rows], tables[0], numbers[rows], *tables[1:], coef, total[rows])
 
         run_threads(add, range(0, X.shape[0], _ROWS), thread_count(n_jobs))
+        if self.waves is not None:
+            total += self._wave_scores(X, coef)
         return total
+
+    def _wave_scores(self, X: Array, coef: Array) -> Array:
+        """What waves add to the score of each row; some rows at a time."""
+        if self.waves is None:
+            return np.zeros(X.shape[0])
+        own = coef[int(self.cell_starts[-1]) :]
+        pieces = [self.waves.encode(X[start : start + _ROWS]) @ own for start in range(0, X.shape[0], _ROWS)]
+        return np.concatenate([np.zeros(0), *pieces])
 
     def contributions(self, X: Any, coef: Array) -> Array:
         """What each term adds to the score of each row, shape (n, terms): they sum up to :meth:`scores`."""
@@ -229,7 +256,9 @@ class FeatureMap:
         result = np.empty((codes.shape[0], len(terms)))
         for place, term in enumerate(terms):
             own = coef[term.start : term.stop]
-            if term.kind == "number":
+            if term.kind == "waves":
+                result[:, place] = self._wave_scores(self._check(X), coef)
+            elif term.kind == "number":
                 result[:, place] = numbers[:, term.start - int(self.starts[-1])] * own[0]
             elif term.kind == "cells":
                 result[:, place] = own[self.cells(codes, *term.columns)]
@@ -275,6 +304,7 @@ class FeatureMap:
             "numbers": [asdict(number) for number in self.numbers],
             "pairs": [list(pair) for pair in self.pairs],
             "coarse": [groups.tolist() for groups in self.coarse],
+            "waves": None if self.waves is None else self.waves.to_dict(),
         }
 
     @classmethod
@@ -294,6 +324,7 @@ class FeatureMap:
             tuple(Number(**one) for one in description["numbers"]),
             tuple((a, b) for a, b in description["pairs"]),
             tuple(np.array(groups, dtype=np.int32) for groups in description["coarse"]),
+            None if description["waves"] is None else FourierMap.from_dict(description["waves"]),
         )
 
 

@@ -72,8 +72,46 @@ def add_scores(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def sum_cells(codes, starts, coarse, a, b, width_b, r, out):  # type: ignore[no-untyped-def]
-    """Sums of r over the rows of each cell of two columns, one row of ``out`` for each cell."""
-    for row in range(codes.shape[0]):
-        cell = coarse[starts[a] + codes[row, a]] * width_b + coarse[starts[b] + codes[row, b]]
-        out[cell] += r[row]
+def screen(groups, residual, functions, roughness, sizes, pairs, noise, penalty, gains):  # type: ignore[no-untyped-def]
+    """What the interaction of each pair of columns would gain; see :func:`mbauc.basis.screening.screen_pairs`.
+
+    Parameters
+    ----------
+    groups : uint8 array of shape (d, n)
+        Coarse group of each row, column by column.
+    residual : array of shape (n,)
+        Minus the derivative of the loss by each score.
+    functions, roughness : arrays of shape (d, groups, k) and (d, k)
+        Functions over the coarse groups of each column, and their roughness; as many as ``sizes`` say count.
+    sizes : int array of shape (d, 2)
+        Number of groups and of functions of each column.
+    pairs : int array of shape (p, 2)
+        The pairs.
+    noise, penalty : float
+        Variance of each coordinate's gradient without an interaction, and the penalty of roughness 1.
+    gains : array of shape (p,)
+        Where the result goes.
+    """
+    most, width = functions.shape[1], functions.shape[2]
+    cells = np.empty((most, most))
+    half = np.empty((width, most))
+    for p in range(pairs.shape[0]):
+        a, b = pairs[p, 0], pairs[p, 1]
+        cells[: sizes[a, 0], : sizes[b, 0]] = 0.0
+        first, second = groups[a], groups[b]
+        for row in range(residual.size):
+            cells[first[row], second[row]] += residual[row]
+        for i in range(sizes[a, 1]):
+            for h in range(sizes[b, 0]):
+                s = 0.0
+                for g in range(sizes[a, 0]):
+                    s += functions[a, g, i] * cells[g, h]
+                half[i, h] = s
+        total = 0.0
+        for i in range(sizes[a, 1]):
+            for j in range(sizes[b, 1]):
+                s = 0.0
+                for h in range(sizes[b, 0]):
+                    s += half[i, h] * functions[b, h, j]
+                total += (s * s - noise) / (1.0 + penalty * (roughness[a, i] + roughness[b, j]))
+        gains[p] = total

@@ -70,19 +70,24 @@ def screen_pairs(
     chosen = range(features.n_columns) if columns is None else columns
     basis = {j: coarse_functions(features, j, totals[j], functions) for j in chosen}
     varying = [j for j in chosen if basis[j][1].size]
-    pairs = list(combinations(varying, 2))
-    coarse = np.concatenate([np.zeros(0, dtype=np.int32), *features.coarse]).astype(np.int64)
+    pairs = np.array(list(combinations(range(len(varying)), 2)), dtype=np.int64).reshape(-1, 2)
+    sizes = np.array([basis[j][0].shape for j in varying], dtype=np.int64).reshape(-1, 2)
+    tables = np.zeros((len(varying), *sizes.max(axis=0, initial=1)))
+    rough = np.zeros((len(varying), tables.shape[2]))
+    groups = np.empty((len(varying), codes.shape[0]), dtype=np.uint8)
+    for k, j in enumerate(varying):
+        (height, width), (values, costs) = sizes[k], basis[j]
+        tables[k, :height, :width], rough[k, :width] = values, costs
+        groups[k] = features.coarse[j].astype(np.uint8)[codes[:, j]]
+    gains = np.empty(len(pairs))
+    threads = thread_count(n_jobs)
 
-    def gain(pair: tuple[int, int]) -> float:
-        a, b = pair
-        height, width = (int(features.coarse_widths[j]) for j in pair)
-        sums = np.zeros(height * width)
-        kernels.sum_cells(codes, features.starts, coarse, a, b, width, residual, sums)
-        (first, rough_a), (second, rough_b) = basis[a], basis[b]
-        gradient = first.T @ sums.reshape(height, width) @ second
-        kept = 1.0 / (1.0 + penalty * np.add.outer(rough_a, rough_b))
-        return float(((gradient**2 - noise) * kept).sum())
+    def screen(part: NDArray[np.intp]) -> None:
+        own = np.empty(part.size)
+        kernels.screen(groups, residual, tables, rough, sizes, pairs[part], noise, penalty, own)
+        gains[part] = own
 
-    gains = np.array(run_threads(gain, pairs, thread_count(n_jobs)))
+    run_threads(screen, np.array_split(np.arange(len(pairs)), threads), threads)
     order = np.argsort(-gains, kind="stable")
-    return Screened([pairs[k] for k in order], gains[order])
+    found = [(varying[a], varying[b]) for a, b in pairs[order].tolist()]
+    return Screened(found, gains[order])

@@ -31,7 +31,7 @@ class SmoothBasis:
     reduction : Reduction
         From features to coordinates.
     roughness : ndarray of shape (coordinates,)
-        Penalty of each: 1 for levels of categories and for numbers.
+        Penalty of each: 1 for levels of categories and for numbers, for waves their mean variance.
     group : ndarray of shape (coordinates,)
         Which term each belongs to.
     is_interaction : ndarray of shape (coordinates,)
@@ -43,7 +43,9 @@ class SmoothBasis:
     group: NDArray[np.intp]
     is_interaction: NDArray[np.bool_]
 
-    def rows(self, features: FeatureMap, codes: NDArray[np.int32], numbers: Array) -> Array:
+    def rows(
+        self, features: FeatureMap, codes: NDArray[np.int32], numbers: Array, waves: Array | None = None
+    ) -> Array:
         """Coordinates of rows as a dense matrix: T' of their features. ``O(n coordinates)``."""
         Z = np.empty((codes.shape[0], self.reduction.n_coordinates))
         for term, block, (_, columns) in zip(
@@ -51,6 +53,9 @@ class SmoothBasis:
         ):
             if term.kind == "number":
                 Z[:, columns] = numbers[:, [term.start - int(features.starts[-1])]]
+                continue
+            if term.kind == "waves":
+                Z[:, columns] = waves
                 continue
             table = np.eye(block) if isinstance(block, int) else block
             own = features.cells(codes, *term.columns) if term.kind == "cells" else codes[:, term.columns[0]]
@@ -102,7 +107,9 @@ def _smooth_term(
         return np.asarray(np.kron(first, second), dtype=np.float64), np.asarray(np.add.outer(a, b).ravel())
     if term.kind == "steps":
         return smooth_functions(totals[term.columns[0]], functions)
-    return term.stop - term.start, np.ones(term.stop - term.start)
+    width = term.stop - term.start
+    # squares of all waves of a row add up to 1
+    return width, np.full(width, 1.0 / width if term.kind == "waves" else 1.0)
 
 
 def smooth_functions(totals: Array, most: int) -> tuple[Array, Array]:
@@ -155,7 +162,8 @@ def coarse_functions(features: FeatureMap, j: int, totals: Array, most: int) -> 
     if isinstance(features.columns[j], Steps):
         functions, roughness = smooth_functions(groups, most)
         return functions - groups @ functions / total, roughness
-    used = np.flatnonzero(groups > 0)
+    # the most frequent; the others share what remains
+    used = np.sort(np.argsort(-groups, kind="stable")[: min(most, int((groups > 0).sum()))])
     share = groups / total
     functions = (np.eye(groups.size) - share)[:, used] / np.sqrt(share[used])
     return functions, np.ones(used.size)

@@ -42,6 +42,10 @@ class Request:
     data_dir: Path | None = None
     #: Training rows of the synthetic click logs; as many as the study thinks fit if None.
     rows: int | None = None
+    #: Methods to run; all if empty.
+    methods: tuple[str, ...] = ()
+    #: Splits of a data set that has no test rows; as many as the study thinks fit if None.
+    splits: int | None = None
 
 
 class Study:

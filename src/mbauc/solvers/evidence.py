@@ -49,7 +49,7 @@ def maximise_evidence(
     group: NDArray[np.intp],
     *,
     start: Array | float = 1.0,
-    max_iter: int = 15,
+    max_iter: int = 8,
 ) -> Evidence:
     """Strengths of the penalty of each group. ``O(d³)`` for each step.
 

@@ -15,6 +15,9 @@ from mbauc.paper.studies.contenders import WHOLE
 from mbauc.paper.studies.printed import RATIOS
 from mbauc.paper.studies.simulation import table2
 from mbauc.paper.studies.simulation.runs import Settings, Simulation
+from mbauc.paper.studies.tables import page as tables_page
+from mbauc.paper.studies.tables.findings import Facts, Findings
+from mbauc.paper.studies.tables.findings import Settings as TablesSettings
 
 
 @pytest.fixture
@@ -102,6 +105,30 @@ def test_partial_auc(stored, tmp_path):
     table, page = partial_auc.render(study, partial_auc.SETS, tmp_path)
     assert without_origin(page.read_text()) == without_origin(stored("partial_auc.md"))
     assert list(csv.DictReader(table.open())) == stored("partial_auc.csv")
+
+
+def test_tables(stored, request, tmp_path):
+    if not (request.config.rootpath / "docs" / "results" / "tables.csv").exists():
+        pytest.skip("there are no results of this study yet")
+    words = ("dataset", "method", "choice", "error")
+    counts = ("split", *Facts._fields)
+    records = {}
+    for row in stored("tables.csv"):
+        values = {
+            name: text if name in words else int(text) if name in counts else float(text)
+            for name, text in row.items()
+        }
+        key = tuple(values.pop(name) for name in ("dataset", "split", "method"))
+        records[key] = {**values, "seconds": 0.0}
+    table, page = tables_page.render(Findings(TablesSettings(), records), tmp_path)
+    assert without_gaps(page.read_text()) == without_gaps(stored("tables.md"))
+    assert list(csv.DictReader(table.open())) == stored("tables.csv")
+
+
+def without_gaps(page):
+    """All but what was not there, which the figures do not tell."""
+    lines = without_origin(page)
+    return lines[: lines.index("## What is not here")] if "## What is not here" in lines else lines
 
 
 def test_linearity(stored):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from mbauc.basis.columns import Steps
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.fourier import FourierMap
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
 from mbauc.estimators.additive.coordinates import FoldedRows
-from mbauc.estimators.additive.search import FeatureSearch, Found, SearchRows, SearchSettings
+from mbauc.estimators.additive.search import FeatureSearch, Found, PairChooser, SearchRows, SearchSettings
+from mbauc.features import FourierFeatures
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.row_sample import RowSample
 
@@ -81,7 +83,7 @@ def choose_features(
     kinds : sequence of ColumnKind
         What their columns are.
     wanted : str
-        "auto", "linear", "curves" or "interactions".
+        "auto", "linear", "curves", "interactions" or "fourier".
     pairs : sequence of (int, int), int or None
         Interactions, how many of them at most, or None for the default.
     design, settings : DesignSettings, SearchSettings
@@ -98,6 +100,8 @@ def choose_features(
     block = sample.block
     X = np.asarray(block.X.toarray() if hasattr(block.X, "toarray") else block.X, dtype=np.float64)
     features = design_features(X, sample.share, kinds, design)
+    if wanted == "fourier":
+        features = replace(features, waves=_draw_waves(X, block.positive, kinds, rng))
     sizes = int(block.positive.sum()), int((~block.positive).sum())
     fold = FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
     rows = SearchRows(
@@ -109,9 +113,23 @@ def choose_features(
         fold,
         frequencies,
         n_jobs,
+        None if features.waves is None else features.waves.encode(X),
     )
     search = FeatureSearch(rows, features, settings)
     return _Choice(search, wanted, pairs).run()
+
+
+def _draw_waves(
+    X: Array, positive: NDArray[np.bool_], kinds: Sequence[ColumnKind], rng: np.random.Generator
+) -> FourierMap:
+    """Waves of the numeric columns, as fast as ranks held-out rows best."""
+    numeric = np.array([not kind.categorical for kind in kinds])
+    if not numeric.any():
+        raise ValueError("features='fourier' needs numeric columns; there are none. Use features='auto'.")
+    fitted = FourierFeatures(random_state=int(rng.integers(2**31))).fit(X[:, numeric], positive).map_
+    center, unit = np.zeros(len(kinds)), np.zeros(len(kinds))
+    center[numeric], unit[numeric] = fitted.center, fitted.unit
+    return replace(fitted, center=center, unit=unit)
 
 
 @dataclass
@@ -121,61 +139,63 @@ class _Choice:
     pairs: Pairs | int | None
 
     def run(self) -> Chosen:
+        """The features that are wanted, or the simplest that are not beaten by more than a standard error."""
         if self.wanted == "linear":
             found = self.search.linear()
             return self._finish(found, f"straight lines, as asked for: held-out AUC {found.auc:.4f}", (found,))
+        if self.wanted == "fourier":
+            found = self.search.fourier()
+            return self._finish(found, f"waves, as asked for: held-out AUC {found.auc:.4f}", (found,))
         curves = self.search.curves()
         if self.wanted == "curves":
             return self._finish(curves, f"curves, as asked for: held-out AUC {curves.auc:.4f}", (curves,))
-        linear = None
+        base, said = curves, f"curves have held-out AUC {curves.auc:.4f}"
+        tried: tuple[Found, ...] = (curves,)
         if self.wanted == "auto":
-            linear = self.search.linear()
-            gap, error = _paired(curves.by_fold, linear.by_fold)
-            if gap <= error or curves.auc <= linear.auc:
-                return self._finish(
-                    linear,
-                    f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more "
-                    f"than the standard error of {error:.4f} over the folds",
-                    (linear, curves),
-                )
-            said = (
-                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} "
-                f"(standard error {error:.4f} over the folds)"
-            )
-        else:
-            said = f"curves have held-out AUC {curves.auc:.4f}"
-        tried = tuple(one for one in (linear, curves) if one is not None)
-        pairs = self._list_pairs(curves)
-        if not pairs:
-            return self._finish(curves, said + "; no pair of columns shows an interaction", tried)
-        crossed, gain, error = self.search.interactions(curves, pairs)
-        tried = (*tried, crossed)
-        if self.wanted == "auto" and gain <= error:
+            base, tried, said = self._compare_lines(curves)
+        most = self.pairs if isinstance(self.pairs, int) else self.search.settings.most_pairs
+        given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
+        crossed = self.search.interactions(curves, base, PairChooser(given, most))
+        if crossed is None:
+            return self._finish(base, said + "; no pair of columns shows an interaction", tried)
+        number, tried = len(crossed.found.features.pairs), (*tried, crossed.found)
+        if self.wanted == "auto" and crossed.gain <= crossed.error:
             return self._finish(
-                curves,
-                f"{said}; {len(pairs)} interactions gain {gain:+.4f} on rows held out, no more than their "
-                f"standard error of {error:.4f}",
+                base,
+                f"{said}; {number} interactions gain {crossed.gain:+.4f} on rows held out, no more than their "
+                f"standard error of {crossed.error:.4f}",
                 tried,
             )
         return self._finish(
-            crossed,
-            f"{said}; {len(pairs)} interactions gain {gain:+.4f} (standard error {error:.4f}) on rows held out",
+            crossed.found,
+            f"{number} interactions: they gain {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
+            f"rows held out; without them, {said}",
             tried,
         )
 
-    def _list_pairs(self, curves: Found) -> list[tuple[int, int]]:
-        if self.pairs is not None and not isinstance(self.pairs, int):
-            return [(min(pair), max(pair)) for pair in self.pairs]
-        most = self.search.settings.most_pairs if self.pairs is None else self.pairs
-        screened = self.search.screen(curves)
-        count = min(most, int((screened.gains > 0).sum()))
-        return screened.pairs[:count]
+    def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
+        """Straight lines or curves, what was tried, and what is said of it."""
+        linear = self.search.linear()
+        gap, error = _paired(curves.by_fold, linear.by_fold)
+        if gap > error:
+            return (
+                curves,
+                (linear, curves),
+                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} (standard error "
+                f"{error:.4f} over the folds)",
+            )
+        return (
+            linear,
+            (linear, curves),
+            f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more than the "
+            f"standard error of {error:.4f} over the folds",
+        )
 
     def _finish(self, found: Found, reason: str, tried: tuple[Found, ...]) -> Chosen:
         reason = f"{reason}. Penalties: {found.how}."
         features, basis = found.features, found.basis
         rows = self.search.folded_rows(found)
-        if found.kind == "linear":
+        if found.kind in ("linear", "fourier"):
             features = _drop_curves(features)
             totals = _totals(features, self.search.features, self.search.rows.totals(self.search.features))
             basis = smooth_features(features, totals)
@@ -190,7 +210,7 @@ def _drop_curves(features: FeatureMap) -> FeatureMap:
         else column
         for column in features.columns
     )
-    return FeatureMap(features.names, columns, features.numbers)
+    return FeatureMap(features.names, columns, features.numbers, waves=features.waves)
 
 
 def _totals(pruned: FeatureMap, features: FeatureMap, totals: list[Array]) -> list[Array]:

@@ -40,7 +40,7 @@ from mbauc.runtime.threads import thread_count
 Array = NDArray[np.float64]
 
 #: Kinds of features that can be asked for.
-FEATURES = ("auto", "linear", "curves", "interactions")
+FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 
 
 class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
@@ -54,9 +54,12 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    features : {"auto", "linear", "curves", "interactions"}
+    features : {"auto", "linear", "curves", "interactions", "fourier"}
         ``"linear"`` takes numbers as they are; ``"curves"`` gives each a curve; ``"interactions"`` adds heat
         maps of pairs of columns. ``"auto"`` takes the simplest that is within one standard error of the next.
+        ``"fourier"`` adds random waves of all numeric columns to straight lines
+        (:class:`mbauc.features.FourierFeatures`): for many smooth columns, such as pixels. Nobody can read
+        these, so ``"auto"`` does not try them.
     loss : str or PairLoss
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
         solution; ``"auto"`` takes ``"squared_hinge"`` if that ranks held-out rows better.

@@ -73,20 +73,25 @@ class FoldedRows:
         return int(self.fold.max()) + 1
 
     @cached_property
-    def by_fold(self) -> list[PairMoments]:
-        """Moments of the rows of each fold. ``O(n coordinates²)`` time."""
-        block = Block(self.Z, self.positive, self.weight, frequencies=self.frequencies)
-        threads = thread_count(self.n_jobs)
-        return [accumulate_block(block, threads, np.flatnonzero(self.fold == k)) for k in range(self.n_folds)]
+    def _by_fold(self) -> dict[int, PairMoments]:
+        return {}
+
+    def moments(self, fold: int) -> PairMoments:
+        """Moments of the rows of a fold, which are kept. ``O(n coordinates²)`` time."""
+        if fold not in self._by_fold:
+            block = Block(self.Z, self.positive, self.weight, frequencies=self.frequencies)
+            rows = np.flatnonzero(self.fold == fold)
+            self._by_fold[fold] = accumulate_block(block, thread_count(self.n_jobs), rows)
+        return self._by_fold[fold]
 
     @cached_property
     def whole(self) -> PairMoments:
         """Moments of all rows."""
-        return sum(self.by_fold[1:], self.by_fold[0])
+        return self.training(-1)
 
     def training(self, fold: int) -> PairMoments:
         """Moments of the rows of all other folds."""
-        others = [one for k, one in enumerate(self.by_fold) if k != fold]
+        others = [self.moments(k) for k in range(self.n_folds) if k != fold]
         return sum(others[1:], others[0])
 
     def held_out(self, fold: int, W: Array, columns: Index | None = None) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,16 @@ COMMON = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SUGGESTED = (1.0, 3.0, 10.0)
 #: What interactions cost more than curves, under one penalty for all.
 CROSSED = 10.0
+#: The same two for curves with interactions, which are tried on fewer rows.
+CROSSED_COMMON, CROSSED_SUGGESTED = (3.0, 10.0, 30.0), (1.0, 3.0)
+#: Coordinates from which on all penalties are tried on one fold, and the best of them on the others.
+_MANY, _FINALISTS = 600, 3
+#: Coordinates up to which each term may have a strength of its own: of curves, and with interactions.
+_MOST_BY_TERM, _MOST_BY_TERM_CROSSED = 600, 950
+#: Steps towards these strengths.
+_STEPS, _STEPS_CROSSED = 8, 5
+#: Rows up to which interactions are tried on two folds.
+_FEW_ROWS = 5_000
 #: Confidence of an interval of one standard error on each side.
 _ONE_ERROR = 0.6826894921370859
 #: Coordinates of all curves together, about; of one curve at least.
@@ -107,6 +117,8 @@ class SearchRows:
     fold: NDArray[np.int32]
     frequencies: bool = False
     n_jobs: int | None = None
+    #: waves of each row, if there are some
+    waves: Array | None = None
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
@@ -117,24 +129,23 @@ class SearchRows:
 
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
-        Z = basis.rows(features, self.codes, self.numbers)
+        Z = basis.rows(features, self.codes, self.numbers, self.waves)
         return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
 
 
 @dataclass
 class FeatureSearch:
-    """Tries kinds of features on rows, the simplest first; what it did is in ``notes``."""
+    """Tries kinds of features on rows, the simplest first."""
 
     rows: SearchRows
     features: FeatureMap
     settings: SearchSettings = SearchSettings()
-    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._totals = self.rows.totals(self.features)
         numeric = sum(isinstance(column, Steps) for column in self.features.columns) or 1
-        functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
-        self.basis = smooth_features(self.features, self._totals, functions=functions)
+        self._functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
+        self.basis = smooth_features(self.features, self._totals, functions=self._functions)
         self.folded = self.rows.fold_rows(self.basis, self.features, self.rows.fold)
 
     # -- straight lines and curves -----------------------------------------------------------------------
@@ -147,11 +158,19 @@ class FeatureSearch:
         """A curve for each numeric column."""
         return self._try_folds("curves", np.arange(self.basis.roughness.size))
 
+    def fourier(self) -> Found:
+        """Straight lines, and waves of all numeric columns."""
+        wave = [term.kind == "waves" for term in self.features.terms()]
+        waves = np.flatnonzero(np.asarray(wave)[self.basis.group])
+        return self._try_folds("fourier", np.union1d(self._linear_columns(), waves))
+
     def _linear_columns(self) -> Index:
         """Coordinates of numbers, of levels, of columns with two values, and of missing values."""
         keep = []
         for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True):
             column, own = self.features.columns[term.columns[0]], np.arange(columns.start, columns.stop)
+            if term.kind == "waves":
+                continue
             if isinstance(column, Steps) and term.kind == "steps" and column.edges.size != 1:
                 # of a curve only what it says of missing values
                 missing = self._totals[term.columns[0]][-1] > 0
@@ -160,45 +179,34 @@ class FeatureSearch:
         return np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
 
     def _try_folds(self, kind: str, columns: Index) -> Found:
+        """Penalties of some coordinates, by the AUC of all folds; where these are many, most by one fold."""
         folded, basis = self.folded, self.basis
-        statistics = Statistics.of(folded.whole).select(columns)
-        candidates = self._candidates(statistics, basis.roughness[columns], basis.group[columns], None)
-        strengths = np.array([one.strength for one in candidates])
-        table = np.empty((folded.n_folds, len(candidates)))
-        for k in range(folded.n_folds):
-            W = Statistics.of(folded.training(k)).select(columns).solve(strengths)
-            table[k] = folded.auc(k, folded.held_out(k, W, columns))
-        best = int(np.argmax(table.mean(axis=0)))
-        chosen = candidates[best]
-        return Found(
-            kind,
-            self.features,
-            basis,
-            columns,
-            chosen.strength,
-            float(table[:, best].mean()),
-            table[:, best],
-            chosen.how,
+        roughness, group = basis.roughness[columns], basis.group[columns]
+        table = np.full(
+            (folded.n_folds, count_candidates(columns.size, COMMON, SUGGESTED, _MOST_BY_TERM)), np.nan
         )
-
-    def _candidates(
-        self, statistics: Statistics, roughness: Array, group: Index, crossed: NDArray[np.bool_] | None
-    ) -> list[Candidate]:
-        """One strength for all coordinates, and strengths by term that the moments suggest."""
-        factors = roughness if crossed is None else np.where(crossed, CROSSED, 1.0) * roughness
-        found = [Candidate(f"one strength of {one:g}", one * factors) for one in COMMON]
-        _, own = np.unique(group, return_inverse=True)
-        evidence = maximise_evidence(statistics.covariance, statistics.mu, statistics.noise, roughness, own)
-        by_term = evidence.strength[own] * roughness
-        found += [Candidate(f"a strength for each term, times {one:g}", one * by_term) for one in SUGGESTED]
-        return found
+        places = np.arange(table.shape[1])
+        for k in range(folded.n_folds):
+            statistics = Statistics.of(folded.training(k)).select(columns)
+            candidates = list_candidates(statistics, roughness, group, COMMON, SUGGESTED, places)
+            W = statistics.solve(np.array([one.strength for one in candidates]))
+            table[k, places] = folded.auc(k, folded.held_out(k, W, columns))
+            if k == 0 and columns.size > _MANY:
+                places = np.sort(np.argsort(-table[0], kind="stable")[:_FINALISTS])
+        best = int(places[np.argmax(table[:, places].mean(axis=0))])
+        whole = Statistics.of(folded.whole).select(columns)
+        [chosen] = list_candidates(whole, roughness, group, COMMON, SUGGESTED, [best])
+        scores = table[:, best]
+        return Found(
+            kind, self.features, basis, columns, chosen.strength, float(scores.mean()), scores, chosen.how
+        )
 
     # -- interactions ------------------------------------------------------------------------------------
 
-    def screen(self, curves: Found) -> Screened:
-        """Pairs of columns by what they would add to curves, seen on the rows of all folds but the first."""
-        train = self.rows.fold != 0
-        statistics = Statistics.of(self.folded.training(0)).select(curves.columns)
+    def screen(self, curves: Found, held_out: int = -1) -> Screened:
+        """Pairs of columns by what they would add to curves, seen on the rows of all folds but one."""
+        train = self.rows.fold != held_out
+        statistics = Statistics.of(self.folded.training(held_out)).select(curves.columns)
         [w] = statistics.solve(curves.strength[None, :])
         scores = self.folded.Z[train][:, curves.columns] @ w
         residual = residuals(scores, self.rows.positive[train], _pick(self.rows.weight, train))
@@ -213,48 +221,175 @@ class FeatureSearch:
             n_jobs=self.rows.n_jobs,
         )
 
-    def interactions(self, curves: Found, pairs: Sequence[tuple[int, int]]) -> tuple[Found, float, float]:
-        """Curves and these interactions; their gain over curves on the first fold, and its standard error."""
-        features = with_pairs(self.features, list(pairs))
-        basis = smooth_features(
-            features, self._totals, functions=self._functions(), coarse=self.settings.coarse
-        )
-        fold = (self.rows.fold != 0).astype(np.int32)
-        folded = self.rows.fold_rows(basis, features, fold)
-        statistics = Statistics.of(folded.by_fold[1])
-        candidates = self._candidates(statistics, basis.roughness, basis.group, basis.is_interaction)
-        scores = folded.held_out(0, statistics.solve(np.array([one.strength for one in candidates])))
-        aucs = folded.auc(0, scores)
-        best = int(np.argmax(aucs))
-        own = statistics.select(curves.columns)
-        before = folded.held_out(0, own.solve(curves.strength[None, :]), curves.columns)[0]
-        gain, error = paired_gain(
-            folded.positive[fold == 0], scores[best], before, _pick(folded.weight, fold == 0)
-        )
+    def interactions(self, curves: Found, base: Found, pairs: PairChooser) -> Interactions | None:
+        """Curves and interactions, and what they gain over simpler features on held-out rows.
+
+        Pairs are chosen on the rows of the other folds, so that the gain is an honest one: on two folds, or on
+        one where rows are many. Those of the result are chosen on all rows. None where no pair is promising.
+        """
+        n_rounds = 2 if self.rows.positive.size <= _FEW_ROWS else 1
+        aucs, rounds = [], []
+        for k in range(n_rounds):
+            chosen = pairs(self.screen(curves, k) if pairs.screens else None)
+            if not chosen:
+                return None
+            one = self._cross(chosen, k)
+            statistics = Statistics.of(one.rows.training(0))
+            scores = one.rows.held_out(0, statistics.solve(one.strengths(statistics)))
+            aucs.append(one.rows.auc(0, scores))
+            own = statistics.select(base.columns)
+            before = one.rows.held_out(0, own.solve(base.strength[None, :]), base.columns)[0]
+            rounds.append((one, scores, before))
+        # rounds may differ in how many coordinates, and so penalties, there are
+        table = np.array([one[: min(map(len, aucs))] for one in aucs])
+        best = int(np.argmax(table.mean(axis=0)))
+        gains = [
+            paired_gain(one.rows.positive[one.rows.fold == 0], scores[best], before, one.held_out_weight)
+            for one, scores, before in rounds
+        ]
+        gain, error = np.mean([gain for gain, _ in gains]), np.sqrt(np.sum([e**2 for _, e in gains])) / n_rounds
+        final = rounds[0][0]
+        if n_rounds > 1 and pairs.screens:
+            final = self._cross(pairs(self.screen(curves)), 0)
+        strength = final.strengths(Statistics.of(final.rows.whole), [best])[0]
+        self._crossed = final.rows
         found = Found(
             "interactions",
-            features,
-            basis,
-            np.arange(basis.roughness.size),
-            candidates[best].strength,
-            float(aucs[best]),
-            aucs[[best]],
-            candidates[best].how,
+            final.features,
+            final.basis,
+            np.arange(strength.size),
+            strength,
+            float(table[:, best].mean()),
+            table[:, best],
+            final.describe(best),
         )
-        self._crossed = folded
-        return found, gain, error
+        return Interactions(found, float(gain), float(error))
 
-    def _functions(self) -> int:
-        sizes = [
-            columns.stop - columns.start
-            for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True)
-            if term.kind == "steps"
-        ]
-        return max(sizes, default=self.settings.functions)
+    def _cross(self, pairs: list[tuple[int, int]], held_out: int) -> CrossedRows:
+        features = with_pairs(self.features, pairs)
+        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
+        fold = (self.rows.fold != held_out).astype(np.int32)
+        return CrossedRows(features, basis, self.rows.fold_rows(basis, features, fold))
 
     def folded_rows(self, found: Found) -> FoldedRows:
         """Rows in the coordinates of what was found."""
         return self._crossed if found.kind == "interactions" else self.folded
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """Curves and interactions, and their gain over simpler features on held-out rows with its error."""
+
+    found: Found
+    gain: float
+    error: float
+
+
+@dataclass(frozen=True)
+class PairChooser:
+    """Pairs that are given, or the most promising ones up to a number."""
+
+    given: Sequence[tuple[int, int]] | None
+    most: int
+
+    @property
+    def screens(self) -> bool:
+        """Whether pairs have to be screened."""
+        return self.given is None
+
+    def __call__(self, screened: Screened | None) -> list[tuple[int, int]]:
+        """The pairs to fit."""
+        if screened is None:
+            return list(self.given or ())
+        return screened.pairs[: min(self.most, int((screened.gains > 0).sum()))]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedRows:
+    """Rows in the coordinates of curves and interactions; fold 0 is held out."""
+
+    features: FeatureMap
+    basis: SmoothBasis
+    rows: FoldedRows
+
+    @property
+    def held_out_weight(self) -> Array | None:
+        """Weights of the rows that are held out."""
+        return _pick(self.rows.weight, self.rows.fold == 0)
+
+    def strengths(self, statistics: Statistics, places: Sequence[int] | None = None) -> Array:
+        """Penalties to try, one row for each."""
+        return np.array([one.strength for one in self._list(statistics, places)])
+
+    def describe(self, place: int) -> str:
+        """Penalties in words."""
+        return _describe(CROSSED_COMMON, CROSSED_SUGGESTED)[place]
+
+    def _list(self, statistics: Statistics, places: Sequence[int] | None) -> list[Candidate]:
+        basis = self.basis
+        tried = CROSSED_COMMON, CROSSED_SUGGESTED
+        count = count_candidates(basis.roughness.size, *tried, _MOST_BY_TERM_CROSSED)
+        return list_candidates(
+            statistics,
+            basis.roughness,
+            basis.group,
+            CROSSED_COMMON,
+            CROSSED_SUGGESTED,
+            range(count) if places is None else places,
+            basis.is_interaction,
+        )
+
+
+def count_candidates(size: int, common: Sequence[float], suggested: Sequence[float], most: int) -> int:
+    """How many penalties are tried: strengths by term only up to ``most`` coordinates."""
+    return len(common) + (len(suggested) if size <= most else 0)
+
+
+def list_candidates(
+    statistics: Statistics,
+    roughness: Array,
+    group: Index,
+    common: Sequence[float],
+    suggested: Sequence[float],
+    places: Sequence[int] | Index,
+    crossed: NDArray[np.bool_] | None = None,
+) -> list[Candidate]:
+    """Penalties to try, of which only some ``places`` are asked for.
+
+    First one strength for all coordinates, ``crossed`` ones costing more; then strengths by term, as moments
+    suggest them, times a number.
+    """
+    factors = roughness if crossed is None else np.where(crossed, CROSSED, 1.0) * roughness
+    said = _describe(common, suggested)
+    by_term: Array | None = None
+    found = []
+    for place in places:
+        if place < len(common):
+            found.append(Candidate(said[place], common[place] * factors))
+            continue
+        if by_term is None:
+            _, own = np.unique(group, return_inverse=True)
+            start = np.ones(int(own.max(initial=0)) + 1)
+            if crossed is not None:
+                start[own[crossed]] = CROSSED
+            evidence = maximise_evidence(
+                statistics.covariance,
+                statistics.mu,
+                statistics.noise,
+                roughness,
+                own,
+                start=start,
+                max_iter=_STEPS if crossed is None else _STEPS_CROSSED,
+            )
+            by_term = evidence.strength[own] * roughness
+        found.append(Candidate(said[place], suggested[place - len(common)] * by_term))
+    return found
+
+
+def _describe(common: Sequence[float], suggested: Sequence[float]) -> list[str]:
+    return [f"one strength of {one:g}" for one in common] + [
+        f"a strength for each term, times {one:g}" for one in suggested
+    ]
 
 
 def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> Array:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from mbauc.cli.argument_types import jobs, seed, whole
+from mbauc.cli.argument_types import jobs, name_list, seed, whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
 from mbauc.paper.studies import EXPERIMENTS, reproduce
@@ -26,7 +26,9 @@ def add(commands: Any) -> None:
             "beside ours. table2 and figure2 are two views of one simulation study, which is run once per "
             "folder; a run that was stopped is resumed. linearity tests the paper's claim that a "
             "linear score is enough where the signal is strong, also where the best score is not linear. "
-            "partial_auc fits for detections at few false alarms, on the data sets of table3."
+            "partial_auc fits for detections at few false alarms, on the data sets of table3. tables compares "
+            "with boosted trees and others on real tables; results of our methods and of rivals are in two "
+            "ledgers, so that either can be deleted and run again."
         ),
         "example:\n  mbauc reproduce table2 --quick",
     )
@@ -60,6 +62,27 @@ def add(commands: Any) -> None:
         "all; see 'mbauc data list')",
     )
     parser.add_argument(
+        "--tables",
+        type=_parse_tables,
+        default=(),
+        metavar="A,B",
+        help="tables of the experiment 'tables', separated by commas (default: all)",
+    )
+    parser.add_argument(
+        "--methods",
+        type=_parse_methods,
+        default=(),
+        metavar="A,B",
+        help="methods of the experiment 'tables', separated by commas (default: all)",
+    )
+    parser.add_argument(
+        "--splits",
+        type=_parse_splits,
+        default=None,
+        metavar="N",
+        help="random halves of each table of 'tables' without test rows (default: 5, or 3 from 20,000 rows)",
+    )
+    parser.add_argument(
         "--rows",
         type=_parse_rows,
         default=None,
@@ -78,9 +101,16 @@ def add(commands: Any) -> None:
 
 
 def _parse_rows(text: str) -> int:
-    value = whole(text)
-    if value < 2000:
-        raise argparse.ArgumentTypeError(f"expected at least 2000 rows, got {value}")
+    return _check_count(whole(text), 2000, "rows")
+
+
+def _parse_splits(text: str) -> int:
+    return _check_count(whole(text), 1, "split")
+
+
+def _check_count(value: int, least: int, what: str) -> int:
+    if value < least:
+        raise argparse.ArgumentTypeError(f"expected at least {least} {what}, got {value}")
     return value
 
 
@@ -88,12 +118,32 @@ def _parse_names(text: str) -> tuple[str, ...]:
     from mbauc.paper.datasets.registry import find
 
     found = []
-    for name in filter(None, (part.strip() for part in text.split(","))):
+    for name in name_list(text):
         try:
             found.append(find(name).name)
         except (KeyError, ValueError) as error:
             raise argparse.ArgumentTypeError(str(error)) from None
     return tuple(found)
+
+
+def _parse_tables(text: str) -> tuple[str, ...]:
+    from mbauc.paper.studies.tables.sets import TABLES
+
+    return _choose(text, tuple(TABLES))
+
+
+def _parse_methods(text: str) -> tuple[str, ...]:
+    from mbauc.paper.studies.tables.methods import METHODS
+
+    return _choose(text, tuple(METHODS))
+
+
+def _choose(text: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Names out of some, in the order of these."""
+    wanted = set(name_list(text))
+    if unknown := sorted(wanted.difference(known)):
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(known)}; got {', '.join(unknown)}")
+    return tuple(name for name in known if name in wanted)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -102,8 +152,21 @@ def run(options: argparse.Namespace) -> int:
         raise NotADirectoryError(f"--out must name a folder, but {options.out} is a file.")
     if options.rows is not None and options.experiment not in ("figure4", "figure5"):
         raise ValueError(f"--rows is for figure4 and figure5; {options.experiment} has no rows to choose.")
+    for name in ("tables", "methods", "splits"):
+        if getattr(options, name) and options.experiment != "tables":
+            raise ValueError(f"--{name} is for the experiment tables; {options.experiment} has none to choose.")
+    if options.datasets and options.experiment == "tables":
+        raise ValueError("--datasets is not for the experiment tables; name its tables by --tables.")
     request = Request(
-        options.out, options.quick, options.seed, options.jobs, options.datasets, options.data_dir, options.rows
+        options.out,
+        options.quick,
+        options.seed,
+        options.jobs,
+        options.tables or options.datasets,
+        options.data_dir,
+        options.rows,
+        options.methods,
+        options.splits,
     )
     output, written = Output(options.json), []
     for path in reproduce(options.experiment, request):

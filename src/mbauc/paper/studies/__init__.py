@@ -35,6 +35,11 @@ EXPERIMENTS = {
     "partial_auc": Experiment(
         "benchmark.partial_auc", "detections at few false alarms (some minutes)", draws=False
     ),
+    "tables": Experiment(
+        "tables.page",
+        "raw and other tables, against LightGBM, EBM and others, with times and memory (hours)",
+        draws=False,
+    ),
     "figure4": Experiment(
         "clicks.figure4", "AUC on click logs against the penalty (about a quarter of an hour)"
     ),

@@ -1,0 +1,10 @@
+"""Transformers for scikit-learn that make features for a linear ranker.
+
+:class:`FourierFeatures` is for smooth numbers that work together, such as the pixels of an image;
+:func:`choose_gamma` finds how fast its waves should be.
+"""
+
+from mbauc.features.fourier import FourierFeatures
+from mbauc.features.gamma import GammaChoice, TriedGamma, choose_gamma
+
+__all__ = ["FourierFeatures", "GammaChoice", "TriedGamma", "choose_gamma"]
