@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.estimators.additive.auc_without import auc_without
+from mbauc.estimators.additive.terms import WAVES
 from mbauc.plots.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
 from mbauc.plots.term_style import RAISES, shorten, terms_of
@@ -93,6 +94,7 @@ class ImportanceDisplay(Display):
             found = terms.column_importance()
         else:
             found = {one.name: one.importance for one in terms.ranked()}
+            found |= {WAVES: terms.waves} if terms.waves > 0 else {}
         lost = None
         if X is not None:
             if y is None:

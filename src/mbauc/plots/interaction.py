@@ -128,8 +128,8 @@ class InteractionDisplay(Display):
         ax = axes_or_new(ax, 2.6 + 0.42 * max(n_columns, 6), 1.7 + 0.36 * max(n_rows, 4))
         empty = shares <= 0
         most = float(np.abs(values[~empty]).max(initial=0.0)) or 1.0
-        colours = LinearSegmentedColormap.from_list("raises", [LOWERS, "#f7f7f7", RAISES])
-        colours = colours.with_extremes(bad="0.85")
+        scale = LinearSegmentedColormap.from_list("raises", [LOWERS, "#f7f7f7", RAISES])
+        colours = scale.with_extremes(bad="0.85")
         style: dict[str, Any] = {"cmap": colours, "vmin": -most, "vmax": most, "edgecolors": "white"} | kwargs
         self.im_ = ax.pcolormesh(np.ma.array(values, mask=empty), linewidth=0.8, **style)
         sure = ~empty & (np.abs(values) > 2 * errors) & (errors > 0)

@@ -64,7 +64,8 @@ def auc_without(
     X, y
         Rows that it was not trained on, and their labels.
     by : {"term", "column"}
-        Whether to leave out one curve or heat map at a time, or all that a column takes part in.
+        Whether to leave out one curve or heat map at a time, or all that a column takes part in. Waves of all
+        columns are one term, which stays with each column.
     sample_weight : array-like of shape (n,), optional
         For how many equal rows each row counts.
 
@@ -97,7 +98,7 @@ def auc_without(
         names = tuple(term.name for term in terms)
         left = _leave_each_out(added)
     else:
-        alone = [place for place, term in enumerate(terms) if len(term.columns) == 1]
+        alone = [place for place, term in enumerate(terms) if len(term.columns) < 2]
         names = tuple(terms[place].name for place in alone)
         shared = [place for place, term in enumerate(terms) if len(term.columns) > 1]
         left = _leave_columns_out(added, [term.columns for term in terms], alone, shared)
@@ -122,6 +123,6 @@ def _leave_columns_out(
     """The sum of all terms that a column takes no part in, for each column."""
     for place, rest in zip(alone, _leave_each_out(added[:, alone]), strict=True):
         for other in shared:
-            if columns[place][0] not in columns[other]:
+            if not set(columns[place]) & set(columns[other]):
                 rest = rest + added[:, other]
         yield rest

@@ -156,7 +156,7 @@ def _explain_blocks(
 def _value(
     scorer: LinearScorer, term: ScoreTerm, block: Any, k: int, start: int, tell: Callable[[str, int], str]
 ) -> str:
-    texts = []
+    texts = [] if term.columns else ["all columns"]
     for j in term.columns:
         value = float(block[k, j])
         if isinstance(scorer, AdditiveScorer) and scorer.features is not None:

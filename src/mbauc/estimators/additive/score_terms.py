@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class ScoreTerm(NamedTuple):
-    """A part of scores: its name, and the columns of the rows that it looks at."""
+    """A part of scores: its name, and the columns of the rows that it looks at; none for waves of all."""
 
     name: str
     columns: tuple[int, ...]
@@ -113,7 +113,9 @@ def _split_additive(
 def name_terms(features: FeatureMap) -> list[ScoreTerm]:
     """Curves and heat maps: a column's bins and its number are one."""
     return [
-        ScoreTerm(features.term_name(term), term.columns) for term in features.terms() if term.kind != "number"
+        ScoreTerm(features.term_name(term), () if term.kind == "waves" else term.columns)
+        for term in features.terms()
+        if term.kind != "number"
     ]
 
 
@@ -122,9 +124,10 @@ def merge_terms(features: FeatureMap) -> list[int]:
     places: dict[tuple[int, ...], int] = {}
     found = []
     for term in features.terms():
+        key = () if term.kind == "waves" else term.columns
         if term.kind != "number":
-            places[term.columns] = len(places)
-        found.append(places[term.columns])
+            places[key] = len(places)
+        found.append(places[key])
     return found
 
 

@@ -16,6 +16,10 @@ from mbauc.estimators.additive.labels import group_labels, is_discrete, step_lab
 Array = NDArray[np.float64]
 
 
+#: Name of what waves of all columns add.
+WAVES = "waves of all columns"
+
+
 class Level(NamedTuple):
     """What one level adds to log-odds, its standard error, and its share of the rows."""
 
@@ -114,10 +118,13 @@ class AdditiveTerms:
         One for each column.
     heat_maps : tuple of HeatMap
         One for each interaction.
+    waves : float
+        Standard deviation of what waves of all columns add, which cannot be drawn; 0 if there are none.
     """
 
     curves: tuple[Curve, ...]
     heat_maps: tuple[HeatMap, ...] = ()
+    waves: float = 0.0
 
     def ranked(self) -> list[Curve | HeatMap]:
         """All of them, the most important first; those that add nothing are left out."""
@@ -125,11 +132,15 @@ class AdditiveTerms:
         return sorted((one for one in every if one.importance > 0), key=lambda one: -one.importance)
 
     def column_importance(self) -> dict[str, float]:
-        """Standard deviation of all that a column takes part in, as if its terms were uncorrelated."""
+        """Standard deviation of all that a column takes part in, as if its terms were uncorrelated.
+
+        Waves of all columns stand under a name of their own.
+        """
         squares = {curve.name: curve.importance**2 for curve in self.curves}
         for one in self.heat_maps:
             for name in one.names:
                 squares[name] += one.importance**2
+        squares |= {WAVES: self.waves**2} if self.waves > 0 else {}
         found = {name: float(np.sqrt(square)) for name, square in squares.items()}
         return dict(sorted(found.items(), key=lambda entry: -entry[1]))
 
@@ -204,11 +215,13 @@ def describe_terms(
     numbers = {
         term.columns[0]: (place, term.start) for place, term in enumerate(terms) if term.kind == "number"
     }
-    curves, heat_maps = [], []
+    curves, heat_maps, waves = [], [], 0.0
     for place, term in enumerate(terms):
         own = slice(term.start, term.stop)
         bins = _Bins(heights[own], spread[own], shares[own], None if middle is None else float(middle[place]))
-        if term.kind == "cells":
+        if term.kind == "waves":
+            waves = 0.0 if wide is None else float(wide[place])
+        elif term.kind == "cells":
             heat_maps.append(_heat_map(features, term.columns, bins))
         elif term.kind in ("steps", "levels"):
             [j] = term.columns
@@ -225,7 +238,7 @@ def describe_terms(
                 known = None if middle is None or wide is None else (float(middle[at]), float(wide[at]))
                 bins = bins.plus(heights[feature] * line, spread[feature] * abs(line), known)
             curves.append(_curve(features.names[j], column, bins, straight))
-    return AdditiveTerms(tuple(curves), tuple(heat_maps))
+    return AdditiveTerms(tuple(curves), tuple(heat_maps), waves)
 
 
 @dataclass(frozen=True, eq=False)
