@@ -7,6 +7,7 @@ from typing import Any
 
 from mbauc.cli.argument_types import name_list, whole
 from mbauc.cli.output import Usage
+from mbauc.defaults import BINS
 
 #: What can be asked for; those of :class:`mbauc.AdditiveAUCClassifier`, which takes time to import.
 FEATURES = ("auto", "linear", "curves", "interactions")
@@ -35,7 +36,7 @@ def add_features(parser: argparse.ArgumentParser) -> None:
         "Without --features it means interactions",
     )
     group.add_argument(
-        "--bins", type=_bins, metavar="N", help="bins of a number's curve, at most (default: 64)"
+        "--bins", type=_bins, metavar="N", help=f"bins of a number's curve, at most (default: {BINS})"
     )
 
 

@@ -188,7 +188,9 @@ def run(options: argparse.Namespace) -> int:
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)
-        crossed = find_crossed(options, layout)
+        additive = find_crossed(options, layout)
+        if training.is_additive:
+            additive |= room.search_settings(layout.n_features)
         grouped, rows = getattr(layout, "group", None) is not None, about_rows(source) or 0
         room.require_for(
             source,
@@ -217,7 +219,9 @@ def run(options: argparse.Namespace) -> int:
             about["id"] = names
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
-        settings = training.settings | crossed | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        settings = (
+            training.settings | additive | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        )
         training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)

@@ -7,9 +7,9 @@ from typing import Any
 
 from mbauc.errors import Advice
 from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
+from mbauc.estimators.additive.columns import MOST_COLUMNS
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.rows.source import Source
-from mbauc.runtime.memory import parse_memory
 
 _CHOSEN = "penalties are chosen by held-out rows already; leave it out."
 _WHOLE = "the whole ROC curve counts there; leave out one of the two."
@@ -27,23 +27,22 @@ _REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
     "min_fpr": ((None, 0.0), _WHOLE),
     "min_tpr": ((None, 0.0), _WHOLE),
 }
-#: Bytes that the search takes for a row of its sample, for each column; measured, and rounded up.
-_SEARCH_BYTES = 600
-#: Rows of that sample, at least and at most.
-_FEWEST, _MOST = 5_000, 50_000
 
 
 def check_additive(settings: Mapping[str, Any]) -> None:
     """Raise for settings that mean nothing with curves; the error says what to do."""
     for name, (nothing, why) in _REFUSED.items():
         if name in settings and not any(settings[name] == one for one in nothing):
-            raise ValueError(
-                Advice.of_argument(name) + Advice(" cannot be combined with {features}: ") + why
-            )
+            raise ValueError(Advice.of_argument(name) + Advice(" cannot be combined with {features}: ") + why)
 
 
 def check_codes(layout: TableLayout | LibsvmLayout, *, additive: bool) -> None:
     """Raise if the columns of a layout are not such as curves are made of, or such as only they can be."""
+    if additive and layout.n_features > MOST_COLUMNS and not isinstance(layout, TableLayout):
+        raise ValueError(
+            f"there are {layout.n_features:,} columns, and curves are for {MOST_COLUMNS:,} at most. "
+            + Advice("Leave out {features}.")
+        )
     if not isinstance(layout, TableLayout) or bool(layout.encoding.code_columns) == additive:
         return
     if additive:
@@ -65,10 +64,7 @@ def fit_additive(
     memory: str | int | None,
     checkpoint: str | None,
 ) -> AdditiveAUCClassifier:
-    """Curves and interactions of the rows of a source. A limit of memory makes the sample of the search smaller."""
+    """Curves and interactions of the rows of a source."""
     known = set(AdditiveAUCClassifier().get_params())
     given = {name: value for name, value in settings.items() if name in known and value is not None}
-    if memory is not None:
-        room = parse_memory(memory) // (2 * _SEARCH_BYTES * source.n_features)
-        given.setdefault("search_rows", int(min(max(room, _FEWEST), _MOST)))
     return AdditiveAUCClassifier(**given).fit_source(source, memory=memory, checkpoint=checkpoint)

@@ -114,7 +114,9 @@ class ModelTerms:
         heights = coef[first.start : first.stop].copy()
         if others:
             kind = "interaction"
-            labels = [f"{a} × {b}" for a in features.coarse_labels(j) for b in features.coarse_labels(others[0])]
+            labels = [
+                f"{a} × {b}" for a in features.coarse_labels(j) for b in features.coarse_labels(others[0])
+            ]
         else:
             column = features.columns[j]
             kind, labels = "levels" if isinstance(column, Levels) else "curve", column.labels()

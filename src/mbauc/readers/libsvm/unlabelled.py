@@ -14,7 +14,7 @@ from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
-from mbauc.rows.parts.mapped import RowMap
+from mbauc.rows.parts.mapped import RowMap, score_mapped
 from mbauc.rows.scores import scores
 from mbauc.rows.source import NumberedRows, NumberedScores
 from mbauc.runtime.threads import thread_count
@@ -89,6 +89,6 @@ class UnlabelledLibsvm:
         for rows in reading:
             self.skipped = reading.skipped
             X = build_matrix([rows], self.n_features, ignore_others=True)
-            s = scores(X, coef[None, :])[0] if features is None else features.scores(X, coef, None)
+            s = scores(X, coef[None, :])[0] if features is None else score_mapped(X, features, coef, None)
             yield NumberedScores(reading.number_rows(), s)
         self.skipped = reading.skipped

@@ -29,7 +29,7 @@ from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
 from mbauc.readers.table.reading import TableReader, TableRows
 from mbauc.rows.groups import mark_keys
-from mbauc.rows.parts.mapped import RowMap
+from mbauc.rows.parts.mapped import RowMap, score_mapped
 from mbauc.rows.source import (
     GroupedBlock,
     GroupedScores,
@@ -468,7 +468,7 @@ class TableSource:
             if features is None:
                 scores = self.encoding.scores(rows.features, coef)
             else:
-                scores = features.scores(self.encoding.matrix(rows.features), coef, None)
+                scores = score_mapped(self.encoding.matrix(rows.features), features, coef, None)
             yield NumberedScores(rows.numbers, scores, passed.select(rows.table))
             none = False
         if none:

@@ -31,6 +31,10 @@ from mbauc.rows.source import (
 )
 
 
+#: Values of rows that are mapped at a time, and rows at least.
+_VALUES, _FEWEST_ROWS = 1 << 23, 1_024
+
+
 class RowMap(Protocol):
     """What makes features of rows: a :class:`~mbauc.basis.feature_map.FeatureMap` and the like."""
 
@@ -81,14 +85,16 @@ class MappedSource:
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         for number, raw in enumerate(self.source, start=1):
-            X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
-            yield pack_block(self.features.encode(X, self.n_jobs), y, weight, groups)
+            block = unpack_block(raw, f"block {number:,} of the source")
+            for rows in _cut(block[0]):
+                X, y, weight, groups = (None if one is None else one[rows] for one in block)
+                yield pack_block(self.features.encode(X, self.n_jobs), y, weight, groups)
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels and scores of the rows, without their features."""
         for number, raw in enumerate(self.source, start=1):
             X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
-            yield pack_scores(y, self.features.scores(X, coef, self.n_jobs), weight, groups)
+            yield pack_scores(y, score_mapped(X, self.features, coef, self.n_jobs), weight, groups)
 
     def fingerprint(self) -> dict[str, object] | None:
         """What the blocks depend on; None if that is unknown of the rows."""
@@ -97,6 +103,21 @@ class MappedSource:
             return None
         text = json.dumps(self.features.to_dict(), sort_keys=True)
         return {"rows": below, "features": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def score_mapped(
+    X: Any, features: RowMap, coef: NDArray[np.float64], n_jobs: int | None = 1
+) -> NDArray[np.float64]:
+    """Scores of the features that a map makes of rows; wide rows are taken a few at a time."""
+    found = [features.scores(X[rows], coef, n_jobs) for rows in _cut(X)]
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _cut(X: Any) -> list[slice]:
+    """Slices of rows that may become dense, and have entries for each column."""
+    n, width = X.shape
+    step = max(_FEWEST_ROWS, _VALUES // max(width, 1))
+    return [slice(start, start + step) for start in range(0, max(n, 1), step)]
 
 
 class BlockSource:
