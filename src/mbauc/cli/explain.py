@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Says of single rows what their scores are made of: the columns, and pairs of columns, that raise or lower them
 most, in log-odds. Of a model of curves and interactions (mbauc fit --features) a row starts where an average
-row is; of straight lines it starts where all columns are 0, and numbers are shown as the model scales them.
+row is; of straight lines where numbers have their means, if they are standardised, and there is no level.
 +0.69 doubles the odds, -0.69 halves them. Rows need no label.
 """
 _EXAMPLES = """\
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     for place, one in enumerate(found):
         if place:
             output.say()
-        _say_row(output, one, "an average row" if model.terms is not None else "a row of zeros")
+        _say_row(output, one, "an average row" if model.terms is not None else "the start")
     return output.finish({"rows": [_numbers(one) for one in found]})
 
 

@@ -55,7 +55,7 @@ def explain_files(
     first, last = (0, np.inf) if rows is None else rows
     wanted = None if top is None else _highest(model, paths, first, last, top, on_error)
     source = model.layout.unlabelled(paths, model.classes, on_error=on_error)
-    texts = _text_columns(model, source)
+    texts = _text_columns(model)
     scorer, means = _named_scorer(model), None if model.terms is None else model.terms.term_means
     found: list[ExplainedFileRow] = []
     for numbers, X, columns in source.number_rows([*dict.fromkeys([*keep, *texts])]):
@@ -70,9 +70,10 @@ def explain_files(
         table = None if columns is None else columns.take(places)
         told = explain(scorer, X[places], n, means=means, texts=table)
         ids = [{}] * places.size if table is None or not keep else table.select(list(keep)).to_pylist()
+        raw = None if model.terms is not None else [{}] * places.size if table is None else table.to_pylist()
         found += [
-            ExplainedFileRow(int(numbers[place]), id_, _plain(one) if model.terms is None else one)
-            for place, id_, one in zip(places, ids, told, strict=True)
+            ExplainedFileRow(int(numbers[place]), id_, one if raw is None else _plain(one, raw[k]))
+            for k, (place, id_, one) in enumerate(zip(places, ids, told, strict=True))
         ]
     if wanted is not None:
         found.sort(key=lambda one: (-one.explanation.score, one.row))
@@ -92,11 +93,12 @@ def _highest(model: RankerModel, paths: Any, first: float, last: float, top: int
     return best
 
 
-def _text_columns(model: RankerModel, source: Any) -> list[str]:
-    """Columns of texts, which say what levels are that training never saw."""
-    if model.terms is None or not isinstance(model.layout, TableLayout):
+def _text_columns(model: RankerModel) -> list[str]:
+    """Columns that say more than the model's own: texts of levels that training never saw, numbers unscaled."""
+    if not isinstance(model.layout, TableLayout):
         return []
-    return [column.name for column in model.layout.encoding.columns if column.kind == "category"]
+    kind = "numeric" if model.terms is None else "category"
+    return [column.name for column in model.layout.encoding.columns if column.kind == kind]
 
 
 def _named_scorer(model: RankerModel) -> LinearScorer:
@@ -106,12 +108,16 @@ def _named_scorer(model: RankerModel) -> LinearScorer:
     return LinearScorer(model.coef, model.intercept, model.slope, model.labels, names)
 
 
-def _plain(found: Explanation) -> Explanation:
-    """An indicator has its value in its name: ``site=a`` alone, not ``site=a = 1``."""
-    parts = tuple(
-        Contribution(*one.name.rpartition("=")[::2], one.log_odds)
-        if one.value == "1" and one.name.rpartition("=")[1] and one.name.rpartition("=")[0]
-        else one
-        for one in found.contributions
-    )
-    return replace(found, contributions=parts)
+def _plain(found: Explanation, raw: dict[str, Any]) -> Explanation:
+    """With numbers as they stand in the file, and indicators by their level: ``site = a``, not ``site=a = 1``."""
+    parts = []
+    for one in found.contributions:
+        name, sign, level = one.name.rpartition("=")
+        if one.name in raw:
+            value = raw[one.name]
+            parts.append(one._replace(value="missing" if value is None else str(value)))
+        elif one.value == "1" and sign and name:
+            parts.append(Contribution(name, level, one.log_odds))
+        else:
+            parts.append(one)
+    return replace(found, contributions=tuple(parts))

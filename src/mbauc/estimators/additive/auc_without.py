@@ -81,7 +81,7 @@ def auc_without(
     >>> scorer = LinearScorer([2.0, 1.0], names=["age", "income"])
     >>> found = auc_without(scorer, [[0, 1], [1, 0], [1, 2], [2, 0]], [0, 0, 1, 1])
     >>> found.auc, dict(zip(found.names, found.without.tolist()))
-    (1.0, {'age': 0.5, 'income': 0.875})
+    (1.0, {'age': 0.625, 'income': 0.875})
     """
     check_choice("by", by, ("term", "column"))
     scorer, rows = rows_for(estimator, X)
