@@ -11,6 +11,7 @@ MODULES = (
     "mbauc",
     "mbauc.dask",
     "mbauc.errors",
+    "mbauc.features",
     "mbauc.metrics",
     "mbauc.metrics.neyman_pearson",
     "mbauc.model",

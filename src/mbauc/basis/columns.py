@@ -37,7 +37,7 @@ class Steps:
 
     def __post_init__(self) -> None:
         edges, centers = (np.asarray(one, dtype=np.float64) for one in (self.edges, self.centers))
-        if edges.ndim != 1 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
+        if edges.ndim != 1 or not np.isfinite(edges).all() or (edges[1:] <= edges[:-1]).any():
             raise ValueError("edges must be finite and rise.")
         if centers.shape != (edges.size + 1,) or not np.isfinite(centers).all():
             raise ValueError(f"centers must be {edges.size + 1} finite numbers, one for each bin.")
@@ -57,7 +57,7 @@ class Steps:
 
     def labels(self) -> list[str]:
         """Names of the indicators: ranges of values."""
-        ends = [f"{edge:.6g}" for edge in self.edges]
+        ends = _write_apart(self.edges)
         if not ends:
             return ["any", MISSING]
         inner = [f"({low}, {high}]" for low, high in pairwise(ends)]
@@ -89,7 +89,7 @@ class Levels:
 
     def __post_init__(self) -> None:
         kept = np.asarray(self.kept, dtype=np.float64)
-        if kept.ndim != 1 or not np.isfinite(kept).all() or (np.diff(kept) <= 0).any():
+        if kept.ndim != 1 or not np.isfinite(kept).all() or (kept[1:] <= kept[:-1]).any():
             raise ValueError("kept must be finite codes that rise.")
         if len(self.names) != kept.size:
             raise ValueError(f"names must be {kept.size}, one for each level that is kept.")
@@ -143,8 +143,16 @@ class Number:
     def values(self, x: ArrayLike) -> Array:
         """The feature of each value."""
         result = (np.clip(np.asarray(x, dtype=np.float64), self.low, self.high) - self.center) / self.scale
-        result[np.isnan(result)] = 0.0
-        return np.asarray(result)
+        return np.where(np.isnan(result), 0.0, result)
+
+
+def _write_apart(edges: Array) -> list[str]:
+    """Numbers with six digits, or as many as it takes to tell them apart."""
+    for digits in (6, 9, 12):
+        ends = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(ends)) == len(ends):
+            return ends
+    return [repr(float(edge)) for edge in edges]
 
 
 def _freeze(values: Array) -> Array:

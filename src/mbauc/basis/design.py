@@ -54,9 +54,9 @@ class ColumnKind:
 
     def level_name(self, code: float) -> str:
         """What a code stands for."""
-        place = int(code)
         if self.levels is None:
-            return f"#{place}"
+            return "#" + repr(float(code)).removesuffix(".0")
+        place = int(code)
         return self.levels[place] if place < len(self.levels) else OTHER
 
 

@@ -80,6 +80,8 @@ class FeatureMap:
                 raise ValueError(f"an interaction must be of two columns in their order, got ({a}, {b}).")
         if self.pairs and len(self.coarse) != len(self.columns):
             raise ValueError("interactions need the coarse groups of each column.")
+        if len(self.coarse) not in (0, len(self.columns)):
+            raise ValueError(f"coarse must have groups for each of {len(self.columns):,} columns, or none.")
         for column, groups in zip(self.columns, self.coarse, strict=False):
             if groups.shape != (column.width,) or groups.min() < 0 or groups.max() > column.width:
                 raise ValueError("coarse must have a group for each indicator of its column.")

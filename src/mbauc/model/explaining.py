@@ -109,7 +109,7 @@ def _named_scorer(model: RankerModel) -> LinearScorer:
 
 
 def _plain(found: Explanation, raw: dict[str, Any]) -> Explanation:
-    """With numbers as they stand in the file, and indicators by their level: ``site = a``, not ``site=a = 1``."""
+    """With numbers as they stand in the file, and indicators by their level: ``site = a``."""
     parts = []
     for one in found.contributions:
         name, sign, level = one.name.rpartition("=")

@@ -114,6 +114,7 @@ def choose_features(
         frequencies,
         n_jobs,
         None if features.waves is None else features.waves.encode(X),
+        tuple(column.width for column in features.columns),
     )
     search = FeatureSearch(rows, features, settings)
     return _Choice(search, wanted, pairs).run()

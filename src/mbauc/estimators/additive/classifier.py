@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.estimators.additive.choice import Chosen, choose_features
-from mbauc.estimators.additive.columns import RowCodes, find_column, mark_categories, source_kinds
+from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.scorer import AdditiveScorer
@@ -22,7 +23,8 @@ from mbauc.estimators.additive.search import SearchSettings
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
-from mbauc.estimators.validation import restore_on_failure
+from mbauc.estimators.validation import check_class_weights, restore_on_failure
+from mbauc.features.row_codes import RowCodes, find_pairs, mark_categories
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
@@ -35,12 +37,14 @@ from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.seeds import generator
-from mbauc.runtime.threads import thread_count
+from mbauc.runtime.threads import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
 
 #: Kinds of features that can be asked for.
 FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
+#: Features up to which products of matrices are too short for threads of BLAS.
+_FEW_FEATURES = 2_048
 
 
 class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
@@ -198,15 +202,12 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._codes = RowCodes.learn(self, X, self.categories)
-        rows = self._codes.transform(self, X, reset=False)
+        rows = self._codes.transform(self, X)
         known, positive = _labels(y, rows.shape[0])
         weight = check_weights(sample_weight, rows.shape[0])
+        if weight is not None:
+            check_class_weights(weight, positive, known)
         block = Block(rows, positive, weight, frequencies=self.weights == "frequency")
-        for side, name in ((True, known[1]), (False, known[0])):
-            if not block.rows_of(side).size:
-                raise ValueError(
-                    f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes."
-                )
         self._fit_rows(rows_in_memory(block), self._codes.kinds, parse_memory(None))
         self.classes_ = known
         return self
@@ -264,19 +265,23 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         rng = generator(run.seed(self.random_state))
         sample = sample_rows(rows, int(self.search_rows), int(rng.integers(2**62)))
-        chosen = choose_features(
-            sample,
-            kinds,
-            self.features,
-            self._pairs([kind.name for kind in kinds]),
-            design=DesignSettings(bins=int(self.bins)),
-            settings=SearchSettings(),
-            n_folds=int(self.cv),
-            rng=rng,
-            frequencies=self.weights == "frequency",
-            n_jobs=self.n_jobs,
-        )
-        fitted = fit_chosen(chosen, rows, sample, self.loss, memory, run, self.weights == "frequency")
+        # many small systems: threads of BLAS would wait for each other longer than they work
+        with single_threaded_blas():
+            chosen = choose_features(
+                sample,
+                kinds,
+                self.features,
+                self._pairs([kind.name for kind in kinds]),
+                design=DesignSettings(bins=int(self.bins)),
+                settings=SearchSettings(),
+                n_folds=int(self.cv),
+                rng=rng,
+                frequencies=self.weights == "frequency",
+                n_jobs=self.n_jobs,
+            )
+        few = chosen.features.n_features <= _FEW_FEATURES
+        with single_threaded_blas() if few else nullcontext():
+            fitted = fit_chosen(chosen, rows, sample, self.loss, memory, run, self.weights == "frequency")
         self._store(chosen, fitted)
         return fitted.classes
 
@@ -309,15 +314,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         asked = self.interactions
         if asked is None or isinstance(asked, int | np.integer):
             return asked if asked is None else int(asked)
-        found = []
-        for pair in asked:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(f"interactions must be pairs of columns, got {pair!r}.")
-            a, b = (find_column(one, names, "interactions") for one in pair)
-            if a == b:
-                raise ValueError(f"an interaction needs two different columns, got {pair!r}.")
-            found.append((min(a, b), max(a, b)))
-        return sorted(set(found))
+        return find_pairs(asked, names)
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint belongs to."""
@@ -370,7 +367,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0."""
         check_is_fitted(self)
-        return self.scorer().scores(self._codes.transform(self, X, reset=False))
+        return self.scorer().scores(self._codes.transform(self, X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class where the score is above 0. To rank, use :meth:`decision_function`."""

@@ -175,7 +175,9 @@ def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, 
     hinge = problems.newton(other).solve(0.0, l2 * curvature, tol=1e-4, max_iter=_MAX_ITER, start=squared.coef)
     Z = block.X[held_out]
     weight = None if rows.weight is None else rows.weight[held_out]
-    gain, error = paired_gain(rows.positive[held_out], Z @ hinge.coef, Z @ squared.coef, weight)
+    gain, error = paired_gain(
+        rows.positive[held_out], Z @ hinge.coef, Z @ squared.coef, weight, rows.frequencies
+    )
     taken = "squared_hinge" if gain > 0 else "squared"
     return (
         taken,

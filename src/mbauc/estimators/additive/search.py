@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.basis.columns import Steps
+from mbauc.basis.columns import Levels, Steps
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics
 from mbauc.metrics.comparisons import compare_roc_auc
+from mbauc.metrics.intervals import Weights
+from mbauc.metrics.roc_auc import roc_auc
 from mbauc.solvers.evidence import maximise_evidence
 
 Array = NDArray[np.float64]
@@ -34,6 +36,8 @@ _MANY, _FINALISTS = 600, 3
 _MOST_BY_TERM, _MOST_BY_TERM_CROSSED = 600, 950
 #: Steps towards these strengths.
 _STEPS, _STEPS_CROSSED = 8, 5
+#: Columns beyond which interactions come with the curves of few: those of the pairs, and these strongest.
+_MANY_COLUMNS, _STRONGEST = 100, 16
 #: Rows up to which interactions are tried on two folds.
 _FEW_ROWS = 5_000
 #: Confidence of an interval of one standard error on each side.
@@ -119,6 +123,8 @@ class SearchRows:
     n_jobs: int | None = None
     #: waves of each row, if there are some
     waves: Array | None = None
+    #: indicators of each column
+    widths: tuple[int, ...] = ()
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
@@ -176,7 +182,9 @@ class FeatureSearch:
                 missing = self._totals[term.columns[0]][-1] > 0
                 own = own[-1:] if missing else own[:0]
             keep.append(own)
-        return np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
+        found = np.concatenate(keep) if keep else np.zeros(0, dtype=np.intp)
+        # where nothing varies, the one coordinate of zeros
+        return found if found.size else np.zeros(1, dtype=np.intp)
 
     def _try_folds(self, kind: str, columns: Index) -> Found:
         """Penalties of some coordinates, by the AUC of all folds; where these are many, most by one fold."""
@@ -228,29 +236,37 @@ class FeatureSearch:
         one where rows are many. Those of the result are chosen on all rows. None where no pair is promising.
         """
         n_rounds = 2 if self.rows.positive.size <= _FEW_ROWS else 1
-        aucs, rounds = [], []
+        rounds: list[_Round] = []
         for k in range(n_rounds):
             chosen = pairs(self.screen(curves, k) if pairs.screens else None)
             if not chosen:
                 return None
-            one = self._cross(chosen, k)
-            statistics = Statistics.of(one.rows.training(0))
-            scores = one.rows.held_out(0, statistics.solve(one.strengths(statistics)))
-            aucs.append(one.rows.auc(0, scores))
-            own = statistics.select(base.columns)
-            before = one.rows.held_out(0, own.solve(base.strength[None, :]), base.columns)[0]
-            rounds.append((one, scores, before))
+            before = self._score_fold(base, k)
+            if rounds:
+                rounds.append(_Round.run(self._cross(chosen, k, narrow=rounds[0].crossed.narrow), before))
+                continue
+            # of many columns the curves of all, or of few
+            kinds = (False, True) if self.features.n_columns > _MANY_COLUMNS else (False,)
+            tries = [_Round.run(self._cross(chosen, k, narrow=narrow), before) for narrow in kinds]
+            rounds.append(max(tries, key=lambda one: float(one.aucs.max())))
+        aucs = [one.aucs for one in rounds]
         # rounds may differ in how many coordinates, and so penalties, there are
         table = np.array([one[: min(map(len, aucs))] for one in aucs])
         best = int(np.argmax(table.mean(axis=0)))
         gains = [
-            paired_gain(one.rows.positive[one.rows.fold == 0], scores[best], before, one.held_out_weight)
-            for one, scores, before in rounds
+            paired_gain(
+                one.crossed.held_out_labels,
+                one.scores[best],
+                one.before,
+                one.crossed.held_out_weight,
+                self.rows.frequencies,
+            )
+            for one in rounds
         ]
         gain, error = np.mean([gain for gain, _ in gains]), np.sqrt(np.sum([e**2 for _, e in gains])) / n_rounds
-        final = rounds[0][0]
+        final = rounds[0].crossed
         if n_rounds > 1 and pairs.screens:
-            final = self._cross(pairs(self.screen(curves)), 0)
+            final = self._cross(pairs(self.screen(curves)), 0, narrow=final.narrow)
         strength = final.strengths(Statistics.of(final.rows.whole), [best])[0]
         self._crossed = final.rows
         found = Found(
@@ -265,11 +281,43 @@ class FeatureSearch:
         )
         return Interactions(found, float(gain), float(error))
 
-    def _cross(self, pairs: list[tuple[int, int]], held_out: int) -> CrossedRows:
-        features = with_pairs(self.features, pairs)
-        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
+    def _score_fold(self, found: Found, k: int) -> Array:
+        """Scores of the rows of a fold from weights of the others."""
+        statistics = Statistics.of(self.folded.training(k)).select(found.columns)
+        return np.asarray(self.folded.held_out(k, statistics.solve(found.strength[None, :]), found.columns)[0])
+
+    def _cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:
+        """Rows in the coordinates of curves and interactions; if ``narrow``, of the columns that matter."""
+        features, totals, rows = self.features, self._totals, self.rows
+        if narrow:
+            kept = {j for pair in pairs for j in pair} | self._strongest(held_out)
+            features, totals = keep_columns(features, totals, kept)
+            known = [one in features.numbers for one in self.features.numbers]
+            codes = np.where(
+                [j in kept for j in range(features.n_columns)], rows.codes, _collapse(features, rows)
+            )
+            rows = replace(rows, codes=codes, numbers=rows.numbers[:, known])
+        features = with_pairs(features, pairs)
+        basis = smooth_features(
+            features, totals, functions=self._crossed_functions(features), coarse=self.settings.coarse
+        )
         fold = (self.rows.fold != held_out).astype(np.int32)
-        return CrossedRows(features, basis, self.rows.fold_rows(basis, features, fold))
+        return CrossedRows(features, basis, rows.fold_rows(basis, features, fold), narrow)
+
+    def _strongest(self, held_out: int) -> set[int]:
+        """Columns whose own curves would gain most, seen on the rows of all folds but one."""
+        statistics = Statistics.of(self.folded.training(held_out))
+        gain = (statistics.mu**2 - statistics.noise) / (1.0 + 10.0 * statistics.noise * self.basis.roughness)
+        by_term = np.bincount(self.basis.group, gain)
+        by_column = np.zeros(self.features.n_columns)
+        for term, own in zip(self.features.terms(), by_term, strict=False):
+            by_column[term.columns[0]] += own
+        return set(np.argsort(-by_column, kind="stable")[:_STRONGEST].tolist())
+
+    def _crossed_functions(self, features: FeatureMap) -> int:
+        """Coordinates of a curve; more where fewer columns are left."""
+        numeric = sum(isinstance(one, Steps) and one.edges.size > 0 for one in features.columns) or 1
+        return max(self._functions, min(self.settings.functions, _MOST_COORDINATES // numeric))
 
     def folded_rows(self, found: Found) -> FoldedRows:
         """Rows in the coordinates of what was found."""
@@ -311,6 +359,13 @@ class CrossedRows:
     features: FeatureMap
     basis: SmoothBasis
     rows: FoldedRows
+    #: whether there are curves of few columns only
+    narrow: bool
+
+    @property
+    def held_out_labels(self) -> NDArray[np.bool_]:
+        """Which of the rows that are held out are positive."""
+        return np.asarray(self.rows.positive[self.rows.fold == 0])
 
     @property
     def held_out_weight(self) -> Array | None:
@@ -338,6 +393,22 @@ class CrossedRows:
             range(count) if places is None else places,
             basis.is_interaction,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """Interactions on one fold: scores of its rows under all penalties, their AUC, and scores without them."""
+
+    crossed: CrossedRows
+    scores: Array
+    aucs: Array
+    before: Array
+
+    @classmethod
+    def run(cls, crossed: CrossedRows, before: Array) -> _Round:
+        statistics = Statistics.of(crossed.rows.training(0))
+        scores = crossed.rows.held_out(0, statistics.solve(crossed.strengths(statistics)))
+        return cls(crossed, scores, crossed.rows.auc(0, scores), before)
 
 
 def count_candidates(size: int, common: Sequence[float], suggested: Sequence[float], most: int) -> int:
@@ -392,6 +463,35 @@ def _describe(common: Sequence[float], suggested: Sequence[float]) -> list[str]:
     ]
 
 
+def keep_columns(features: FeatureMap, totals: list[Array], kept: set[int]) -> tuple[FeatureMap, list[Array]]:
+    """The same columns, of which all but some have one indicator, and one for missing values."""
+    columns: list[Steps | Levels] = []
+    after = []
+    for j, (column, own) in enumerate(zip(features.columns, totals, strict=True)):
+        if j in kept:
+            columns.append(column)
+            after.append(own)
+            continue
+        columns.append(
+            Steps(np.zeros(0), column.centers[:1]) if isinstance(column, Steps) else Levels(np.zeros(0), ())
+        )
+        width = columns[-1].width
+        after.append(np.append(np.append(np.zeros(width - 2), own[:-1].sum()), own[-1]))
+    coarse = tuple(
+        groups if j in kept else np.arange(columns[j].width, dtype=np.int32)
+        for j, groups in enumerate(features.coarse)
+    )
+    numbers = tuple(number for number in features.numbers if number.column in kept)
+    return replace(features, columns=tuple(columns), coarse=coarse, numbers=numbers), after
+
+
+def _collapse(features: FeatureMap, rows: SearchRows) -> NDArray[np.int32]:
+    """Codes of columns with one indicator: which rows have none is all they tell."""
+    width = np.array([column.width for column in features.columns], dtype=np.int32)
+    missing = rows.codes == [before - 1 for before in rows.widths]
+    return np.where(missing, width - 1, width - 2).astype(np.int32)
+
+
 def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> Array:
     """What is left of the gradient of the pairwise squared loss: minus its derivative by each score.
 
@@ -408,12 +508,22 @@ def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) 
 
 
 def paired_gain(
-    positive: NDArray[np.bool_], scores: Array, before: Array, weight: Array | None
+    positive: NDArray[np.bool_],
+    scores: Array,
+    before: Array,
+    weight: Array | None,
+    frequencies: bool = False,
 ) -> tuple[float, float]:
     """By how much the AUC of scores is above that of others on the same rows, and its standard error."""
+    if min(int(positive.sum()), int((~positive).sum())) < 2:
+        after, old = (roc_auc(positive, one, sample_weight=weight) for one in (scores, before))
+        return float(after - old), np.inf
+    weights: Weights | None = None if weight is None else "frequency" if frequencies else "sampling"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compared = compare_roc_auc(positive, {"after": scores, "before": before}, weight, confidence=_ONE_ERROR)
+        compared = compare_roc_auc(
+            positive, {"after": scores, "before": before}, weight, weights=weights, confidence=_ONE_ERROR
+        )
     gain = float(compared.difference[0, 1])
     return gain, float(compared.high[0, 1] - gain)
 

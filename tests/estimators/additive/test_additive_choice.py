@@ -1,0 +1,109 @@
+"""What is chosen, and whether it is what the rows are made of."""
+
+import numpy as np
+import pytest
+from additive_rows import make_rows
+
+from mbauc import AdditiveAUCClassifier, MBAClassifier
+from mbauc.metrics import roc_auc
+
+
+def fit(X, y, features="auto", loss="squared", **settings):
+    return AdditiveAUCClassifier(features, loss, random_state=0, n_jobs=1, **settings).fit(X, y)
+
+
+def test_straight_lines_are_taken_where_there_are_some():
+    X, y = make_rows("lines", 2000)
+    ranker = fit(X[:1000], y[:1000])
+    assert ranker.features_ == "linear"
+    assert ranker.choice_.startswith("straight lines: held-out AUC 0.")
+    assert {"linear", "curves"} <= set(ranker.search_)
+    plain = MBAClassifier().fit(X[:1000], y[:1000])
+    ours, theirs = (roc_auc(y[1000:], one.decision_function(X[1000:])) for one in (ranker, plain))
+    assert ours > theirs - 0.005
+
+
+def test_curves_are_taken_where_truth_is_additive():
+    X, y = make_rows("curves", 2000)
+    ranker = fit(X[:1000], y[:1000])
+    assert ranker.features_ == "curves"
+    assert "curves: held-out AUC" in ranker.choice_
+    straight = fit(X[:1000], y[:1000], "linear")
+    curves, lines = (roc_auc(y[1000:], one.decision_function(X[1000:])) for one in (ranker, straight))
+    assert curves > lines + 0.1
+    # a curve and the number itself make one curve: |x0| is high at both ends
+    steps = ranker.feature_map_.columns[0]
+    heights = ranker.scorer().contributions(np.column_stack([steps.centers, np.zeros((steps.centers.size, 3))]))
+    own = [k for k, one in enumerate(ranker.feature_map_.terms()) if one.columns == (0,)]
+    curve = heights[:, own].sum(axis=1)
+    middle = np.abs(steps.centers) < 0.3
+    assert curve[0] > curve[middle].max()
+    assert curve[-1] > curve[middle].max()
+
+
+def test_interactions_are_taken_where_truth_is_a_product():
+    X, y = make_rows("product")
+    ranker = fit(X, y)
+    assert ranker.features_ == "interactions"
+    assert ("x0", "x1") in ranker.interactions_
+    assert "interactions" in ranker.choice_
+    assert fit(X, y, "interactions", interactions=1).interactions_ == [("x0", "x1")]
+    # these need no screening
+    asked = fit(X, y, "interactions", interactions=[("x1", 0), ("x2", "x3")])
+    assert asked.interactions_ == [("x0", "x1"), ("x2", "x3")]
+
+
+def test_the_pair_that_gains_most_is_screened_first():
+    """The screened order against what each pair gains when it is fitted alone."""
+    X, y = make_rows("both", 1600)
+    first = fit(X[:800], y[:800], "interactions", interactions=1).interactions_[0]
+    gain = {}
+    for pair in [(a, b) for b in range(4) for a in range(b)]:
+        alone = fit(X[:800], y[:800], "interactions", interactions=[pair])
+        gain[alone.interactions_[0]] = roc_auc(y[800:], alone.decision_function(X[800:]))
+    assert first == max(gain, key=gain.get) == ("x1", "x3")
+
+
+@pytest.mark.parametrize("kind", ["linear", "curves", "interactions", "fourier"])
+def test_a_kind_that_is_asked_for_is_taken(kind):
+    X, y = make_rows("product", 300)
+    ranker = fit(X, y, kind)
+    assert ranker.features_ == kind
+    assert ranker.coef_.shape == (1, ranker.feature_map_.n_features)
+    assert ranker.coef_error_.shape == ranker.feature_shares_.shape == ranker.coef_.shape[1:]
+    n_terms = len(list(ranker.feature_map_.terms()))
+    assert ranker.term_means_.shape == ranker.term_deviations_.shape == (n_terms,)
+    added = ranker.scorer().contributions(X)
+    np.testing.assert_allclose(added.sum(axis=1) + ranker.intercept_, ranker.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(added.mean(axis=0), ranker.term_means_, atol=1e-9)
+    np.testing.assert_allclose(added.std(axis=0), ranker.term_deviations_, atol=1e-9)
+
+
+@pytest.mark.parametrize("search_rows", [1000, 150])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "auto"])
+def test_other_losses_rank_about_as_well(loss, search_rows):
+    X, y = make_rows("curves", 800)
+    ranker = fit(X[:400], y[:400], "curves", loss, search_rows=search_rows)
+    squared = fit(X[:400], y[:400], "curves", search_rows=search_rows)
+    assert ranker.loss_ in ("squared", "squared_hinge") if loss == "auto" else ranker.loss_ == loss
+    assert ("Loss:" in ranker.choice_) == (loss == "auto")
+    ours, theirs = (roc_auc(y[400:], one.decision_function(X[400:])) for one in (ranker, squared))
+    assert ours > theirs - 0.02
+
+
+def test_a_sample_is_enough_to_choose_on():
+    X, y = make_rows("curves", 4000)
+    few, all_rows = (fit(X[:2000], y[:2000], search_rows=rows) for rows in (500, 50_000))
+    assert few.features_ == all_rows.features_ == "curves"
+    assert few.effective_sample_size_ == all_rows.effective_sample_size_
+    aucs = [roc_auc(y[2000:], one.decision_function(X[2000:])) for one in (few, all_rows)]
+    assert aucs[0] == pytest.approx(aucs[1], abs=0.01)
+
+
+def test_the_same_seed_gives_the_same_bits():
+    X, y = make_rows("both", 400)
+    first, second = (fit(X, y, "interactions", search_rows=200) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+    assert first.choice_ == second.choice_
+    threads = AdditiveAUCClassifier("interactions", search_rows=200, random_state=0, n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(threads.coef_, first.coef_, atol=1e-8)
