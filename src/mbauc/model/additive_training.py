@@ -7,7 +7,7 @@ from typing import Any
 
 from mbauc.errors import Advice
 from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
-from mbauc.estimators.additive.columns import MOST_COLUMNS
+from mbauc.features.row_codes import MOST_COLUMNS
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.rows.source import Source
 

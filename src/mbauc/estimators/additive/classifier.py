@@ -386,7 +386,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def encode_rows(self, X: Any) -> Array:
         """Rows as numbers and codes, NaN where they are missing: what :meth:`scorer` takes."""
         check_is_fitted(self)
-        return self._codes.transform(self, X, reset=False)
+        return self._codes.transform(self, X)
 
     def terms(self) -> AdditiveTerms:
         """Curves and heat maps as numbers, in log-odds around the mean of the training rows."""
