@@ -23,9 +23,9 @@ def add_features(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--features",
         choices=FEATURES,
-        help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of columns "
-        "as well; auto: the simplest that ranks held-out rows as well as the next (default: straight lines of "
-        "scaled columns, and categories hashed)",
+        help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of "
+        "columns as well; auto: the simplest that ranks held-out rows as well as the next "
+        "(default: straight lines of scaled columns, and categories hashed)",
     )
     group.add_argument(
         "--cross",
@@ -57,8 +57,8 @@ def check_features(options: argparse.Namespace) -> None:
     for name in _FOR_LINES:
         if getattr(options, name) is not None:
             raise Usage(
-                f"--{name} says how columns become numbers for straight lines; curves take columns as they are. "
-                "Leave out it or --features."
+                f"--{name} says how columns become numbers for straight lines; curves take columns as they "
+                f"are. Leave out --{name} or --features."
             )
 
 

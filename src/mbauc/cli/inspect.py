@@ -16,8 +16,8 @@ Shows the largest weights by the names of their columns, the penalties, what the
 did on rows held out. Hashed columns with large weights show the values that were most frequent in them.
 
 Of a model of curves and interactions (mbauc fit --features) it shows the columns and pairs of columns that do
-most to scores: by how many log-odds rows differ in them (standard deviation), and the bins, levels or cells that
-add least and most, compared with the mean row.
+most to scores: by how many log-odds rows differ in them (standard deviation), and the bins, levels or cells
+that add least and most, compared with the mean row.
 """
 _EXAMPLES = """\
 example:

@@ -31,7 +31,7 @@ class Output:
             sys.stdout.flush()
 
     def note(self, text: str, indent: int, head: str = "note") -> None:
-        """A note for people, in lines that fit the screen; ``indent`` is the width of its ``head`` and a gap."""
+        """A note for people, in lines that fit the screen; ``indent`` is the width of ``head`` and a gap."""
         width = max(shutil.get_terminal_size().columns, 40)
         lines = textwrap.wrap(
             escape_controls(text), width - indent, break_long_words=False, break_on_hyphens=False

@@ -333,7 +333,8 @@ class RankerModel:
         settings, penalties = self.estimator_settings(), {"l1": self.l1, "l2": self.l2}
         if self.terms is not None:
             ranker = AdditiveAUCClassifier.restore(self.scorer, settings)  # type: ignore[arg-type]
-            vars(ranker).update({f"{name}_": values for name, values in self.terms.arrays().items()})
+            for name, values in self.terms.arrays().items():
+                setattr(ranker, f"{name}_", values)
             return ranker
         if not self.is_quadratic:
             return PairwiseAUCClassifier.restore(self.scorer, settings, **penalties)

@@ -73,7 +73,7 @@ class ModelTerms:
 
     @classmethod
     def of(cls, ranker: Any, names: list[str]) -> ModelTerms:
-        """Those of a fitted :class:`~mbauc.AdditiveAUCClassifier`, under the names that columns have in files."""
+        """Those of a fitted :class:`~mbauc.AdditiveAUCClassifier`, under the names of columns in files."""
         found = ranker.feature_map_
         features = FeatureMap(tuple(names), found.columns, found.numbers, found.pairs, found.coarse)
         told = {name: getattr(ranker, f"{name}_", None) for name in (*BY_FEATURE, *BY_TERM)}

@@ -30,7 +30,6 @@ from mbauc.rows.source import (
     unpack_block,
 )
 
-
 #: Values of rows that are mapped at a time, and rows at least.
 _VALUES, _FEWEST_ROWS = 1 << 23, 1_024
 
