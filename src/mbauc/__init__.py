@@ -12,6 +12,8 @@ if _TYPE_CHECKING:
     from mbauc.estimators import NeymanPearsonClassifier as NeymanPearsonClassifier
     from mbauc.estimators import PairwiseAUCClassifier as PairwiseAUCClassifier
     from mbauc.estimators import PairwiseAUCClassifierCV as PairwiseAUCClassifierCV
+    from mbauc.estimators.additive.auc_without import auc_without as auc_without
+    from mbauc.estimators.additive.explain import explain as explain
     from mbauc.pairs.moments import PairMoments as PairMoments
     from mbauc.pairs.sampling import sample_batches as sample_batches
     from mbauc.pairs.sampling import sample_pairs as sample_pairs
@@ -26,6 +28,8 @@ __all__ = [
     "PairMoments",
     "PairwiseAUCClassifier",
     "PairwiseAUCClassifierCV",
+    "auc_without",
+    "explain",
     "sample_batches",
     "sample_pairs",
 ]
@@ -41,6 +45,8 @@ _get, _show = _lazy_names(
         "PairMoments": "mbauc.pairs.moments",
         "PairwiseAUCClassifier": "mbauc.estimators",
         "PairwiseAUCClassifierCV": "mbauc.estimators",
+        "auc_without": "mbauc.estimators.additive.auc_without",
+        "explain": "mbauc.estimators.additive.explain",
         "sample_batches": "mbauc.pairs.sampling",
         "sample_pairs": "mbauc.pairs.sampling",
     },

@@ -8,3 +8,5 @@ BLOCK_ROWS = 65_536
 HOLD_OUT, SEED = 0.2, 0
 #: Folds of a cross-validation that is asked for without a number.
 FOLDS = 5
+#: Rows that curves are chosen on, at most, and bins of a curve; see :class:`mbauc.AdditiveAUCClassifier`.
+SEARCH_ROWS, BINS = 50_000, 64

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mbauc import MBAClassifier, MBAClassifierCV
+from mbauc import AdditiveAUCClassifier, MBAClassifier, MBAClassifierCV, defaults
 from mbauc.cli.main import main, whole_parser
 from mbauc.metrics.neyman_pearson import false_alarm_threshold
 from mbauc.model import load_model, score_files
@@ -58,6 +58,12 @@ def test_settings_of_the_training():
     )
     assert training["decay"] == defaults_of(MBAClassifier)["decay"]
     assert options_of("fit", "rows.csv", "-o", "m.mbauc", "--cv")["cv"] == defaults_of(MBAClassifierCV)["cv"]
+
+
+def test_settings_of_curves():
+    additive = defaults_of(AdditiveAUCClassifier)
+    assert (additive["search_rows"], additive["bins"]) == (defaults.SEARCH_ROWS, defaults.BINS)
+    assert FIT["features"] is FIT["cross"] is FIT["bins"] is None
 
 
 def test_rows_that_cannot_be_read():

@@ -63,6 +63,13 @@ class Steps:
         inner = [f"({low}, {high}]" for low, high in pairwise(ends)]
         return [f"≤{ends[0]}", *inner, f">{ends[-1]}", MISSING]
 
+    def label_range(self, first: int, last: int) -> str:
+        """Name of the bins from one to another, taken together."""
+        low, high = first > 0, last < self.edges.size
+        if low and high:
+            return f"({self.edges[first - 1]:.6g}, {self.edges[last]:.6g}]"
+        return f">{self.edges[first - 1]:.6g}" if low else f"≤{self.edges[last]:.6g}" if high else "any"
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:

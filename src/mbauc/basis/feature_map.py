@@ -163,12 +163,15 @@ class FeatureMap:
         return found
 
     def coarse_labels(self, j: int) -> list[str]:
-        """Names of the coarse groups of a column: of their first and last indicator."""
-        labels = self.columns[j].labels()
-        found = []
+        """Names of the coarse groups of a column: ranges of values, or their first and last level."""
+        column, labels, found = self.columns[j], self.columns[j].labels(), []
         for group in range(int(self.coarse_widths[j])):
-            own = [labels[k] for k in np.flatnonzero(self.coarse[j] == group)]
-            found.append(own[0] if len(own) == 1 else f"{own[0]} … {own[-1]}" if own else "")
+            own = np.flatnonzero(self.coarse[j] == group)
+            if isinstance(column, Steps) and own.size > 1 and own[-1] < column.width - 1:
+                found.append(column.label_range(int(own[0]), int(own[-1])))
+            else:
+                first, last = (labels[own[0]], labels[own[-1]]) if own.size else ("", "")
+                found.append(first if own.size < 2 else f"{first} … {last}")
         return found
 
     # -- use ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ COMMANDS = {
     "fit": ("mbauc.cli.fit", "train a ranker on a table, a click log or a stream, and test it"),
     "score": ("mbauc.cli.score", "score the rows of files with a model"),
     "evaluate": ("mbauc.cli.evaluate", "AUC with its interval, and a report to show to others"),
+    "explain": ("mbauc.cli.explain", "why rows have their scores: what adds most"),
     "compare": ("mbauc.cli.compare", "compare models on the same rows (paired DeLong test)"),
     "threshold": ("mbauc.cli.threshold", "a cut that keeps a false-alarm promise"),
     "inspect": ("mbauc.cli.inspect", "what is in a model: weights, penalties, training data"),

@@ -15,7 +15,7 @@ OWNERS = dict.fromkeys(
         *("label", "positive", "weight", "ignore", "id", "types", "encode", "hash_dim", "signed", "scale"),
         *("missing", "delimiter", "names", "on_error", "l1", "l2", "pairs", "decay", "solver", "memory"),
         *("checkpoint", "cv", "jobs", "seed", "loss", "group", "equal_groups", "max_fpr", "min_tpr"),
-        "hold_out",
+        *("hold_out", "features"),
     ),
     "fit",
 ) | {"inputs": "export"}

@@ -25,6 +25,16 @@ def whole(text: str) -> int:
     return int(value)
 
 
+def row_range(text: str) -> tuple[int, int]:
+    """Rows from the first to the last, as 7 or 0-19."""
+    first, dash, last = text.partition("-")
+    start = whole(first)
+    stop = whole(last) if dash else start
+    if stop < start:
+        raise argparse.ArgumentTypeError(f"expected a first and a last row, such as 0-19, got {text!r}")
+    return start, stop
+
+
 def jobs(text: str) -> int:
     """A number of threads of at least 1."""
     value = whole(text)

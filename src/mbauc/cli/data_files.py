@@ -215,6 +215,8 @@ def open_source(
         return source, source.layout
     if options.label is None:
         raise Usage("--label NAME is needed: which column holds the labels?")
+    if getattr(options, "features", None) is not None:
+        given["encode"] = "codes"
     if given.get("encode") == "onehot" and ("hash_dim" in given or "signed" in given):
         raise Usage(
             "--hash-dim and --signed are for --encode hash; --encode onehot has a column for each value."

@@ -30,6 +30,8 @@ examples:
   mbauc evaluate model.mbauc tomorrow.csv --report report.html
   mbauc evaluate model.mbauc searches.csv --group query
 """
+#: Numbers of rows that are held in memory to say what columns are worth.
+_MOST_NUMBERS = 20_000_000
 #: Groups that are shown.
 _SHOWN = 5
 
@@ -65,10 +67,11 @@ def run(options: argparse.Namespace) -> int:
         groups = read_groups(source, options.group, model)
         marks, left_out = file_marks(source), note_skipped(source)
         seen = list(_warn_of_seen_rows(model, source))
+        X = _rows_to_explain(model, source, tested.y, tested.s) if options.report is not None else None
     of_groups = (
         {} if groups is None else dict(zip(("group_name", "groups", "group_names"), groups, strict=True))
     )
-    found = evaluate(model, tested.y, tested.s, tested.weight, **of_groups)
+    found = evaluate(model, tested.y, tested.s, tested.weight, X=X, **of_groups)
     found.warnings.extend(seen)
     own = (
         choose_threshold(found.ranking.table)
@@ -99,6 +102,22 @@ def run(options: argparse.Namespace) -> int:
     return output.finish(
         {"model": options.model, "data": marks, "report": options.report, **left_out, **_numbers(found, own)}
     )
+
+
+def _rows_to_explain(model: RankerModel, source: Any, y: Any, s: Any) -> Any:
+    """Rows for the report of a model of curves: all of them if they fit, or those that will be shown."""
+    import numpy as np
+
+    from mbauc.report.explained_rows import choose_rows
+    from mbauc.rows.taken import take_rows
+
+    if model.terms is None:
+        return None
+    if y.size * source.n_features <= _MOST_NUMBERS:
+        return take_rows(source, np.arange(y.size))
+    shown = np.unique([row for _, row in choose_rows(y == 1, s)])
+    rows = take_rows(source, shown)
+    return lambda numbers: rows[np.searchsorted(shown, numbers)]
 
 
 def _warn_of_seen_rows(model: RankerModel, source: Any) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,11 @@ from mbauc.cli.advice import in_options
 from mbauc.cli.argument_types import LOSSES, jobs, memory, number, number_or_auto, pairs, rate, seed, whole
 from mbauc.cli.column_table import column_table
 from mbauc.cli.data_files import files, open_like, open_source
+from mbauc.cli.features import add_features, check_features, feature_settings, find_crossed
+from mbauc.cli.fit_result import describe_updates, say_result
 from mbauc.cli.options import COLUMN_OPTIONS, add_columns, add_command, add_data, add_out
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note_skipped
-from mbauc.cli.positive import majority_hint
 
 if TYPE_CHECKING:
     from mbauc.model.training import Training
@@ -27,7 +27,8 @@ pass over the files. Some rows are held out: their AUC, with its interval, is th
 
 By default all pairs of a positive and a negative row count alike. --loss squared_hinge (or auto) often ranks
 better, --group ranks the rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top of
-the list, where false alarms are few.
+the list, where false alarms are few. --features auto draws a curve for each number, and pairs of columns that
+interact, where that ranks better than straight lines.
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
 penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
@@ -39,14 +40,14 @@ examples:
   mbauc fit clicks.csv --label click -o model.mbauc
   mbauc fit logs/*.parquet --label fraud --weight times_seen --cv 5 -o model.mbauc
   mbauc fit clicks.csv --label click --loss auto -o model.mbauc
+  mbauc fit loans.csv --label default --features auto -o model.mbauc
+  mbauc fit loans.csv --label default --cross age,income -o model.mbauc
   mbauc fit searches.csv --label click --group query --loss squared_hinge -o model.mbauc
   mbauc fit fraud.csv --label fraud --max-fpr 0.01 -o model.mbauc
   mbauc fit west.csv --like east.mbauc -o west.mbauc
   mbauc fit day.libsvm.gz --l1 0.001 --memory 2GB --checkpoint run/ -o model.mbauc
   zcat big.tsv.gz | mbauc fit - --format tsv --label click -o model.mbauc
 """
-#: Bytes up to which what updates need is worth keeping.
-_MOST_KEPT = 4 << 30
 
 
 def add(commands: Any) -> None:
@@ -64,6 +65,7 @@ def add(commands: Any) -> None:
         help="take over the columns of this model, their scales and hashing: 'mbauc merge' joins such models",
     )
     _add_objective(parser)
+    add_features(parser)
     fit = parser.add_argument_group("training")
     fit.add_argument("--l1", type=number, default=0.0, metavar="λ₁", help="lasso penalty (default: 0)")
     fit.add_argument(
@@ -186,6 +188,9 @@ def run(options: argparse.Namespace) -> int:
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)
+        additive = find_crossed(options, layout)
+        if training.is_additive:
+            additive |= room.search_settings(layout.n_features)
         grouped, rows = getattr(layout, "group", None) is not None, about_rows(source) or 0
         room.require_for(
             source,
@@ -214,12 +219,14 @@ def run(options: argparse.Namespace) -> int:
             about["id"] = names
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
-        settings = training.settings | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        settings = (
+            training.settings | additive | ({"equal_groups": True} if grouped and options.equal_groups else {})
+        )
         training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
-    _say_result(output, model, tested)
-    output.say(f"updates     {_about_updates(model, training, options)}")
+    say_result(output, model, tested)
+    output.say(f"updates     {describe_updates(model, training, options)}")
     save_model(model, options.out, moments=not options.no_moments)
     output.say(f"wrote       {options.out} ({options.out.stat().st_size / 1e6:,.1f} MB)")
     kept = _measure_checkpoint(options.checkpoint)
@@ -246,11 +253,12 @@ def _make_training(options: argparse.Namespace) -> Training:
         raise Usage("--test takes files; standard input can only be DATA.")
     from mbauc.model.training import Training
 
+    check_features(options)
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
     asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
     settings |= {name: value for name, value in asked.items() if value is not None}
     training = Training(
-        {**settings, "random_state": options.seed, "n_jobs": options.jobs},
+        {**settings, **feature_settings(options), "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,
         grouped=options.group is not None,
         hold_out=defaults.HOLD_OUT if options.hold_out is None else options.hold_out,
@@ -267,51 +275,6 @@ def _make_training(options: argparse.Namespace) -> Training:
     return training
 
 
-def _say_result(output: Output, model: Any, tested: Any) -> None:
-    """What was learned, from how many rows, and how it does on others."""
-    record = model.trained_on
-    if model.settings.get("loss") or model.group is not None:
-        output.say(f"lowered     {model.describe_objective()}{_tried(model)}")
-        asked = model.describe_asked()
-        if asked:
-            output.say(f"asked for   {asked}")
-    output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{' (cross-validated)' if model.path else ''}")
-    effective = "" if model.group is None else " (effective)"
-    output.say(
-        f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives{effective}"
-    )
-    if tested is not None:
-        seen = record["tested"]["trained_on"]
-        where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
-        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
-        for line in _test_lines(record["tested"]):
-            output.say(f"            {line}")
-        if seen:
-            record["notes"].append("the test rows are training rows: new rows will score lower")
-    hint = majority_hint(model, record["positives"], record["negatives"])
-    if hint:
-        record["notes"].append(hint.strip())
-    for note in record["notes"]:
-        output.note(note, 12)
-
-
-def _tried(model: Any) -> str:
-    """Which losses were tried, and how they did on rows held out."""
-    scores = ", ".join(f"{name} {score:.4f}" for name, score in model.trained_on.get("losses", {}).items())
-    return f" (held-out {model.describe_measure()}: {scores})" if scores else ""
-
-
-def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
-    """How the test went where not all pairs count."""
-    if "within_groups" in tested:
-        low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
-        ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
-        yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
-    if "region" in tested:
-        within = ", within groups" if "within_groups" in tested else ""
-        yield f"{tested['region']:.4f} in the region that counts{within} (standardised partial AUC)"
-
-
 def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) -> tuple[Any, Any]:
     """A source of files, read as another model's were."""
     from mbauc.model import load_model
@@ -323,24 +286,6 @@ def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) 
     model = load_model(options.like, moments=False)
     options.id = list_ids(model.trained_on)
     return open_like(model, paths, options, block_rows=block_rows), model.layout
-
-
-def _about_updates(model: Any, training: Training, options: argparse.Namespace) -> str:
-    """Whether the model can be trained further, and if not, what to do about it."""
-    if options.no_moments:
-        return "not possible, as asked for with --no-moments"
-    if not training.is_quadratic:
-        return "not possible: --loss squared without a region alone keeps what they need"
-    if model.moments is not None:
-        return "possible: 'mbauc update' and 'mbauc merge' can train it further"
-    if model.group is not None:
-        return "not possible: groups may go on in later files, so that nothing is kept"
-    if options.pairs != "all":
-        return "not possible: --pairs draws pairs, which nothing can be added to"
-    size = 8 * model.n_features**2
-    if size > _MOST_KEPT:
-        return "not possible: too many columns to keep what they need; --hash-dim 2000 makes fewer"
-    return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
 
 
 def _measure_checkpoint(checkpoint: str | None) -> int:

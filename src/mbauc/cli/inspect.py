@@ -9,14 +9,20 @@ from typing import Any
 from mbauc.cli.argument_types import whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output, escape_controls
+from mbauc.cli.plots import check_folder, write_plots
 
 _DESCRIPTION = """\
 Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
 did on rows held out. Hashed columns with large weights show the values that were most frequent in them.
+
+Of a model of curves and interactions (mbauc fit --features) it shows the columns and pairs of columns that do
+most to scores: by how many log-odds rows differ in them (standard deviation), and the bins, levels or cells
+that add least and most, compared with the mean row.
 """
 _EXAMPLES = """\
 example:
   mbauc inspect model.mbauc --top 30
+  mbauc inspect model.mbauc --plots pictures
 """
 
 
@@ -27,13 +33,22 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     parser.add_argument(
-        "--top", type=whole, default=20, metavar="N", help="weights to show (default: %(default)s)"
+        "--top", type=whole, default=20, metavar="N", help="weights, or columns, to show (default: %(default)s)"
     )
+    parser.add_argument(
+        "--plots",
+        type=Path,
+        metavar="FOLDER",
+        help="write pictures, PNG and SVG, to this folder: curves, interactions and importance, or weights",
+    )
+    parser.add_argument("--force", action="store_true", help="write to FOLDER even if it is not empty")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Show it."""
+    if options.plots is not None:
+        check_folder(options.plots, options.force)
     from itertools import islice
 
     from mbauc.model import load_model
@@ -44,11 +59,15 @@ def run(options: argparse.Namespace) -> int:
     negative, positive = model.classes
     top = list(islice(model.largest_weights(), min(options.top, model.n_features)))
     used = int((model.coef != 0).sum())
+    columns = model.layout.n_features
+    by = f"{columns:,} columns, {used:,} with weight"
+    if model.terms is not None:
+        by = f"{columns:,} columns and {len(model.terms.features.pairs):,} interactions, {used:,} weights"
     facts = [
-        ("ranks", f"{positive!r} above {negative!r} by {model.n_features:,} columns, {used:,} with weight"),
+        ("ranks", f"{positive!r} above {negative!r} by {by}"),
         ("lowered", model.describe_objective()),
         *([("asked for", asked)] if (asked := model.describe_asked()) else []),
-        ("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}"),
+        *([("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}")] if model.terms is None else []),
     ]
     if model.threshold is not None:
         cut = model.threshold
@@ -58,26 +77,30 @@ def run(options: argparse.Namespace) -> int:
         facts.append(("threshold", f"{cut.value!r}: {promise}"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
     updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
-    if not model.is_quadratic or model.group is not None:
+    if model.terms is not None:
+        updates = "not possible for curves, which are chosen anew: train again on all rows"
+    elif not model.is_quadratic or model.group is not None:
         updates = "not possible for these pairs and this loss: train again on all rows"
     elif model.moments is None:
         updates = "not possible: what they need is not in the file"
     facts.append(("updates", updates))
     for name, value in [*facts, *training_facts(plain)]:
         output.say(f"{name.lower():18}  {value}")
-    output.say(f"\n{weight_meaning(model)}:\n")
-    shown = [_short(name, 80) for _, name, _ in top]
-    width = max(map(len, shown), default=0)
-    scales, _ = model.layout.scales()
-    for name, (column, _, weight) in zip(shown, top, strict=True):
-        one = f"  ({weight / scales[column]:+.4g} for one unit)" if scales[column] != 1 else ""
-        output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
-    if used > len(top):
-        output.say(f"… and {used - len(top):,} more")
+    terms = [] if model.terms is None else model.terms.summarise(model.coef, model.slope)
+    if terms:
+        _say_terms(output, terms, options.top)
+    else:
+        output.say(f"\n{weight_meaning(model)}:\n")
+        _say_weights(output, model, top, used)
+    scales, _ = model.scales()
+    pictures = [] if options.plots is None else write_plots(model, options.plots)
+    if pictures:
+        output.say(f"\nwrote {len(pictures)} pictures to {options.plots}")
     return output.finish(
         {
             "classes": [negative, positive],
-            "columns": model.n_features,
+            "columns": columns,
+            "features": model.n_features,
             "nonzero": used,
             "lowered": model.describe_objective(),
             "asked": vars(model.region),
@@ -91,10 +114,41 @@ def run(options: argparse.Namespace) -> int:
                 {"column": column, "name": name, "weight": weight, "per_unit": weight / scales[column]}
                 for column, name, weight in top
             ],
+            "terms": [one._asdict() for one in terms],
             "trained_on": record,
             "path": model.path,
+            "plots": pictures,
         }
     )
+
+
+def _say_weights(output: Output, model: Any, top: list[tuple[int, str, float]], used: int) -> None:
+    """The largest weights, with what they are for."""
+    shown = [_short(name, 80) for _, name, _ in top]
+    width = max(map(len, shown), default=0)
+    scales, _ = model.scales()
+    for name, (column, _, weight) in zip(shown, top, strict=True):
+        one = f"  ({weight / scales[column]:+.4g} for one unit)" if scales[column] != 1 else ""
+        output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
+    if used > len(top):
+        output.say(f"… and {used - len(top):,} more")
+
+
+def _say_terms(output: Output, terms: list[Any], most: int) -> None:
+    """What columns and pairs of columns do to scores."""
+    output.say("\nBy how many log-odds rows differ, and which of them are lowest and highest:\n")
+    lines = [("column", "kind", "deviation", "lowest", "highest")]
+    for one in terms[:most]:
+        ends = [
+            f"{_short(label, 48)} ({effect:+.3g})"
+            for label, effect in ((one.lowest, one.low), (one.highest, one.high))
+        ]
+        lines.append((_short(one.name, 48), one.kind, f"{one.deviation:.3f}", *ends))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        output.say("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+    if len(terms) > most:
+        output.say(f"… and {len(terms) - most:,} more")
 
 
 def _short(name: str, most: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mbauc.cli.data_files import is_libsvm
 from mbauc.cli.output import Usage
+from mbauc.defaults import SEARCH_ROWS
 
 #: Bytes that a fit takes however few rows and columns there are, measured with ``SHORT_BLOCKS``: interpreter,
 #: libraries, compiling, buffers of whatever reads the files, and what the allocator does not give back.
@@ -33,6 +34,10 @@ _VALUE = 60
 _FEW_VALUES = 3_000_000
 #: Values that a reader holds at a time, at most.
 _MOST_VALUES = 1 << 23
+#: Bytes that the search for curves takes for each row of its sample, and for each of its values.
+_SEARCHED, _SEARCHED_VALUE = 6_000, 200
+#: Rows of that sample, at least.
+_FEW_SEARCHED = 5_000
 #: Rows of a block with enough memory.
 LONG_BLOCKS = 65_536
 #: Rows of a block below ``_SHORT`` bytes of memory; wide tables have fewer.
@@ -81,6 +86,15 @@ class Room:
         self._require(base + _COLUMN * max(columns - _FEW_COLUMNS, 0), f"with {columns:,} columns")
         if gram:
             self._require(base + _SIGMA * columns**2, f"with --solver gram and {columns:,} columns")
+
+    def search_settings(self, columns: int) -> dict[str, int]:
+        """Settings of a search for curves: a smaller sample where memory is short, the same for each run."""
+        if self._limit is None:
+            return {}
+        row = _SEARCHED + _SEARCHED_VALUE * columns
+        self._require(self._base + row * _FEW_SEARCHED, f"for curves of {columns:,} columns")
+        rows = (self._limit - self._base) // (2 * row)
+        return {"search_rows": min(max(rows, _FEW_SEARCHED), SEARCH_ROWS)}
 
     def for_rows(self) -> int | None:
         """What is left for the rows, or for Σ, beside what any fit takes."""

@@ -30,13 +30,13 @@ class Output:
             sys.stdout.write(escape_controls(text) + "\n")
             sys.stdout.flush()
 
-    def note(self, text: str, indent: int) -> None:
-        """A note for people, in lines that fit the screen; ``indent`` is the width of what stands before it."""
+    def note(self, text: str, indent: int, head: str = "note") -> None:
+        """A note for people, in lines that fit the screen; ``indent`` is the width of ``head`` and a gap."""
         width = max(shutil.get_terminal_size().columns, 40)
         lines = textwrap.wrap(
             escape_controls(text), width - indent, break_long_words=False, break_on_hyphens=False
         )
-        self.say("note".ljust(indent) + ("\n" + " " * indent).join(lines))
+        self.say(head.ljust(indent) + ("\n" + " " * indent).join(lines))
 
     def finish(self, result: dict[str, Any]) -> int:
         """The result for scripts; the exit code."""

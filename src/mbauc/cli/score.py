@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             model,
             paths,
             None if to_screen else options.out,
-            keep=_find_ids(model, paths) if options.id is None else options.id,
+            keep=find_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
             verbose=not options.json,
         )
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     return output.finish({"out": options.out, **summary})
 
 
-def _find_ids(model: RankerModel, paths: list[str]) -> list[str]:
+def find_ids(model: RankerModel, paths: list[str]) -> list[str]:
     """Columns that identified rows in the training and that all files have."""
     from mbauc.model import TableLayout
     from mbauc.model.record import list_ids

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_number, check_whole
+from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
+from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.capabilities import is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
@@ -19,7 +21,9 @@ from mbauc.losses import Region
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.objective import describe_measure, describe_objective, region_of
+from mbauc.model.terms import ModelTerms
 from mbauc.pairs.moments import PairMoments
+from mbauc.rows.parts.mapped import MappedSource
 from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
 
 Array = NDArray[np.float64]
@@ -88,11 +92,11 @@ class RankerModel:
     Attributes
     ----------
     layout : TableLayout or LibsvmLayout
-        How raw rows become columns.
+        How raw rows become columns; of an additive model, numbers and codes.
     classes : tuple of two labels
         As they stand in the data, negative first; several on one side are a tuple of labels.
     coef : ndarray of shape (d,)
-        Weights, read-only.
+        Weights of the columns, or of the features of an additive model; read-only.
     intercept, slope : float
         Scores are x'w + intercept; times the slope they are log-odds.
     l1, l2 : float
@@ -107,6 +111,9 @@ class RankerModel:
         Files, rows, time, and what was measured on rows held out; for people.
     path : list of dict
         Penalties that were tried and their held-out scores.
+    terms : ModelTerms or None
+        Of an additive model, how its columns become features (curves, levels and interactions), and what is
+        told of them; None where weights are for the columns themselves.
 
     Examples
     --------
@@ -135,14 +142,20 @@ class RankerModel:
     settings: dict[str, Any] = field(default_factory=dict)
     trained_on: dict[str, Any] = field(default_factory=dict)
     path: list[dict[str, float]] = field(default_factory=list)
+    terms: ModelTerms | None = None
 
     def __post_init__(self) -> None:
         coef = np.array(self.coef, dtype=np.float64)
-        if coef.shape != (self.layout.n_features,):
-            raise ValueError(
-                f"coef must have one weight for each of {self.layout.n_features:,} columns, got shape "
-                f"{coef.shape}."
-            )
+        size, what = self.layout.n_features, "columns"
+        if self.terms is not None:
+            if self.terms.features.n_columns != size:
+                raise ValueError(
+                    f"terms must be of the {size:,} columns of the layout, got features of "
+                    f"{self.terms.features.n_columns:,}."
+                )
+            size, what = self.terms.features.n_features, "features"
+        if coef.shape != (size,):
+            raise ValueError(f"coef must have one weight for each of {size:,} {what}, got shape {coef.shape}.")
         if not np.isfinite(coef).all():
             place = int(np.flatnonzero(~np.isfinite(coef))[0])
             raise ValueError(f"coef must be finite, got {coef[place]} for column {place:,}.")
@@ -162,13 +175,17 @@ class RankerModel:
 
     @classmethod
     def of(
-        cls, ranker: SolvedRanker, layout: TableLayout | LibsvmLayout, classes: Any, **rest: Any
+        cls,
+        ranker: SolvedRanker | AdditiveAUCClassifier,
+        layout: TableLayout | LibsvmLayout,
+        classes: Any,
+        **rest: Any,
     ) -> RankerModel:
         """A fitted estimator with the rows that it is for.
 
         Parameters
         ----------
-        ranker : MBAClassifier, PairwiseAUCClassifier, or one of them with CV
+        ranker : MBAClassifier, PairwiseAUCClassifier, one of them with CV, or AdditiveAUCClassifier
             Fitted.
         layout : TableLayout or LibsvmLayout
             How raw rows become columns.
@@ -178,13 +195,15 @@ class RankerModel:
             Other attributes.
         """
         scorer = ranker.scorer()
+        if isinstance(ranker, AdditiveAUCClassifier):
+            rest.setdefault("terms", ModelTerms.of(ranker, layout.feature_names()))
         return cls(
             layout,
             tuple(classes),
             scorer.coef,
             scorer.intercept,
             float(ranker.slope_),
-            float(ranker.l1_),
+            float(getattr(ranker, "l1_", 0.0)),
             float(ranker.l2_),
             moments=getattr(ranker, "moments_", None),
             **rest,
@@ -196,7 +215,9 @@ class RankerModel:
         return int(self.coef.size)
 
     def feature_names(self) -> list[str]:
-        """Names of the columns; hashed ones say which values are behind them, where that was recorded."""
+        """Names of what weights are for; hashed columns say what is behind them, where that was recorded."""
+        if self.terms is not None:
+            return self.terms.features.feature_names()
         return with_hashed_names(self.layout.feature_names(), self.trained_on)
 
     def largest_weights(self) -> Iterator[tuple[int, str, float]]:
@@ -219,6 +240,9 @@ class RankerModel:
     @property
     def scorer(self) -> LinearScorer:
         """The weights with :attr:`labels`, and without all that is not needed for scores."""
+        if self.terms is not None:
+            weights = (self.coef, self.intercept, self.slope, self.labels)
+            return AdditiveScorer(*weights, features=self.terms.features)
         return LinearScorer(self.coef, self.intercept, self.slope, self.labels)
 
     @property
@@ -232,8 +256,13 @@ class RankerModel:
         return self.scorer.scores(X)
 
     def _check_columns(self, name: str, came: int) -> None:
-        if came != self.n_features:
-            raise ValueError(f"{name} must have the model's {self.n_features:,} columns, got {came:,}.")
+        columns = self.layout.n_features
+        if came != columns:
+            raise ValueError(f"{name} must have the model's {columns:,} columns, got {came:,}.")
+
+    def scales(self) -> tuple[Array, bool]:
+        """By what the numbers that each weight is for were divided, and whether by standard deviations."""
+        return self.layout.scales() if self.terms is None else (np.ones(self.n_features), False)
 
     def probability(self, s: Array) -> Array:
         """Probability of the positive class that goes with scores."""
@@ -246,6 +275,8 @@ class RankerModel:
     def score_blocks(self, source: Any) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores, weights and groups of the blocks of a source."""
         self._check_columns("the source", source.n_features)
+        if self.terms is not None:
+            source = MappedSource(source, self.terms.features, None)
         for block in score_blocks(source, self.coef):
             yield block._replace(scores=block.scores + self.intercept)
 
@@ -293,16 +324,23 @@ class RankerModel:
         known = set(self._kind()().get_params()) - set(RUNNING)
         return {name: value for name, value in self.settings.items() if name in known}
 
-    def estimator(self) -> MBAClassifier | PairwiseAUCClassifier:
+    def estimator(self) -> MBAClassifier | PairwiseAUCClassifier | AdditiveAUCClassifier:
         """A fitted scikit-learn estimator with the same weights, for rows in the model's columns.
 
         With moments it can be updated (``partial_fit``) and has standard errors. It has not solved anything, so
         ``solution_`` and ``n_iter_`` are missing. ``predict`` cuts at 0.
         """
         settings, penalties = self.estimator_settings(), {"l1": self.l1, "l2": self.l2}
+        if self.terms is not None:
+            ranker = AdditiveAUCClassifier.restore(self.scorer, settings)  # type: ignore[arg-type]
+            for name, values in self.terms.arrays().items():
+                setattr(ranker, f"{name}_", values)
+            return ranker
         if not self.is_quadratic:
             return PairwiseAUCClassifier.restore(self.scorer, settings, **penalties)
         return MBAClassifier.restore(self.scorer, settings, moments=self.moments, **penalties)
 
-    def _kind(self) -> type[MBAClassifier] | type[PairwiseAUCClassifier]:
+    def _kind(self) -> type[MBAClassifier | PairwiseAUCClassifier | AdditiveAUCClassifier]:
+        if self.terms is not None:
+            return AdditiveAUCClassifier
         return MBAClassifier if self.is_quadratic else PairwiseAUCClassifier

@@ -1,8 +1,9 @@
 """The file ``.mbauc``: a model as values of JSON and plain arrays, in a :mod:`mbauc.store.container`.
 
 The values are ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``, ``threshold``, ``settings``,
-``trained_on`` and ``path``; the arrays are ``coef`` and, where the moments are kept, ``moments.scatters`` and
-for each class its count, weights and mean. The same model gives the same bytes.
+``trained_on`` and ``path``, and ``features`` of an additive model; the arrays are ``coef``, what is told of
+features and terms, and, where the moments are kept, ``moments.scatters`` and for each class its count, weights
+and mean. The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mbauc.errors import ModelFileError
 from mbauc.model.layout import layout_from_dict
 from mbauc.model.model import RankerModel, Threshold
 from mbauc.model.model_schema import ABOUT, WEIGHTS
+from mbauc.model.terms import ModelTerms
 from mbauc.pairs.moment_file import MOMENTS
 from mbauc.pairs.moments import PairMoments
 from mbauc.store import container
@@ -67,6 +69,9 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
         "trained_on": _record(model.trained_on),
         "path": _record(model.path),
     }
+    if model.terms is not None:
+        about["features"] = model.terms.features.to_dict()
+        arrays |= model.terms.arrays()
     about = {name: _plain(value, name) for name, value in about.items()}
     # what could not be read again is not written
     ABOUT.check(about, "model")
@@ -116,7 +121,9 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
     WEIGHTS.check_values(weights)
     if of_moments:
         MOMENTS.check_values(of_moments)
-    threshold = about["threshold"]
+    threshold, features = about["threshold"], about.get("features")
+    if features is None and len(weights) > 1:
+        raise ValueError("it has arrays of features, and no features")
     negative, positive = (tuple(side) if isinstance(side, list) else side for side in about["classes"])
     return RankerModel(
         layout_from_dict(about["layout"]),
@@ -128,6 +135,7 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
         settings=about["settings"],
         trained_on=about["trained_on"],
         path=about["path"],
+        terms=None if features is None else ModelTerms.decode(features, weights),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from mbauc.basis.schema import FEATURE_MAP
 from mbauc.losses import LOSSES
 from mbauc.model.layout import LAYOUT
+from mbauc.model.terms import BY_FEATURE, BY_TERM
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.file_schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
@@ -36,6 +38,10 @@ _SETTINGS = Record(
         "solver": Choice("auto", "gram", "matrix-free"),
         "tol": Nullable(Number(0)),
         "max_iter": Number(1),
+        "features": Nullable(Choice("auto", "linear", "curves", "interactions")),
+        "interactions": Nullable(Either(_WHOLE, ListOf(ListOf(SCALAR, 2, 2)))),
+        "bins": Number(2, whole=True),
+        "search_rows": _POSITIVE,
         "random_state": Nullable(Number(0, 2**128, whole=True)),
         "n_jobs": Nullable(Number(whole=True)),
     },
@@ -60,6 +66,8 @@ _TRAINED_ON = Record(
         "seconds": _MEASURED,
         "notes": ListOf(Text()),
         "losses": Record({}, others=_MEASURED),
+        "choice": Text(),
+        "kinds": Record({}, others=_MEASURED),
         "asked": Record({}, dict.fromkeys(("max_fpr", "min_tpr", "min_fpr"), Number(0, 1))),
         "hashed_columns": ListOf(_HASHED),
         "tested": Record({}, others=SCALAR),
@@ -87,7 +95,13 @@ ABOUT = Record(
         "settings": _SETTINGS,
         "trained_on": _TRAINED_ON,
         "path": ListOf(_POINT),
-    }
+    },
+    # of additive models
+    {"features": FEATURE_MAP},
 )
 #: The arrays besides the moments, which have a description of their own.
-WEIGHTS = Arrays({"coef": ArrayOf("<f8", ("columns",))})
+WEIGHTS = Arrays(
+    {"coef": ArrayOf("<f8", ("columns",))},
+    optional=dict.fromkeys(BY_FEATURE, ArrayOf("<f8", ("columns",)))
+    | dict.fromkeys(BY_TERM, ArrayOf("<f8", ("terms",))),
+)

@@ -13,7 +13,7 @@ def describe_fit(ranker: Any) -> dict[str, Any]:
     return {
         "mbauc": version("mbauc"),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "solver": str(ranker.solver_),
+        **({"solver": str(ranker.solver_)} if hasattr(ranker, "solver_") else {}),
         "positives": float(plus),
         "negatives": float(minus),
     }

@@ -107,7 +107,8 @@ def score_files(
     '"row","score","probability"'
     """
     rows = model.layout.unlabelled(paths, model.classes, on_error=on_error)
-    blocks = rows.score_rows(model.coef, keep)
+    features = None if model.terms is None else model.terms.features
+    blocks = rows.score_rows(model.coef, keep, features)
     count = alarms = formulas = 0
     text = out is None or table_format(out) != "parquet"
     with _writer(out) as write, progress(rows.about_rows, "scoring", show=verbose) as advance:

@@ -17,6 +17,7 @@ from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
 from mbauc.losses import Region
 from mbauc.metrics.region_area import standardized_area
+from mbauc.model.additive_training import check_additive, check_codes, fit_additive
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
@@ -41,7 +42,8 @@ class Training:
     ----------
     settings : dict
         Of :class:`mbauc.MBAClassifier`, or, if they name another loss than the squared one or a part of the ROC
-        curve, of :class:`mbauc.PairwiseAUCClassifier`; with the loss "auto" it is chosen.
+        curve, of :class:`mbauc.PairwiseAUCClassifier`; with the loss "auto" it is chosen. If they name
+        ``features``, of :class:`mbauc.AdditiveAUCClassifier`.
     folds : int
         Folds of a cross-validation that chooses the penalties; 0 for none, or for 5 where a loss is chosen.
     grouped : bool
@@ -74,8 +76,15 @@ class Training:
         return is_quadratic(self.settings)
 
     @property
+    def is_additive(self) -> bool:
+        """Whether curves and interactions are fitted."""
+        return self.settings.get("features") is not None
+
+    @property
     def chooses_by_folds(self) -> bool:
-        """Whether a cross-validation chooses the penalties, or the loss."""
+        """Whether a cross-validation chooses the penalties, or the loss; curves have one of their own."""
+        if self.is_additive:
+            return False
         return self.folds > 0 or self.settings.get("loss") == "auto"
 
     @property
@@ -86,6 +95,9 @@ class Training:
     def check(self) -> None:
         """Raise for what cannot be combined, before anything is read; the error says what to do."""
         region_of(self.settings)
+        if self.is_additive:
+            check_additive({**self.settings, "groups": self.grouped, "cv": self.folds, "decay": self.decay})
+            return
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
         # the columns of another model may yet say that there are groups
         known = {"pairs": "all", "groups": self.grouped or None}
@@ -95,6 +107,8 @@ class Training:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
         settings = {name: value for name, value in self.settings.items() if value is not None}
         settings |= {"loss": loss_of(settings), "verbose": self.verbose}
+        if self.is_additive:
+            return fit_additive(source, settings, memory=memory, checkpoint=self.checkpoint), []
         if self.chooses_by_folds:
             kind = MBAClassifierCV if self.is_quadratic else PairwiseAUCClassifierCV
             folds = self.folds or FOLDS
@@ -141,6 +155,7 @@ def train(
     """
     started = time.time()
     training.check()
+    check_codes(layout, additive=training.is_additive)
     if getattr(layout, "weight", None) is not None:
         # in files, and on the command line, a row of weight 3 counts as three equal rows
         training = replace(training, settings={"weights": "frequency"} | training.settings)
@@ -154,13 +169,15 @@ def train(
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
     if _best_by_loss(ranker):
         record["losses"] = _best_by_loss(ranker)
+    if training.is_additive:
+        record |= {"choice": ranker.choice_, "kinds": ranker.search_}
     asked = region_of(training.settings)
     if not asked.is_whole:
         record["asked"] = asdict(asked)
     settings = _settings_to_keep(training, ranker)
     model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
     record["seconds"] = round(time.time() - started, 3)
-    record["hashed_columns"] = find_hashed_names(source, model.coef)
+    record["hashed_columns"] = [] if training.is_additive else find_hashed_names(source, model.coef)
     where = f"{training.hold_out:g} of the rows, held out"
     seen: list[str] = []
     if split is not None:
@@ -226,6 +243,8 @@ def _known(kind: type, settings: dict[str, Any]) -> dict[str, Any]:
 def _settings_to_keep(training: Training, ranker: Any) -> dict[str, Any]:
     """Settings that give the same weights from the moments of the same rows."""
     settings = dict(training.settings)
+    if training.is_additive:
+        settings = {name: value for name, value in settings.items() if name in ranker.get_params()}
     if hasattr(ranker, "loss_"):
         settings["loss"] = ranker.loss_
     fitted = getattr(ranker, "region_", None)

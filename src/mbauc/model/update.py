@@ -185,6 +185,12 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _moments(model: RankerModel, name: str) -> PairMoments:
+    if model.terms is not None:
+        raise ValueError(
+            f"{name} is of curves, which are chosen anew for new rows, and nothing is kept that training could "
+            "resume from. Train again on all rows together"
+            + Advice(", or without curves (MBAClassifier).", command=", or without --features.")
+        )
     if not model.is_quadratic or model.group is not None:
         raise ValueError(
             f"{name} was trained for the {model.describe_objective()}, of which nothing is kept that training "

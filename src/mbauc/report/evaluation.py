@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mbauc.estimators.additive.auc_without import AucWithout, auc_without
 from mbauc.metrics.curves import (
     Histogram,
     Lift,
@@ -23,6 +25,7 @@ from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import auc
 from mbauc.metrics.thresholds import ThresholdTable, threshold_table
 from mbauc.report.by_group import ByGroup, about_groups, measure_groups
+from mbauc.report.explained_rows import ExplainedRow, explain_rows
 from mbauc.report.warnings import about_auc, about_model, about_probabilities, about_rows, about_thresholds
 
 if TYPE_CHECKING:
@@ -88,6 +91,10 @@ class Evaluation:
         What to know before believing the numbers.
     groups : ByGroup or None
         Within groups, if there are any.
+    explained : list of ExplainedRow
+        Some rows with what their scores are made of, of a model of curves.
+    without : AucWithout or None
+        AUC without each column, of a model of curves whose rows are in memory.
     """
 
     rows: int
@@ -100,6 +107,8 @@ class Evaluation:
     path: PenaltyPath | None
     warnings: list[str]
     groups: ByGroup | None = None
+    explained: list[ExplainedRow] = field(default_factory=list)
+    without: AucWithout | None = None
 
 
 def evaluate(
@@ -111,10 +120,12 @@ def evaluate(
     groups: Any = None,
     group_name: str = "group",
     group_names: Any = None,
+    X: Any = None,
 ) -> Evaluation:
     """Measure a model on labels, scores, weights and groups; ``O(n log n)``, some copies of the scores.
 
-    Where groups are numbers from 0 on, ``group_names`` may say what they are called.
+    Where groups are numbers from 0 on, ``group_names`` may say what they are called. ``X`` are the rows in the
+    model's columns, or what gives some of them by their numbers in rising order.
     """
     ranked = RankedScores.validate(y, s, weight, classes=(0, 1), both_classes=False, finite=True)
     plus, minus = ranked.classes
@@ -145,6 +156,7 @@ def evaluate(
         path,
         notes,
         by_group,
+        *_explain(model, ranked, X, ranking is not None),
     )
 
 
@@ -169,3 +181,16 @@ def _ranking(model: RankerModel, ranked: RankedScores) -> Ranking:
         threshold_table(ranked, own),
         tied_pairs(ranked),
     )
+
+
+def _explain(
+    model: RankerModel, ranked: RankedScores, X: Any, both_classes: bool
+) -> tuple[list[ExplainedRow], AucWithout | None]:
+    """Why some rows have their scores, and what columns are worth; nothing without curves or rows."""
+    if X is None or model.terms is None:
+        return [], None
+    take: Callable[[Any], Any] = X if callable(X) else lambda rows: X[rows]
+    without = None
+    if not callable(X) and both_classes:
+        without = auc_without(model.scorer, X, ranked.positive, by="column", sample_weight=ranked.weight)
+    return explain_rows(model, ranked.positive, ranked.values, take), without

@@ -29,6 +29,7 @@ def report_html(
     *,
     groups: ArrayLike | None = None,
     group_name: str = "group",
+    X: Any = None,
     title: str = "",
     data_name: str = "",
     model_name: str = "",
@@ -51,6 +52,9 @@ def report_html(
         Group of each row, such as its query, user or day, for a section about the ranking within groups.
     group_name : str
         What a group is.
+    X : ndarray or sparse matrix of shape (n, d), or callable, optional
+        The rows in the model's columns, or what gives some of them by their numbers in rising order. Of a model
+        of curves, some are then explained; from a matrix also what each column is worth.
     title, data_name, model_name : str
         Heading, what the rows are, and the file of the model, for the command that sets a threshold.
     warnings : iterable of str
@@ -78,7 +82,7 @@ def report_html(
     >>> page[:15], "Rows of March" in page, len(page) < 2_000_000
     ('<!DOCTYPE html>', True, True)
     """
-    found = evaluate(model, y, s, weight, groups=groups, group_name=group_name)
+    found = evaluate(model, y, s, weight, groups=groups, group_name=group_name, X=X)
     return page_html(
         found,
         model,

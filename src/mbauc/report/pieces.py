@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mbauc.report.svg import Plot
+from mbauc.report.text import number
 
 
 class Section(NamedTuple):
@@ -53,3 +54,41 @@ def facts(entries: Iterable[tuple[str, str]]) -> str:
         f'<tr><th scope="row">{key}</th><td class="words">{value}</td></tr>' for key, value in entries
     )
     return f'<table class="facts"><tbody>{rows}</tbody></table>'
+
+
+def with_sign(value: float) -> str:
+    """A number that raises or lowers something."""
+    return f"{'+' if value > 0 else ''}{number(value)}"
+
+
+def log_odds(value: float) -> str:
+    """Log-odds with a sign and two digits.
+
+    Examples
+    --------
+    >>> log_odds(0.4567), log_odds(-1.0)
+    ('+0.46', '−1.00')
+    """
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def rough_share(value: float) -> str:
+    """A share of rows in four letters.
+
+    Examples
+    --------
+    >>> rough_share(0.4567), rough_share(0.0123), rough_share(0.0001)
+    ('46%', '1.2%', '<0.1%')
+    """
+    return f"{value:.0%}" if value >= 0.0995 else f"{value:.1%}" if value >= 0.001 else "<0.1%"
+
+
+def bar(share: float, *, whole: bool = False) -> str:
+    """A bar from the middle to the left or right, up to the whole way; ``whole`` ones begin at the left end."""
+    kind = "plus-weight" if share > 0 else "minus-weight"
+    first = -2 if whole else -102
+    return (
+        f'<svg viewBox="{first} 0 {100 - first + 2} 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="{kind}" x="{min(100 * share, 0):.1f}" y="1" width="{abs(100 * share):.1f}" height="8"/>'
+        '<line x1="0" x2="0" y1="0" y2="10"/></svg>'
+    )

@@ -13,8 +13,10 @@ from mbauc.metrics.thresholds import OperatingPoint, choose_threshold, starting_
 from mbauc.report import figures
 from mbauc.report.by_group import group_section
 from mbauc.report.evaluation import Evaluation, Ranking
+from mbauc.report.explained_rows import rows_section
 from mbauc.report.explorer import explorer_html
-from mbauc.report.pieces import Section, facts, figure, fold, side_by_side, table
+from mbauc.report.pieces import Section, bar, facts, figure, fold, side_by_side, table, with_sign
+from mbauc.report.terms_section import model_terms, terms_section
 from mbauc.report.text import between, count, escape_name, number, percent, score_text, short_percent
 from mbauc.report.training_facts import training_facts, weight_meaning
 
@@ -61,7 +63,13 @@ def sections(
     if ranking and found.groups:
         yield group_section(found.groups, ranking.interval or ranking.auc)
     yield Section("calibration", "Probabilities", side_by_side(*_calibration(found)))
-    yield Section("weights", "Weights", _weights(model))
+    terms = model_terms(model)
+    if terms is None:
+        yield Section("weights", "Weights", _weights(model))
+    else:
+        yield terms_section(terms, found.without)
+    if found.explained:
+        yield rows_section(found.explained, model.classes)
     yield Section("summary", "Data and model", _summary(found, model, data_name))
 
 
@@ -150,38 +158,24 @@ def _weights(model: RankerModel) -> str:
         return f"<p>All {columns:,} weights are zero.</p>"
     text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
     text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
-    largest, (scales, _) = float(np.abs(model.coef).max()), model.layout.scales()
+    largest, (scales, _) = float(np.abs(model.coef).max()), model.scales()
     shown = list(islice(model.largest_weights(), _WEIGHTS))
     scaled = any(scales[column] != 1 for column, *_ in shown)
     more = "; the last column has it for one unit." if scaled else "; compare only columns of like units."
     rows = ""
     for column, name, weight in shown:
         rows += (
-            f'<tr><th scope="row">{escape_name(name, 80)}</th><td>{_bar(weight / largest)}</td>'
-            f"<td>{_with_sign(weight)}</td>"
+            f'<tr><th scope="row">{escape_name(name, 80)}</th><td>{bar(weight / largest)}</td>'
+            f"<td>{with_sign(weight)}</td>"
         )
         if scaled:
-            rows += f"<td>{_with_sign(weight / scales[column]) if scales[column] != 1 else ''}</td>"
+            rows += f"<td>{with_sign(weight / scales[column]) if scales[column] != 1 else ''}</td>"
         rows += "</tr>"
     last = '<th scope="col">For one unit</th>' if scaled else ""
     return (
         f"<p>{text} Bars to the right raise the score. {weight_meaning(model)}{more}</p>"
         '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th>'
         f"{last}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-
-
-def _with_sign(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{number(value)}"
-
-
-def _bar(share: float) -> str:
-    """A bar from the middle to the left or right, up to the whole way."""
-    kind = "plus-weight" if share > 0 else "minus-weight"
-    return (
-        '<svg viewBox="-102 0 204 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="{kind}" x="{min(100 * share, 0):.1f}" y="1" width="{abs(100 * share):.1f}" height="8"/>'
-        '<line x1="0" x2="0" y1="0" y2="10"/></svg>'
     )
 
 
@@ -215,7 +209,14 @@ def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
     ]
     if found.weighted:
         general.append(("Weights", "each row counts for as many equal rows as its weight says"))
-    general.append(("Columns", f"{model.coef.size:,}, {int((model.coef != 0).sum()):,} with a weight"))
+    weights = f"{int((model.coef != 0).sum()):,}"
+    if model.terms is None:
+        general.append(("Columns", f"{model.coef.size:,}, {weights} with a weight"))
+    else:
+        pairs = len(model.terms.features.pairs)
+        general.append(
+            ("Columns", f"{model.layout.n_features:,} and {pairs:,} interactions, {weights} weights")
+        )
     technical = [
         ("What was lowered", escape_name(model.describe_objective())),
         *([("What was asked for", escape_name(asked, 500))] if (asked := model.describe_asked()) else []),

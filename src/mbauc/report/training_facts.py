@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
 #: Entries that have places of their own in a report, or mean nothing to people.
-_ELSEWHERE = ("asked", "columns", "hashed_columns", "held_out", "threshold_files")
+_ELSEWHERE = ("asked", "columns", "hashed_columns", "held_out", "kinds", "threshold_files")
 
 
 def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -36,6 +36,8 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield "Trained on", ", ".join(names[:10]) + more
             case (("positives" | "negatives"), int() | float()):
                 yield f"Training {key}", count(value)
+            case "choice", str():
+                yield "Features", value
             case "finished", str():
                 yield "Training finished", value
             case "seconds", int() | float():
@@ -59,7 +61,9 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def weight_meaning(model: RankerModel) -> str:
     """What a weight says, which depends on how numbers were scaled before the training."""
-    scales, standardised = model.layout.scales()
+    if model.terms is not None:
+        return "A weight is what a row's bin, level or cell adds to its score"
+    scales, standardised = model.scales()
     if not (scales != 1).any():
         return "A weight is the change of the score for one unit of its column"
     unit = "one standard deviation" if standardised else "a step from 0 to the largest value"

@@ -46,6 +46,11 @@ class SplitSource:
         return self._sides[0].has_groups
 
     @property
+    def encoding(self) -> Any:
+        """How the columns were made of those of a table; None where they were not."""
+        return getattr(self._source, "encoding", None)
+
+    @property
     def about_rows(self) -> int | None:
         """How many rows there are to train on, about."""
         return self._sides[0].about_rows

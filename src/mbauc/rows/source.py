@@ -91,6 +91,17 @@ class NumberedScores(NamedTuple):
     columns: Any = None
 
 
+class NumberedRows(NamedTuple):
+    """Some rows of files without labels."""
+
+    #: which rows they are, as in NumberedScores
+    numbers: NDArray[np.int64]
+    #: the rows, shape (n, d)
+    X: Any
+    #: columns of the files that are passed on
+    columns: Any = None
+
+
 class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 

@@ -16,9 +16,11 @@ from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.columns import source_kinds
+from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
+from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
@@ -397,6 +399,32 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of :meth:`predict_proba`, without overflow."""
         return self.scorer().log_probabilities(self.decision_function(X))
+
+    # -- what scores are made of -------------------------------------------------------------------------
+
+    def encode_rows(self, X: Any) -> Array:
+        """Rows as numbers and codes, NaN where they are missing: what :meth:`scorer` takes."""
+        check_is_fitted(self)
+        return self._codes.transform(self, X)
+
+    def terms(self) -> AdditiveTerms:
+        """Curves and heat maps as numbers, in log-odds around the mean of the training rows."""
+        check_is_fitted(self)
+        if not hasattr(self, "feature_shares_"):
+            raise ValueError("this ranker was restored from its weights alone; fit it again to see its terms.")
+        return describe_terms(
+            self.feature_map_,
+            self.coef_[0],
+            self.slope_,
+            shares=self.feature_shares_,
+            errors=self.coef_error_,
+            means=self.term_means_,
+            deviations=self.term_deviations_,
+        )
+
+    def explain(self, X: Any, n: int = 5) -> list[Explanation]:
+        """Why rows have their scores: the ``n`` largest contributions of each; see :func:`mbauc.explain`."""
+        return explain(self, X, n)
 
 
 def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice
 from mbauc.errors import Advice
+from mbauc.model.export.additive_graph import add_additive
+from mbauc.model.export.graph import Graph, import_onnx
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.encoding import CategoryFeature, NumericFeature
@@ -19,16 +18,7 @@ from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
 
-# Versions that runtimes from 2021 on support.
-#: Version of the operators.
-_OPSET = 13
-#: Version of the machine-learning operators.
-_ML_OPSET = 2
-#: Version of the file format.
-_IR = 8
 _OUTPUTS = ("score", "probability", "label")
-#: Protobuf messages end there.
-_MOST_BYTES = 2**31 - 1
 
 
 def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "columns") -> None:
@@ -53,7 +43,8 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
         free and rows with fewer entries are filled up with values 0. ``"table"``: each raw column under its own
         name, of shape (n,): numbers as double, NaN where one is missing; categories as string, spelled as in
         the names of the features, empty where one is missing. Scaling, missing values and unknown categories
-        are taken care of. Not for hashed columns and times.
+        are taken care of. Not for hashed columns and times. Of a model of curves, ``"columns"`` are its numbers
+        and codes, NaN where a value is missing, and there are no ``"entries"``.
 
     Raises
     ------
@@ -63,77 +54,20 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
         If ``inputs="table"`` is not possible, with the column that is the reason.
     """
     check_choice("inputs", inputs, ("columns", "entries", "table"))
-    graph = _Graph(_onnx())
-    build = {"columns": _from_columns, "entries": _from_entries, "table": _from_table}[inputs]
-    build(model, graph)
+    graph = Graph(import_onnx())
+    if inputs == "table":
+        _check_table(model)
+    if model.terms is not None:
+        add_additive(model, model.terms.features, inputs, graph)
+    else:
+        {"columns": _from_columns, "entries": _from_entries, "table": _from_table}[inputs](model, graph)
     _outputs(model, graph)
-    content = graph.bytes(f"mbauc ranker of {model.n_features} columns from {inputs}")
+    content = graph.bytes(f"mbauc ranker of {model.layout.n_features} columns from {inputs}")
     with atomic_write(path) as stream:
         stream.write(content)
 
 
-def _onnx() -> Any:
-    try:
-        return import_module("onnx")
-    except ImportError:
-        raise ImportError(
-            "ONNX files are written with the package onnx, which is not installed. Install it with: "
-            "pip install 'mbauc[onnx]'"
-        ) from None
-
-
-class _Graph:
-    """Nodes of a graph in the making."""
-
-    def __init__(self, onnx: Any) -> None:
-        self.onnx, self.types = onnx, onnx.TensorProto
-        self._nodes: list[Any] = []
-        self._inputs: list[Any] = []
-        self._outputs: list[Any] = []
-        self._constants: list[Any] = []
-
-    def input(self, name: str, kind: int, *shape: str | int) -> str:
-        self._inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, list(shape)))
-        return name
-
-    def output(self, name: str, kind: int) -> None:
-        self._outputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n"]))
-
-    def constant(self, values: Any) -> str:
-        name = f"mbauc/constant {len(self._constants)}"
-        array = np.asarray(values)
-        if array.dtype.kind == "U":
-            array = array.astype(object)
-        self._constants.append(self.onnx.numpy_helper.from_array(array, name))
-        return name
-
-    def node(self, kind: str, *inputs: str, result: str | None = None, **settings: Any) -> str:
-        result = result or f"mbauc/{kind} {len(self._nodes)}"
-        self._nodes.append(self.onnx.helper.make_node(kind, list(inputs), [result], **settings))
-        return result
-
-    def bytes(self, about: str) -> bytes:
-        """The file."""
-        helper = self.onnx.helper
-        if sum(constant.ByteSize() for constant in self._constants) > _MOST_BYTES - 2**20:
-            raise ValueError(
-                "the weights take 2 GiB or more, which ONNX files cannot hold; hash to fewer columns."
-            )
-        graph = helper.make_graph(self._nodes, "mbauc", self._inputs, self._outputs, self._constants)
-        sets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
-        made = helper.make_model(
-            graph,
-            opset_imports=sets,
-            ir_version=_IR,
-            producer_name="mbauc",
-            producer_version=version("mbauc"),
-            doc_string=about,
-        )
-        self.onnx.checker.check_model(made)
-        return bytes(made.SerializeToString(deterministic=True))
-
-
-def _from_columns(model: RankerModel, graph: _Graph) -> None:
+def _from_columns(model: RankerModel, graph: Graph) -> None:
     X = graph.input("X", graph.types.DOUBLE, "n", model.n_features)
     # a matrix of one column: with a vector onnxruntime refuses an input without rows
     product = graph.node("MatMul", X, graph.constant(model.scorer.coef[:, None]))
@@ -141,7 +75,7 @@ def _from_columns(model: RankerModel, graph: _Graph) -> None:
     graph.node("Add", flat, graph.constant(model.scorer.intercept), result="score")
 
 
-def _from_entries(model: RankerModel, graph: _Graph) -> None:
+def _from_entries(model: RankerModel, graph: Graph) -> None:
     columns = graph.input("columns", graph.types.INT64, "n", "k")
     values = graph.input("values", graph.types.DOUBLE, "n", "k")
     weights = graph.node("Gather", graph.constant(model.scorer.coef), columns)
@@ -150,7 +84,8 @@ def _from_entries(model: RankerModel, graph: _Graph) -> None:
     graph.node("Add", total, graph.constant(model.scorer.intercept), result="score")
 
 
-def _from_table(model: RankerModel, graph: _Graph) -> None:
+def _check_table(model: RankerModel) -> None:
+    """Raise for models whose raw columns cannot be fed in."""
     if not isinstance(model.layout, TableLayout):
         raise ValueError(
             Advice("{inputs} is for models of tables; this one is of LIBSVM text. ", inputs="table")
@@ -174,16 +109,22 @@ def _from_table(model: RankerModel, graph: _Graph) -> None:
                 + Advice("{inputs} needs another name for it. ", inputs="table")
                 + Advice("Use {inputs}.", inputs="columns")
             )
-    if encoding.code_columns:
+    if encoding.code_columns and model.terms is None:
         raise ValueError(
             Advice("{inputs} cannot make codes of a table's columns. ", inputs="table")
             + Advice("Use {inputs}.", inputs="columns")
         )
-    if encoding.hash_dim is not None:
+    if encoding.hash_dim is not None and model.terms is None:
         raise ValueError(
             Advice("{inputs} cannot hash. ", inputs="table")
             + Advice("Use {inputs}, and hash before.", inputs="entries")
         )
+
+
+def _from_table(model: RankerModel, graph: Graph) -> None:
+    if not isinstance(model.layout, TableLayout):
+        raise ValueError(Advice("{inputs} is for models of tables.", inputs="table"))
+    encoding = model.layout.encoding
     terms, start = [graph.constant(np.array([model.scorer.intercept]))], 0
     for feature in encoding.features:
         weights = model.scorer.coef[start : start + feature.width]
@@ -195,7 +136,7 @@ def _from_table(model: RankerModel, graph: _Graph) -> None:
     graph.node("Sum", *terms, result="score")
 
 
-def _number(feature: NumericFeature, coef: Array, graph: _Graph) -> list[str]:
+def _number(feature: NumericFeature, coef: Array, graph: Graph) -> list[str]:
     x = graph.input(feature.name, graph.types.DOUBLE, "n")
     missing = graph.node("IsNaN", x)
     centred = graph.node("Sub", x, graph.constant(feature.center))
@@ -207,7 +148,7 @@ def _number(feature: NumericFeature, coef: Array, graph: _Graph) -> list[str]:
     return terms
 
 
-def _category(feature: CategoryFeature, coef: Array, graph: _Graph) -> list[str]:
+def _category(feature: CategoryFeature, coef: Array, graph: Graph) -> list[str]:
     known = list(feature.categories or ())
     nothing = feature.width  # a place behind the weights, for values that have none
     missing = len(known) if feature.has_missing else nothing
@@ -223,7 +164,7 @@ def _category(feature: CategoryFeature, coef: Array, graph: _Graph) -> list[str]
     return [graph.node("Gather", graph.constant(np.append(coef, 0.0)), place)]
 
 
-def _outputs(model: RankerModel, graph: _Graph) -> None:
+def _outputs(model: RankerModel, graph: Graph) -> None:
     types = graph.types
     log_odds = graph.node("Mul", "score", graph.constant(model.scorer.slope))
     graph.node("Sigmoid", log_odds, result="probability")

@@ -14,8 +14,9 @@ from mbauc.readers.libsvm.labels import LibsvmLabels
 from mbauc.readers.libsvm.parsing import LARGEST, Rules, build_matrix
 from mbauc.readers.libsvm.paths import find_libsvm
 from mbauc.readers.libsvm.reading import Reading, Skipped, estimate_rows, stamp_files
+from mbauc.rows.parts.mapped import RowMap, score_mapped
 from mbauc.rows.scores import scores
-from mbauc.rows.source import NumberedScores
+from mbauc.rows.source import NumberedRows, NumberedScores
 from mbauc.runtime.threads import thread_count
 
 
@@ -61,16 +62,33 @@ class UnlabelledLibsvm:
         """About how many rows there are."""
         return estimate_rows(self._files)
 
-    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
-        """Numbers and scores x'w of the rows, block by block; there are no columns to ``keep``."""
+    def score_rows(
+        self, coef: NDArray[np.float64], keep: Sequence[str] = (), features: RowMap | None = None
+    ) -> Iterator[NumberedScores]:
+        """Numbers and scores x'w of the rows, block by block; there are no columns to ``keep``.
+
+        Weights are for the columns, or for the ``features`` that a map makes of them.
+        """
         if keep:
             raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
-        return self._iter_scores(coef)
+        return self._iter_scores(coef, features)
 
-    def _iter_scores(self, coef: NDArray[np.float64]) -> Iterator[NumberedScores]:
+    def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
+        """Numbers of the rows, and the rows; there are no columns to ``keep``."""
+        if keep:
+            raise ValueError("LIBSVM text has no columns to keep; " + Advice("leave out {keep}."))
         reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
         for rows in reading:
             self.skipped = reading.skipped
             X = build_matrix([rows], self.n_features, ignore_others=True)
-            yield NumberedScores(reading.number_rows(), scores(X, coef[None, :])[0])
+            yield NumberedRows(reading.number_rows(), X)
+        self.skipped = reading.skipped
+
+    def _iter_scores(self, coef: NDArray[np.float64], features: RowMap | None) -> Iterator[NumberedScores]:
+        reading = Reading(self._files, self._rules, None, self._block_rows, self._n_threads)
+        for rows in reading:
+            self.skipped = reading.skipped
+            X = build_matrix([rows], self.n_features, ignore_others=True)
+            s = scores(X, coef[None, :])[0] if features is None else score_mapped(X, features, coef, None)
+            yield NumberedScores(reading.number_rows(), s)
         self.skipped = reading.skipped

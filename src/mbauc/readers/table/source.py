@@ -29,9 +29,11 @@ from mbauc.readers.table.learning import find_labels, learn_encoding
 from mbauc.readers.table.passed_columns import PassedColumns
 from mbauc.readers.table.reading import TableReader, TableRows
 from mbauc.rows.groups import mark_keys
+from mbauc.rows.parts.mapped import RowMap, score_mapped
 from mbauc.rows.source import (
     GroupedBlock,
     GroupedScores,
+    NumberedRows,
     NumberedScores,
     RawBlock,
     ScoredBlock,
@@ -441,28 +443,43 @@ class TableSource:
             scores = self.encoding.scores(rows.features, coef)
             yield pack_scores(y, scores, rows.weight, mark_keys(rows.groups))
 
-    def score_rows(self, coef: NDArray[np.float64], keep: Sequence[str] = ()) -> Iterator[NumberedScores]:
+    def score_rows(
+        self, coef: NDArray[np.float64], keep: Sequence[str] = (), features: RowMap | None = None
+    ) -> Iterator[NumberedScores]:
         """Numbers and scores x'w of the rows, and columns of the files as they are; labels are not needed.
 
         Parameters
         ----------
         coef : ndarray of shape (n_features,)
-            Weights.
+            Weights, of the columns or of ``features``.
         keep : sequence of str
             Columns to pass on. If there are no rows, one block without any has their types.
+        features : FeatureMap, optional
+            What the columns become before weights are applied.
         """
         self._reader.check_columns(keep)
-        return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep))
+        return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep), features)
 
-    def _iter_scores(self, coef: NDArray[np.float64], passed: PassedColumns) -> Iterator[NumberedScores]:
+    def _iter_scores(
+        self, coef: NDArray[np.float64], passed: PassedColumns, features: RowMap | None
+    ) -> Iterator[NumberedScores]:
         none = True
         for rows in self._read(passed.names):
-            yield NumberedScores(
-                rows.numbers, self.encoding.scores(rows.features, coef), passed.select(rows.table)
-            )
+            if features is None:
+                scores = self.encoding.scores(rows.features, coef)
+            else:
+                scores = score_mapped(self.encoding.matrix(rows.features), features, coef, None)
+            yield NumberedScores(rows.numbers, scores, passed.select(rows.table))
             none = False
         if none:
             yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
+
+    def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
+        """Numbers of the rows, the rows, and columns of the files to ``keep`` as they are; without labels."""
+        self._reader.check_columns(keep)
+        passed = PassedColumns.of(self._reader.tables, keep)
+        for rows in self._read(passed.names):
+            yield NumberedRows(rows.numbers, self.encoding.matrix(rows.features), passed.select(rows.table))
 
     def column(self, name: str) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.

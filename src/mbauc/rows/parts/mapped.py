@@ -103,7 +103,7 @@ class MappedSource:
         """Labels and scores of the rows, without their features."""
         for number, raw in enumerate(self.source, start=1):
             X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
-            yield pack_scores(y, self.features.scores(X, coef, self.n_jobs), weight, groups)
+            yield pack_scores(y, score_mapped(X, self.features, coef, self.n_jobs), weight, groups)
 
     def fingerprint(self) -> dict[str, object] | None:
         """What the blocks depend on; None if that is unknown of the rows."""
@@ -112,6 +112,16 @@ class MappedSource:
             return None
         text = json.dumps(self.features.to_dict(), sort_keys=True)
         return {"rows": below, "features": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def score_mapped(
+    X: Any, features: RowMap, coef: NDArray[np.float64], n_jobs: int | None = 1
+) -> NDArray[np.float64]:
+    """Scores of the features that a map makes of rows; wide rows are taken a few at a time."""
+    step = max(1_024, _ENTRIES // max(X.shape[1], 1))
+    starts = range(0, max(X.shape[0], 1), step)
+    found = [features.scores(X[start : start + step], coef, n_jobs) for start in starts]
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 class BlockSource:

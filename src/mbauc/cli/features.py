@@ -1,0 +1,95 @@
+"""``mbauc fit --features``: curves and interactions, and which other options they go with."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mbauc.cli.argument_types import name_list, whole
+from mbauc.cli.output import Usage
+from mbauc.defaults import BINS
+
+#: What can be asked for; those of :class:`mbauc.AdditiveAUCClassifier`, which takes time to import.
+FEATURES = ("auto", "linear", "curves", "interactions")
+#: Options of columns that say how these become numbers for straight lines.
+_FOR_LINES = ("encode", "signed", "scale", "missing")
+#: Options that belong to --features.
+_OWN = ("cross", "bins")
+
+
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """``--features``, ``--cross`` and ``--bins``."""
+    group = parser.add_argument_group("curves and interactions")
+    group.add_argument(
+        "--features",
+        choices=FEATURES,
+        help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of "
+        "columns as well; auto: the simplest that ranks held-out rows as well as the next "
+        "(default: straight lines of scaled columns, and categories hashed)",
+    )
+    group.add_argument(
+        "--cross",
+        type=_two_names,
+        action="append",
+        metavar="A,B",
+        help="two columns that may interact; may be given several times (default: pairs that look promising). "
+        "Without --features it means interactions",
+    )
+    group.add_argument(
+        "--bins", type=_bins, metavar="N", help=f"bins of a number's curve, at most (default: {BINS})"
+    )
+
+
+def check_features(options: argparse.Namespace) -> None:
+    """Raise for options that do not go together; --cross sets what it implies."""
+    if options.cross is not None:
+        if options.features in ("linear", "curves"):
+            raise Usage(
+                f"--cross asks for interactions, --features {options.features} for none; leave out one of the "
+                "two, or pass --features interactions."
+            )
+        options.features = "interactions"
+    if options.features is None:
+        given = next((name for name in _OWN if getattr(options, name) is not None), None)
+        if given is not None:
+            raise Usage(f"--{given} is for curves; pass --features curves as well.")
+        return
+    for name in _FOR_LINES:
+        if getattr(options, name) is not None:
+            raise Usage(
+                f"--{name} says how columns become numbers for straight lines; curves take columns as they "
+                f"are. Leave out --{name} or --features."
+            )
+
+
+def feature_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Settings that the options ask for."""
+    given = {"features": options.features, "bins": options.bins}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def find_crossed(options: argparse.Namespace, layout: Any) -> dict[str, Any]:
+    """The pairs of --cross as columns of the rows, as a setting; or an error that names the columns."""
+    if options.cross is None:
+        return {}
+    names = layout.feature_names()
+    places = {name: place for place, name in enumerate(names)}
+    for name in (name for pair in options.cross for name in pair):
+        if name not in places:
+            shown = ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
+            raise Usage(f"--cross: there is no column {name!r} to learn from; there are {shown}.")
+    return {"interactions": [sorted(places[name] for name in pair) for pair in options.cross]}
+
+
+def _two_names(text: str) -> tuple[str, str]:
+    names = name_list(text)
+    if len(set(names)) != 2 or len(names) != 2:
+        raise argparse.ArgumentTypeError(f"expected two different columns A,B, got {text!r}")
+    return names[0], names[1]
+
+
+def _bins(text: str) -> int:
+    value = whole(text)
+    if not 2 <= value <= 1024:
+        raise argparse.ArgumentTypeError(f"expected a number of bins from 2 to 1024, got {text!r}")
+    return value

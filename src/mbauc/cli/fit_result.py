@@ -1,0 +1,85 @@
+"""What ``mbauc fit`` says of a fit: what was lowered, the test, and whether training can go on."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from mbauc.cli.output import Output
+from mbauc.cli.positive import majority_hint
+
+if TYPE_CHECKING:
+    from mbauc.model.training import Training
+
+#: Bytes up to which what updates need is worth keeping.
+_MOST_KEPT = 4 << 30
+
+
+def say_result(output: Output, model: Any, tested: Any) -> None:
+    """What was learned, from how many rows, and how it does on others."""
+    record = model.trained_on
+    if model.settings.get("loss") or model.group is not None:
+        output.say(f"lowered     {model.describe_objective()}{_tried(model)}")
+        asked = model.describe_asked()
+        if asked:
+            output.say(f"asked for   {asked}")
+    if model.terms is not None:
+        output.note(record["choice"], 12, "chose")
+    else:
+        chosen = " (cross-validated)" if model.path else ""
+        output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{chosen}")
+    effective = "" if model.group is None else " (effective)"
+    output.say(
+        f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives{effective}"
+    )
+    if tested is not None:
+        seen = record["tested"]["trained_on"]
+        where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
+        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        for line in _test_lines(record["tested"]):
+            output.say(f"            {line}")
+        if seen:
+            record["notes"].append("the test rows are training rows: new rows will score lower")
+    hint = majority_hint(model, record["positives"], record["negatives"])
+    if hint:
+        record["notes"].append(hint.strip())
+    for note in record["notes"]:
+        output.note(note, 12)
+
+
+def _tried(model: Any) -> str:
+    """Which losses were tried, and how they did on rows held out."""
+    scores = ", ".join(f"{name} {score:.4f}" for name, score in model.trained_on.get("losses", {}).items())
+    return f" (held-out {model.describe_measure()}: {scores})" if scores else ""
+
+
+def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
+    """How the test went where not all pairs count."""
+    if "within_groups" in tested:
+        low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
+        ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
+        yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
+    if "region" in tested:
+        within = ", within groups" if "within_groups" in tested else ""
+        yield f"{tested['region']:.4f} in the region that counts{within} (standardised partial AUC)"
+
+
+def describe_updates(model: Any, training: Training, options: argparse.Namespace) -> str:
+    """Whether the model can be trained further, and if not, what to do about it."""
+    if options.no_moments:
+        return "not possible, as asked for with --no-moments"
+    if training.is_additive:
+        return "not possible: curves are chosen anew for new rows; train again on all of them"
+    if not training.is_quadratic:
+        return "not possible: --loss squared without a region alone keeps what they need"
+    if model.moments is not None:
+        return "possible: 'mbauc update' and 'mbauc merge' can train it further"
+    if model.group is not None:
+        return "not possible: groups may go on in later files, so that nothing is kept"
+    if options.pairs != "all":
+        return "not possible: --pairs draws pairs, which nothing can be added to"
+    size = 8 * model.n_features**2
+    if size > _MOST_KEPT:
+        return "not possible: too many columns to keep what they need; --hash-dim 2000 makes fewer"
+    return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"

@@ -1,0 +1,182 @@
+"""Why a row has its score: the largest of what is added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from mbauc.checks import check_whole
+from mbauc.estimators.additive.labels import plain_number
+from mbauc.estimators.additive.score_terms import ScoreTerm, column_text, rows_for, split_scores
+from mbauc.estimators.additive.scorer import AdditiveScorer
+from mbauc.estimators.scorer import LinearScorer
+from mbauc.readers.table.arrow import as_arrow_table
+from mbauc.readers.table.encoding.frame_rows import list_columns
+from mbauc.rows.matrix import is_sparse
+
+#: Rows that are split at a time.
+_ROWS = 1_024
+
+
+class Contribution(NamedTuple):
+    """What a term adds: its name, the row's own value as people wrote it, and log-odds."""
+
+    name: str
+    value: str
+    log_odds: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A score as a sum: ``base``, the ``contributions`` and ``rest`` add up to ``log_odds``.
+
+    Attributes
+    ----------
+    score : float
+        As ``decision_function`` gives it.
+    log_odds : float
+        The same times the slope; the score itself where a ranker has no slope.
+    probability : float or None
+        That the row is positive; None where a ranker has no slope.
+    base : float
+        Log-odds of an average row; of a linear ranker without ``means``, of a row of zeros.
+    contributions : tuple of Contribution
+        The largest, by size; of equal ones the first in the order of the columns.
+    rest : float
+        What all others add.
+    n_rest : int
+        How many these are.
+    """
+
+    score: float
+    log_odds: float
+    probability: float | None
+    base: float
+    contributions: tuple[Contribution, ...]
+    rest: float
+    n_rest: int
+
+    def __str__(self) -> str:
+        head = f"score {self.score:.4g}"
+        if self.probability is not None:
+            head += f", probability {self.probability:.2%}"
+        lines = [head, f"{self.base:+8.2f}  the start"]
+        lines += [f"{one.log_odds:+8.2f}  {one.name} = {one.value}" for one in self.contributions]
+        if self.n_rest:
+            lines.append(f"{self.rest:+8.2f}  {self.n_rest} more")
+        return "\n".join(lines)
+
+
+def explain(
+    estimator: Any, X: Any, n: int = 5, *, means: ArrayLike | None = None, texts: Any = None
+) -> list[Explanation]:
+    """Why rows have their scores. ``O(rows · terms · log terms)`` time, ``O(rows · n)`` memory.
+
+    Parameters
+    ----------
+    estimator : ranker or LinearScorer
+        Fitted: an :class:`AdditiveAUCClassifier`, whose terms are curves and heat maps, or a linear one, whose
+        terms are its columns; or its scorer.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        Rows.
+    n : int
+        Contributions of each row, at most.
+    means : array-like, optional
+        Where contributions are counted from: of a linear ranker the mean of each column, of an additive scorer
+        the mean of each of its terms. An AdditiveAUCClassifier knows them itself; otherwise 0.
+    texts : data frame, optional
+        The rows as a table, to say what levels are that training never saw; X itself if that is one.
+
+    Returns
+    -------
+    list of Explanation
+        One for each row, in their order.
+
+    Examples
+    --------
+    >>> from mbauc import explain
+    >>> from mbauc.estimators import LinearScorer
+    >>> scorer = LinearScorer([2.0, -1.0, 0.1], slope=1.0, names=["age", "income", "rooms"])
+    >>> print(explain(scorer, [[1.5, 1.0, 3.0]], n=2)[0])
+    score 2.3, probability 90.89%
+       +0.00  the start
+       +3.00  age = 1.5
+       -1.00  income = 1
+       +0.30  1 more
+    """
+    check_whole("n", n, low=0)
+    scorer, rows = rows_for(estimator, X)
+    if means is None:
+        means = getattr(estimator, "term_means_", None)
+    tell = _unseen_texts(X if texts is None else texts)
+    return list(_explain_blocks(scorer, rows, n, means, tell))
+
+
+def _explain_blocks(
+    scorer: LinearScorer, rows: Any, n: int, means: ArrayLike | None, tell: Callable[[str, int], str]
+) -> Iterator[Explanation]:
+    slope = 1.0 if scorer.slope is None else scorer.slope
+    rows = rows.tocsr() if is_sparse(rows) else rows
+    for start in range(0, rows.shape[0], _ROWS):
+        block = rows[start : start + _ROWS]
+        split, scores = split_scores(scorer, block, means), scorer.scores(block)
+        added, base = slope * split.added, slope * split.base
+        order = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :n]
+        # a column without a weight, or a curve that is flat, says nothing
+        counts = np.count_nonzero(added, axis=1)
+        for k, score in enumerate(scores.tolist()):
+            own = [int(place) for place in order[k] if added[k, place] != 0.0]
+            parts = tuple(
+                Contribution(
+                    split.terms[place].name,
+                    _value(scorer, split.terms[place], block, k, start, tell),
+                    float(added[k, place]),
+                )
+                for place in own
+            )
+            log_odds = slope * score
+            rest = log_odds - base - sum(part.log_odds for part in parts)
+            n_rest = int(counts[k]) - len(parts)
+            yield Explanation(
+                score,
+                log_odds,
+                None if scorer.slope is None else float(expit(log_odds)),
+                base,
+                parts,
+                rest if n_rest else 0.0,
+                n_rest,
+            )
+
+
+def _value(
+    scorer: LinearScorer, term: ScoreTerm, block: Any, k: int, start: int, tell: Callable[[str, int], str]
+) -> str:
+    texts = [] if term.columns else ["all columns"]
+    for j in term.columns:
+        value = float(block[k, j])
+        if isinstance(scorer, AdditiveScorer) and scorer.features is not None:
+            found = column_text(scorer.features, j, value)
+            texts.append(tell(scorer.features.names[j], start + k) if found is None else found)
+        else:
+            texts.append(plain_number(value))
+    return " × ".join(texts)
+
+
+def _unseen_texts(X: Any) -> Callable[[str, int], str]:
+    """What says, of a level without a height of its own, what stands in the table."""
+    table: Any = None
+
+    def tell(name: str, row: int) -> str:
+        nonlocal table
+        if not (hasattr(X, "columns") or hasattr(X, "column_names")):
+            return "other"
+        if table is None:
+            table = as_arrow_table(X, list_columns(X))
+        return f"{table[name][row].as_py()} (other)" if name in table.column_names else "other"
+
+    return tell

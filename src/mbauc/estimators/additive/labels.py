@@ -1,0 +1,106 @@
+"""Bins, groups and values of columns as people would write them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.basis.columns import MISSING, Levels, Steps
+from mbauc.basis.feature_map import FeatureMap
+
+Array = NDArray[np.float64]
+
+#: Numbers of this size and more are written in thousands, millions and billions.
+_LARGE = ((1e9, "G"), (1e6, "M"), (1e4, "k"))
+
+
+def short_number(value: float, digits: int = 4) -> str:
+    """A number in a few letters, for axes and ranges.
+
+    Examples
+    --------
+    >>> [short_number(x) for x in (0.0, 61.0, -1.25, 2512.0, 120_000.0, 3.456789e6, 1e-7)]
+    ['0', '61', '−1.25', '2512', '120k', '3.457M', '1e-07']
+    """
+    size, unit = abs(value), ""
+    for least, letter in _LARGE:
+        if least <= size < 1e13:
+            size, unit = size / (1e3 if letter == "k" else least), letter
+            break
+    text = f"{size:.0f}" if not unit and 1e3 <= size < 1e4 and digits < 4 else f"{size:.{digits}g}"
+    return ("−" if value < 0 else "") + text + unit
+
+
+def plain_number(value: float) -> str:
+    """A number as it would be written in a table.
+
+    Examples
+    --------
+    >>> plain_number(1234567.0), plain_number(0.1), plain_number(-3.5)
+    ('1234567', '0.1', '-3.5')
+    """
+    return f"{value:.10g}"
+
+
+def is_discrete(column: Steps) -> bool:
+    """Whether each bin is one value: then its ends are in the middle between neighbours."""
+    middle = column.centers[:-1] + np.diff(column.centers) / 2
+    return bool(np.array_equal(column.edges, middle)) or column.edges.size == 0
+
+
+def step_labels(column: Steps) -> list[str]:
+    """Names of the bins: values, or ranges of them."""
+    if is_discrete(column):
+        return [short_number(value) for value in column.centers]
+    return [_range(column, k, k) for k in range(column.edges.size + 1)]
+
+
+def group_labels(features: FeatureMap, j: int) -> list[str]:
+    """Names of the coarse groups of a column: ranges, or levels."""
+    column, groups = features.columns[j], features.coarse[j]
+    found = []
+    for group in range(int(features.coarse_widths[j])):
+        own = np.flatnonzero(groups == group)
+        if own.size == 0:
+            found.append("")
+        elif isinstance(column, Steps):
+            first, last = int(own[0]), int(own[-1])
+            found.append("missing" if first == column.width - 1 else _range(column, first, last))
+        else:
+            found.append(_level_group(column, own))
+    return found
+
+
+def _level_group(column: Levels, own: NDArray[np.intp]) -> str:
+    labels = [column.labels()[k] for k in own]
+    if labels == [MISSING]:
+        return "missing"
+    return labels[0] if len(labels) == 1 and own[0] < column.kept.size else "other"
+
+
+def _range(column: Steps, first: int, last: int) -> str:
+    """Bins first to last as one range; of whole numbers by their first and last value."""
+    edges = column.edges
+    if is_discrete(column) and first == last:
+        return short_number(float(column.centers[first]))
+    low, high, digits = first > 0, last < edges.size, _digits(edges)
+    ends = np.array([edges[first - 1] if low else np.nan, edges[last] if high else np.nan])
+    if _is_whole(column):
+        # a range of whole numbers begins with the one after the end of the range before
+        ends = np.floor(ends) + (np.array([1.0, 0.0]) if low and high else 0.0)
+    lower, upper = (short_number(float(end), digits) for end in ends)
+    if low and high:
+        return lower if lower == upper else f"{lower} to {upper}"
+    return f"≤ {upper}" if high else f"> {lower}" if low else "any"
+
+
+def _is_whole(column: Steps) -> bool:
+    return bool((column.centers % 1 == 0).all() and (2 * column.edges % 1 == 0).all())
+
+
+def _digits(edges: Array) -> int:
+    """Digits that keep the ends of bins apart, up to 6; 3 where that is enough."""
+    for digits in (3, 4, 5):
+        if len({short_number(float(edge), digits) for edge in edges}) == edges.size:
+            return digits
+    return 6

@@ -1,0 +1,166 @@
+"""A heat map: what two columns add together, beyond their curves."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from mbauc.estimators.additive.terms import HeatMap
+from mbauc.plots.display import Display
+from mbauc.plots.figure import axes_or_new
+from mbauc.plots.term_style import LOWERS, RAISES, shorten, signed, terms_of
+
+#: Cells up to which each shows its number.
+_FEW_CELLS = 60
+
+
+class InteractionDisplay(Display):
+    """What two columns together add to log-odds, beyond their curves, cell by cell.
+
+    Colours are centred at 0: what raises a score is blue, what lowers it is brown, and cells without rows of
+    training are grey. A dot, or a bold number, marks cells that are more than two
+    standard errors away from 0.
+
+    Parameters
+    ----------
+    heat_map : HeatMap
+        Of the terms of a ranker.
+    name : str, optional
+        Above the picture.
+
+    Attributes
+    ----------
+    im_ : matplotlib QuadMesh
+        The cells.
+    colorbar_ : matplotlib Colorbar or None
+        The scale.
+    ax_, figure_
+        Where they were drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mbauc.estimators.additive.terms import HeatMap
+    >>> cells = np.array([[0.5, -0.5], [-0.5, 0.5]])
+    >>> heat_map = HeatMap(
+    ...     ("age", "sex"), (("≤ 30", "> 30"), ("f", "m")), cells, cells * 0, cells * 0 + 0.25, 0.5
+    ... )
+    >>> InteractionDisplay(heat_map).plot().im_.get_clim()
+    (-0.5, 0.5)
+    """
+
+    im_: Any
+    colorbar_: Any
+
+    def __init__(self, heat_map: HeatMap, *, name: str | None = None) -> None:
+        self.heat_map, self.name = heat_map, name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        columns: tuple[str, str] | int = 0,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw an interaction.
+
+        Parameters
+        ----------
+        estimator : AdditiveAUCClassifier or AdditiveTerms
+            Fitted.
+        columns : tuple of str, or int
+            Names of the two columns; or the place among the interactions, the most important first.
+        name : str, optional
+            Above the picture.
+        ax, **kwargs
+            As for :meth:`plot`.
+        """
+        terms = terms_of(estimator)
+        if isinstance(columns, int | np.integer):
+            ranked = sorted(terms.heat_maps, key=lambda one: -one.importance)
+            if not 0 <= columns < len(ranked):
+                raise ValueError(f"there are {len(ranked)} interactions; columns must be below, got {columns}.")
+            heat_map = ranked[int(columns)]
+        else:
+            heat_map = terms.heat_map(*columns)
+        return cls(heat_map, name=name).plot(ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        numbers: bool | None = None,
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        name : str, optional
+            Above the picture, in place of that of the display.
+        numbers : bool, optional
+            Whether to write the number in each cell, bold where it is sure; by default where cells are few.
+        colorbar : bool
+            Whether to draw the scale of colours.
+        **kwargs
+            For matplotlib's ``pcolormesh``.
+        """
+        from matplotlib.colors import LinearSegmentedColormap
+
+        found = self.heat_map
+        # the longer side across
+        turned = found.values.shape[0] > found.values.shape[1]
+        values, errors, shares = (
+            one.T if turned else one for one in (found.values, found.errors, found.shares)
+        )
+        (down, across), labels = (
+            (found.names[::-1], found.labels[::-1]) if turned else (found.names, found.labels)
+        )
+        n_rows, n_columns = values.shape
+        ax = axes_or_new(ax, 2.6 + 0.42 * max(n_columns, 6), 1.7 + 0.36 * max(n_rows, 4))
+        empty = shares <= 0
+        most = float(np.abs(values[~empty]).max(initial=0.0)) or 1.0
+        scale = LinearSegmentedColormap.from_list("raises", [LOWERS, "#f7f7f7", RAISES])
+        colours = scale.with_extremes(bad="0.85")
+        style: dict[str, Any] = {"cmap": colours, "vmin": -most, "vmax": most, "edgecolors": "white"} | kwargs
+        self.im_ = ax.pcolormesh(np.ma.array(values, mask=empty), linewidth=0.8, **style)
+        sure = ~empty & (np.abs(values) > 2 * errors) & (errors > 0)
+        if n_rows * n_columns <= _FEW_CELLS if numbers is None else numbers:
+            for (i, j), value in np.ndenumerate(values):
+                if not empty[i, j]:
+                    colour = "white" if abs(value) > 0.6 * most else "0.2"
+                    weight = "bold" if sure[i, j] else "normal"
+                    ax.text(j + 0.5, i + 0.5, signed(float(value)), ha="center", va="center", fontsize=7,
+                            color=colour, weight=weight)  # fmt: skip
+        else:
+            i, j = np.nonzero(sure)
+            ax.plot(j + 0.5, i + 0.5, linestyle="", marker=".", markersize=3, color="0.15")
+        ax.set_xticks(np.arange(n_columns) + 0.5, [shorten(text, 22) for text in labels[1]], fontsize=8)
+        ax.set_yticks(np.arange(n_rows) + 0.5, [shorten(text, 26) for text in labels[0]], fontsize=8)
+        if max(map(len, labels[1]), default=0) > 3:
+            ax.tick_params(axis="x", labelrotation=40)
+            for text in ax.get_xticklabels():
+                text.set(ha="right", rotation_mode="anchor")
+        ax.tick_params(length=0)
+        for side in ax.spines.values():
+            side.set_visible(False)
+        ax.set(xlabel=shorten(across, 60), ylabel=shorten(down, 40))
+        above = self._label(name)
+        if above:
+            ax.set_title(above, fontsize=10)
+        self.colorbar_ = None
+        if colorbar:
+            self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax, pad=0.02, aspect=25)
+            self.colorbar_.set_label("log-odds beyond both curves", fontsize=8)
+            self.colorbar_.outline.set_visible(False)
+            self.colorbar_.ax.tick_params(labelsize=8)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

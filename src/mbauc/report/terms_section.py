@@ -1,0 +1,150 @@
+"""The section of a report about curves and interactions: what scores are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mbauc.estimators.additive.auc_without import AucWithout
+from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap, describe_terms
+from mbauc.report.pieces import Section, bar, fold, log_odds, rough_share, side_by_side, table
+from mbauc.report.term_figures import curve_ends, curve_plot, heat_map_svg
+from mbauc.report.text import escape, escape_name
+
+if TYPE_CHECKING:
+    from mbauc.model import RankerModel
+
+#: Columns that are listed, curves that are drawn, heat maps that are drawn, and levels of a category.
+_LISTED, _CURVES, _HEAT_MAPS, _LEVELS = 30, 16, 6, 14
+#: Values of a number up to which each is a bar of its own.
+_FEW_VALUES = 12
+
+
+def model_terms(model: RankerModel) -> AdditiveTerms | None:
+    """Curves and heat maps of a model; None for one that has none, or does not tell how rows spread."""
+    found = model.terms
+    if found is None or found.feature_shares is None:
+        return None
+    return describe_terms(
+        found.features,
+        model.coef,
+        model.slope,
+        shares=found.feature_shares,
+        errors=found.coef_error,
+        means=found.term_means,
+        deviations=found.term_deviations,
+    )
+
+
+def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Section:
+    """The section of the page; with ``without``, by column, the AUC that each is worth on these rows."""
+    curves = [one for one in terms.ranked() if isinstance(one, Curve)]
+    heat_maps = [one for one in terms.ranked() if isinstance(one, HeatMap)]
+    text = (
+        "<p>A score is a sum: what each column adds for the row’s own value, and what pairs of columns add "
+        "together. All numbers are log-odds compared with an average row: +0.69 doubles the odds, −0.69 halves "
+        "them. Intervals are for each height by itself, given the penalties. Where a line is, values of "
+        "training were; beyond its ends a value counts as the nearest. The grey area shows where rows are.</p>"
+    )
+    if not curves and not heat_maps:
+        return Section("terms", "Curves and interactions", "<p>No column changes the score.</p>")
+    drawn = curves[:_CURVES]
+    lines = [one for one in drawn if one.kind == "numeric" and not _as_bars(one)]
+    ends = curve_ends(lines) if lines else (-1.0, 1.0)
+    figures = [_figure(f"curve-{k}", one, ends) for k, one in enumerate(drawn)]
+    inner = [Section("curves", "What each column adds", side_by_side(*figures))] if figures else []
+    left_out = len(curves) - len(drawn)
+    if left_out:
+        note = f'<p class="soft">The other {left_out} columns move scores less and are not drawn.</p>'
+        inner[0] = inner[0]._replace(content=inner[0].content + note)
+    if heat_maps:
+        inner.append(_interactions(heat_maps))
+    return Section("terms", "Curves and interactions", text + _importance(terms, without), tuple(inner))
+
+
+def _importance(terms: AdditiveTerms, without: AucWithout | None) -> str:
+    found = {name: value for name, value in terms.column_importance().items() if value > 0}
+    most = max(found.values(), default=1.0)
+    lost = {} if without is None else dict(zip(without.names, without.lost.tolist(), strict=True))
+    rows = []
+    for name, value in list(found.items())[:_LISTED]:
+        cells = [f"<td>{bar(value / most, whole=True)}</td>", f"<td>{value:.3f}</td>"]
+        if lost:
+            cells.append(f"<td>{-lost[name]:+.4f}</td>".replace("-", "−"))
+        rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
+    head = '<th scope="col">Column</th><td></td><th scope="col">Change</th>'
+    head += '<th scope="col">AUC without</th>' if lost else ""
+    text = "The typical change of the log-odds (standard deviation over the rows) by each column, interactions"
+    text += " included" + ("; and by how much the AUC of these rows changes without it." if lost else ".")
+    more = len(found) - _LISTED
+    note = f' <span class="soft">{more} more columns do less.</span>' if more > 0 else ""
+    return (
+        f'<p>{text}{note}</p><table class="weights"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
+    title = f"<h3>{escape_name(curve.name, 60)}</h3>"
+    if _as_bars(curve):
+        return f"<figure>{title}{_bars(curve)}</figure>"
+    text = f"Typical change {curve.importance:.3f}."
+    if curve.missing is not None:
+        one = curve.missing
+        text += f" Missing values ({rough_share(one.share)} of the rows) add {log_odds(one.value)}."
+    levels = [
+        (escape(label), log_odds(level.value), f"{1.96 * level.error:.2f}", rough_share(level.share))
+        for label, level in curve.levels()
+    ]
+    shown = "" if curve.straight else fold(table("Heights", ("Value", "Log-odds", "±", "Rows"), levels))
+    drawn = curve_plot(curve, ends).svg(name)
+    return f'<figure>{title}{drawn}<figcaption id="{name}">{text}</figcaption>{shown}</figure>'
+
+
+def _as_bars(curve: Curve) -> bool:
+    return curve.kind == "category" or (curve.discrete and curve.values.size <= _FEW_VALUES)
+
+
+def _bars(curve: Curve) -> str:
+    """Levels with their bars: those of a category sorted by what they add, values in their order."""
+    levels = curve.levels()
+    kept = sorted(range(len(levels)), key=lambda k: -levels[k][1].share)[:_LEVELS]
+    shown = [levels[k] for k in sorted(kept)]
+    if curve.kind == "category":
+        shown.sort(key=lambda entry: -entry[1].value)
+    most = max((abs(level.value) for _, level in shown), default=0.0) or 1.0
+    rows = "".join(
+        f'<tr><th scope="row">{escape_name(label, 40)}</th><td>{bar(level.value / most)}</td>'
+        f"<td>{log_odds(level.value)} ± {1.96 * level.error:.2f}</td><td>{rough_share(level.share)}</td></tr>"
+        for label, level in shown
+    )
+    left_out = len(levels) - len(shown)
+    note = f'<p class="soft">{left_out} levels with fewer rows are not shown.</p>' if left_out else ""
+    return (
+        '<table class="weights levels"><thead><tr><th scope="col">Value</th><td></td>'
+        '<th scope="col">Log-odds</th><th scope="col">Rows</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>{note}"
+    )
+
+
+def _interactions(heat_maps: list[HeatMap]) -> Section:
+    text = (
+        "<p>What two columns add together, beyond what each adds alone. Blue raises the score, orange lowers "
+        "it; each picture has its own deepest colour. Cells with a dashed frame had no rows.</p>"
+    )
+    figures = []
+    for k, one in enumerate(heat_maps[:_HEAT_MAPS]):
+        seen = one.shares > 0
+        low, high = float(one.values[seen].min()), float(one.values[seen].max())
+        caption = f"From {log_odds(low)} to {log_odds(high)}; typical change {one.importance:.3f}."
+        figures.append(
+            f"<figure><h3>{escape_name(one.name, 80)}</h3>{heat_map_svg(one, f'heat-{k}')}"
+            f'<figcaption id="heat-{k}">{caption}</figcaption></figure>'
+        )
+    rest = heat_maps[_HEAT_MAPS:]
+    more = ""
+    if rest:
+        rows = [(escape_name(one.name, 80), f"{one.importance:.3f}") for one in rest]
+        more = fold(
+            table("Interactions that do less", ("Columns", "Change"), rows, named=True), f"{len(rest)} more"
+        )
+    return Section("interactions", "What pairs of columns add", text + side_by_side(*figures) + more)
