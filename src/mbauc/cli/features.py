@@ -10,7 +10,7 @@ from mbauc.cli.output import Usage
 from mbauc.defaults import BINS
 
 #: What can be asked for; those of :class:`mbauc.AdditiveAUCClassifier`, which takes time to import.
-FEATURES = ("auto", "linear", "curves", "interactions")
+FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 #: Options of columns that say how these become numbers for straight lines.
 _FOR_LINES = ("encode", "signed", "scale", "missing")
 #: Options that belong to --features.
@@ -24,7 +24,8 @@ def add_features(parser: argparse.ArgumentParser) -> None:
         "--features",
         choices=FEATURES,
         help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of "
-        "columns as well; auto: the simplest that ranks held-out rows as well as the next "
+        "columns as well; auto: the simplest of these that ranks held-out rows as well as the next; fourier: "
+        "straight lines and random waves of all numbers, for many smooth columns such as pixels "
         "(default: straight lines of scaled columns, and categories hashed)",
     )
     group.add_argument(
@@ -43,7 +44,7 @@ def add_features(parser: argparse.ArgumentParser) -> None:
 def check_features(options: argparse.Namespace) -> None:
     """Raise for options that do not go together; --cross sets what it implies."""
     if options.cross is not None:
-        if options.features in ("linear", "curves"):
+        if options.features in ("linear", "curves", "fourier"):
             raise Usage(
                 f"--cross asks for interactions, --features {options.features} for none; leave out one of the "
                 "two, or pass --features interactions."
