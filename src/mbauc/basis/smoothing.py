@@ -126,8 +126,8 @@ def smooth_functions(totals: Array, most: int) -> tuple[Array, Array]:
     --------
     >>> import numpy as np
     >>> functions, roughness = smooth_functions(np.array([1.0, 1.0, 1.0, 1.0, 0.0]), 2)
-    >>> functions[:, 0].round(2), roughness.round(2)
-    (array([-1.31, -0.54,  0.54,  1.31,  0.  ]), array([0.95, 3.24]))
+    >>> functions[:4, 0].round(2), roughness.round(2)
+    (array([-1.31, -0.54,  0.54,  1.31]), array([0.95, 3.24]))
     """
     own = totals[:-1]
     used = np.flatnonzero(own > 0)

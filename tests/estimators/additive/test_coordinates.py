@@ -5,7 +5,7 @@ import pytest
 
 from mbauc import MBAClassifier, PairMoments
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics
-from mbauc.estimators.additive.search import residuals
+from mbauc.estimators.additive.gain import residuals
 from reference import auc
 
 

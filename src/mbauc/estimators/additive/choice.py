@@ -14,7 +14,9 @@ from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.fourier import FourierMap
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
 from mbauc.estimators.additive.coordinates import FoldedRows
-from mbauc.estimators.additive.search import FeatureSearch, Found, PairChooser, SearchRows, SearchSettings
+from mbauc.estimators.additive.crossed import PairChooser
+from mbauc.estimators.additive.search import FeatureSearch, Found, SearchSettings
+from mbauc.estimators.additive.search_rows import SearchRows
 from mbauc.features import FourierFeatures
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.row_sample import RowSample
@@ -166,17 +168,18 @@ class _Choice:
         crossed = self.search.interactions(curves, base, PairChooser(given, most))
         if crossed is None:
             return self._finish(base, said + "; no pair of columns shows an interaction", tried)
-        number, tried = len(crossed.found.features.pairs), (*tried, crossed.found)
+        count, tried = len(crossed.found.features.pairs), (*tried, crossed.found)
+        number = f"{count} interaction{'s' if count != 1 else ''}"
         if self.wanted == "auto" and crossed.gain <= crossed.error:
             return self._finish(
                 base,
-                f"{said}; {number} interactions gain {crossed.gain:+.4f} on rows held out, no more than their "
+                f"{said}; {number} gain {crossed.gain:+.4f} on rows held out, no more than the "
                 f"standard error of {crossed.error:.4f}",
                 tried,
             )
         return self._finish(
             crossed.found,
-            f"{number} interactions: they gain {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
+            f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
             f"rows held out; without them, {said}",
             tried,
         )

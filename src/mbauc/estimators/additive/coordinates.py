@@ -104,3 +104,8 @@ class FoldedRows:
         own = self.fold == fold
         weight = None if self.weight is None else self.weight[own]
         return np.array([roc_auc(self.positive[own], s, sample_weight=weight) for s in scores])
+
+
+def pick(values: Array | None, mask: NDArray[np.bool_]) -> Array | None:
+    """Some of the values, if there are any."""
+    return None if values is None else values[mask]

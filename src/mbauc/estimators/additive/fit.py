@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, noise_of
-from mbauc.estimators.additive.search import paired_gain
+from mbauc.estimators.additive.gain import paired_gain
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.source_fit import SourceRun
 from mbauc.losses import PairLoss, Region, get_loss

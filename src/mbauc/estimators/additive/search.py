@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.basis.columns import Levels, Steps
+from mbauc.basis.columns import Steps
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
-from mbauc.estimators.additive.coordinates import FoldedRows, Statistics
-from mbauc.metrics.comparisons import compare_roc_auc
-from mbauc.metrics.intervals import Weights
-from mbauc.metrics.roc_auc import roc_auc
-from mbauc.solvers.evidence import maximise_evidence
+from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
+from mbauc.estimators.additive.crossed import CrossedRows, PairChooser, Round, keep_columns
+from mbauc.estimators.additive.gain import paired_gain, residuals
+from mbauc.estimators.additive.penalties import (
+    COMMON,
+    CROSSED,
+    MOST_BY_TERM,
+    SUGGESTED,
+    count_candidates,
+    list_candidates,
+)
+from mbauc.estimators.additive.search_rows import SearchRows
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-#: Strengths of one penalty for all coordinates that are tried: one over the variance of a log-odds weight.
-COMMON = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-#: Multiples of strengths that the moments suggest for each term.
-SUGGESTED = (1.0, 3.0, 10.0)
-#: What interactions cost more than curves, under one penalty for all.
-CROSSED = 10.0
 #: One strength for all where nothing is known.
 _USUAL = 10.0
-#: The same two for curves with interactions, which are tried on fewer rows.
-CROSSED_COMMON, CROSSED_SUGGESTED = (3.0, 10.0, 30.0), (1.0, 3.0)
 #: Coordinates from which on all penalties are tried on one fold, and the best of them on the others.
 _MANY, _FINALISTS = 600, 3
-#: Coordinates up to which each term may have a strength of its own: of curves, and with interactions.
-_MOST_BY_TERM, _MOST_BY_TERM_CROSSED = 600, 950
-#: Steps towards these strengths.
-_STEPS, _STEPS_CROSSED = 8, 5
 #: Columns beyond which interactions come with the curves of few: those of the pairs, and these strongest.
 _MANY_COLUMNS, _STRONGEST = 100, 16
 #: Rows up to which interactions are tried on two folds.
 _FEW_ROWS = 5_000
-#: Confidence of an interval of one standard error on each side.
-_ONE_ERROR = 0.6826894921370859
 #: Coordinates of all curves together, about; of one curve at least.
 _MOST_COORDINATES, _LEAST_FUNCTIONS = 1_200, 3
 #: Kinds of features, the one to prefer first.
@@ -68,14 +59,6 @@ class SearchSettings:
     coarse: int = 5
     most_pairs: int = 24
     most_crossed: int = 2_000
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Penalties of some coordinates: a strength for each, and how they came about."""
-
-    how: str
-    strength: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,35 +96,12 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchRows:
-    """The rows that features are chosen on."""
+class Interactions:
+    """Curves and interactions, and their gain over simpler features on held-out rows with its error."""
 
-    #: indicators of each column
-    codes: NDArray[np.int32]
-    numbers: Array
-    positive: NDArray[np.bool_]
-    weight: Array | None
-    #: what each row stands for among all rows, classes together
-    share: Array
-    fold: NDArray[np.int32]
-    frequencies: bool = False
-    n_jobs: int | None = None
-    #: waves of each row, if there are some
-    waves: Array | None = None
-    #: indicators of each column
-    widths: tuple[int, ...] = ()
-
-    def totals(self, features: FeatureMap) -> list[Array]:
-        """Weight of each indicator of each column."""
-        return [
-            np.bincount(self.codes[:, j], self.share, minlength=column.width).astype(np.float64)
-            for j, column in enumerate(features.columns)
-        ]
-
-    def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
-        """The rows in coordinates."""
-        Z = basis.rows(features, self.codes, self.numbers, self.waves)
-        return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
+    found: Found
+    gain: float
+    error: float
 
 
 @dataclass
@@ -196,7 +156,7 @@ class FeatureSearch:
         folded, basis = self.folded, self.basis
         roughness, group = basis.roughness[columns], basis.group[columns]
         table = np.full(
-            (folded.n_folds, count_candidates(columns.size, COMMON, SUGGESTED, _MOST_BY_TERM)), np.nan
+            (folded.n_folds, count_candidates(columns.size, COMMON, SUGGESTED, MOST_BY_TERM)), np.nan
         )
         places = np.arange(table.shape[1])
         for k in range(folded.n_folds):
@@ -222,7 +182,7 @@ class FeatureSearch:
         statistics = Statistics.of(self.folded.training(held_out)).select(curves.columns)
         [w] = statistics.solve(curves.strength[None, :])
         scores = self.folded.Z[train][:, curves.columns] @ w
-        residual = residuals(scores, self.rows.positive[train], _pick(self.rows.weight, train))
+        residual = residuals(scores, self.rows.positive[train], pick(self.rows.weight, train))
         return screen_pairs(
             self.features,
             self.rows.codes[train],
@@ -241,18 +201,18 @@ class FeatureSearch:
         one where rows are many. Those of the result are chosen on all rows. None where no pair is promising.
         """
         n_rounds = 2 if self.rows.positive.size <= _FEW_ROWS else 1
-        rounds: list[_Round] = []
+        rounds: list[Round] = []
         for k in range(n_rounds):
             chosen = pairs(self.screen(curves, k) if pairs.screens else None)
             if not chosen:
                 return None
             before = self._score_fold(base, k)
             if rounds:
-                rounds.append(_Round.run(self._cross(chosen, k, narrow=rounds[0].crossed.narrow), before))
+                rounds.append(Round.run(self._cross(chosen, k, narrow=rounds[0].crossed.narrow), before))
                 continue
             # of many columns the curves of all, or of few
             kinds = (False, True) if self.features.n_columns > _MANY_COLUMNS else (False,)
-            tries = [_Round.run(self._cross(chosen, k, narrow=narrow), before) for narrow in kinds]
+            tries = [Round.run(self._cross(chosen, k, narrow=narrow), before) for narrow in kinds]
             rounds.append(max(tries, key=lambda one: float(one.aucs.max())))
         aucs = [one.aucs for one in rounds]
         # rounds may differ in how many coordinates, and so penalties, there are
@@ -309,9 +269,7 @@ class FeatureSearch:
             kept = {j for pair in pairs for j in pair} | self._strongest(held_out)
             features, totals = keep_columns(features, totals, kept)
             known = [one in features.numbers for one in self.features.numbers]
-            codes = np.where(
-                [j in kept for j in range(features.n_columns)], rows.codes, _collapse(features, rows)
-            )
+            codes = rows.collapse(features, kept)
             rows = replace(rows, codes=codes, numbers=rows.numbers[:, known])
         features = with_pairs(features, pairs)
         basis = smooth_features(
@@ -340,211 +298,3 @@ class FeatureSearch:
         if not found.columns.size:
             return self.folded
         return self._crossed if found.kind == "interactions" else self.folded
-
-
-@dataclass(frozen=True, eq=False)
-class Interactions:
-    """Curves and interactions, and their gain over simpler features on held-out rows with its error."""
-
-    found: Found
-    gain: float
-    error: float
-
-
-@dataclass(frozen=True)
-class PairChooser:
-    """Pairs that are given, or the most promising ones up to a number."""
-
-    given: Sequence[tuple[int, int]] | None
-    most: int
-
-    @property
-    def screens(self) -> bool:
-        """Whether pairs have to be screened."""
-        return self.given is None
-
-    def __call__(self, screened: Screened | None) -> list[tuple[int, int]]:
-        """The pairs to fit."""
-        if screened is None:
-            return list(self.given or ())
-        return screened.pairs[: min(self.most, int((screened.gains > 0).sum()))]
-
-
-@dataclass(frozen=True, eq=False)
-class CrossedRows:
-    """Rows in the coordinates of curves and interactions; fold 0 is held out."""
-
-    features: FeatureMap
-    basis: SmoothBasis
-    rows: FoldedRows
-    #: whether there are curves of few columns only
-    narrow: bool
-
-    @property
-    def held_out_labels(self) -> NDArray[np.bool_]:
-        """Which of the rows that are held out are positive."""
-        return np.asarray(self.rows.positive[self.rows.fold == 0])
-
-    @property
-    def held_out_weight(self) -> Array | None:
-        """Weights of the rows that are held out."""
-        return _pick(self.rows.weight, self.rows.fold == 0)
-
-    def strengths(self, statistics: Statistics, places: Sequence[int] | None = None) -> Array:
-        """Penalties to try, one row for each."""
-        return np.array([one.strength for one in self._list(statistics, places)])
-
-    def describe(self, place: int) -> str:
-        """Penalties in words."""
-        return _describe(CROSSED_COMMON, CROSSED_SUGGESTED)[place]
-
-    def _list(self, statistics: Statistics, places: Sequence[int] | None) -> list[Candidate]:
-        basis = self.basis
-        tried = CROSSED_COMMON, CROSSED_SUGGESTED
-        count = count_candidates(basis.roughness.size, *tried, _MOST_BY_TERM_CROSSED)
-        return list_candidates(
-            statistics,
-            basis.roughness,
-            basis.group,
-            CROSSED_COMMON,
-            CROSSED_SUGGESTED,
-            range(count) if places is None else places,
-            basis.is_interaction,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Round:
-    """Interactions on one fold: scores of its rows under all penalties, their AUC, and scores without them."""
-
-    crossed: CrossedRows
-    scores: Array
-    aucs: Array
-    before: Array
-
-    @classmethod
-    def run(cls, crossed: CrossedRows, before: Array) -> _Round:
-        statistics = Statistics.of(crossed.rows.training(0))
-        scores = crossed.rows.held_out(0, statistics.solve(crossed.strengths(statistics)))
-        return cls(crossed, scores, crossed.rows.auc(0, scores), before)
-
-
-def count_candidates(size: int, common: Sequence[float], suggested: Sequence[float], most: int) -> int:
-    """How many penalties are tried: strengths by term only up to ``most`` coordinates."""
-    return len(common) + (len(suggested) if size <= most else 0)
-
-
-def list_candidates(
-    statistics: Statistics,
-    roughness: Array,
-    group: Index,
-    common: Sequence[float],
-    suggested: Sequence[float],
-    places: Sequence[int] | Index,
-    crossed: NDArray[np.bool_] | None = None,
-) -> list[Candidate]:
-    """Penalties to try, of which only some ``places`` are asked for.
-
-    First one strength for all coordinates, ``crossed`` ones costing more; then strengths by term, as moments
-    suggest them, times a number.
-    """
-    factors = roughness if crossed is None else np.where(crossed, CROSSED, 1.0) * roughness
-    said = _describe(common, suggested)
-    by_term: Array | None = None
-    found = []
-    for place in places:
-        if place < len(common):
-            found.append(Candidate(said[place], common[place] * factors))
-            continue
-        if by_term is None:
-            _, own = np.unique(group, return_inverse=True)
-            start = np.ones(int(own.max(initial=0)) + 1)
-            if crossed is not None:
-                start[own[crossed]] = CROSSED
-            evidence = maximise_evidence(
-                statistics.covariance,
-                statistics.mu,
-                statistics.noise,
-                roughness,
-                own,
-                start=start,
-                max_iter=_STEPS if crossed is None else _STEPS_CROSSED,
-            )
-            by_term = evidence.strength[own] * roughness
-        found.append(Candidate(said[place], suggested[place - len(common)] * by_term))
-    return found
-
-
-def _describe(common: Sequence[float], suggested: Sequence[float]) -> list[str]:
-    return [f"one strength of {one:g}" for one in common] + [
-        f"a strength for each term, times {one:g}" for one in suggested
-    ]
-
-
-def keep_columns(features: FeatureMap, totals: list[Array], kept: set[int]) -> tuple[FeatureMap, list[Array]]:
-    """The same columns, of which all but some have one indicator, and one for missing values."""
-    columns: list[Steps | Levels] = []
-    after = []
-    for j, (column, own) in enumerate(zip(features.columns, totals, strict=True)):
-        if j in kept:
-            columns.append(column)
-            after.append(own)
-            continue
-        columns.append(
-            Steps(np.zeros(0), column.centers[:1]) if isinstance(column, Steps) else Levels(np.zeros(0), ())
-        )
-        width = columns[-1].width
-        after.append(np.append(np.append(np.zeros(width - 2), own[:-1].sum()), own[-1]))
-    coarse = tuple(
-        groups if j in kept else np.arange(columns[j].width, dtype=np.int32)
-        for j, groups in enumerate(features.coarse)
-    )
-    numbers = tuple(number for number in features.numbers if number.column in kept)
-    return replace(features, columns=tuple(columns), coarse=coarse, numbers=numbers), after
-
-
-def _collapse(features: FeatureMap, rows: SearchRows) -> NDArray[np.int32]:
-    """Codes of columns with one indicator: which rows have none is all they tell."""
-    width = np.array([column.width for column in features.columns], dtype=np.int32)
-    missing = rows.codes == [before - 1 for before in rows.widths]
-    return np.where(missing, width - 1, width - 2).astype(np.int32)
-
-
-def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> Array:
-    """What is left of the gradient of the pairwise squared loss: minus its derivative by each score.
-
-    For weights w = (C + …)⁻¹μ, C the mean of the covariances of the classes, a further feature z has the
-    gradient Σ rᵢ zᵢ = μ_z - mean of the covariances of z and the score.
-    """
-    result = np.empty_like(scores)
-    for side, sign in ((positive, 1.0), (~positive, -1.0)):
-        share = np.ones(int(side.sum())) if weight is None else weight[side]
-        share = share / share.sum()
-        own = scores[side]
-        result[side] = share * (sign - (own - share @ own) / 2)
-    return result
-
-
-def paired_gain(
-    positive: NDArray[np.bool_],
-    scores: Array,
-    before: Array,
-    weight: Array | None,
-    frequencies: bool = False,
-) -> tuple[float, float]:
-    """By how much the AUC of scores is above that of others on the same rows, and its standard error."""
-    if min(int(positive.sum()), int((~positive).sum())) < 2:
-        after, old = (roc_auc(positive, one, sample_weight=weight) for one in (scores, before))
-        return float(after - old), np.inf
-    weights: Weights | None = None if weight is None else "frequency" if frequencies else "sampling"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        compared = compare_roc_auc(
-            positive, {"after": scores, "before": before}, weight, weights=weights, confidence=_ONE_ERROR
-        )
-    gain = float(compared.difference[0, 1])
-    return gain, float(compared.high[0, 1] - gain)
-
-
-def _pick(values: Array | None, mask: NDArray[np.bool_]) -> Array | None:
-    return None if values is None else values[mask]

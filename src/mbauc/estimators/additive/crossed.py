@@ -1,0 +1,128 @@
+"""Curves and interactions on rows of which a fold is held out: pairs, coordinates, what they gain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.basis.columns import Levels, Steps
+from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.screening import Screened
+from mbauc.basis.smoothing import SmoothBasis
+from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
+from mbauc.estimators.additive.penalties import (
+    CROSSED_COMMON,
+    CROSSED_SUGGESTED,
+    MOST_BY_TERM_CROSSED,
+    Candidate,
+    count_candidates,
+    describe_candidates,
+    list_candidates,
+)
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PairChooser:
+    """Pairs that are given, or the most promising ones up to a number."""
+
+    given: Sequence[tuple[int, int]] | None
+    most: int
+
+    @property
+    def screens(self) -> bool:
+        """Whether pairs have to be screened."""
+        return self.given is None
+
+    def __call__(self, screened: Screened | None) -> list[tuple[int, int]]:
+        """The pairs to fit."""
+        if screened is None:
+            return list(self.given or ())
+        return screened.pairs[: min(self.most, int((screened.gains > 0).sum()))]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedRows:
+    """Rows in the coordinates of curves and interactions; fold 0 is held out."""
+
+    features: FeatureMap
+    basis: SmoothBasis
+    rows: FoldedRows
+    #: whether there are curves of few columns only
+    narrow: bool
+
+    @property
+    def held_out_labels(self) -> NDArray[np.bool_]:
+        """Which of the rows that are held out are positive."""
+        return np.asarray(self.rows.positive[self.rows.fold == 0])
+
+    @property
+    def held_out_weight(self) -> Array | None:
+        """Weights of the rows that are held out."""
+        return pick(self.rows.weight, self.rows.fold == 0)
+
+    def strengths(self, statistics: Statistics, places: Sequence[int] | None = None) -> Array:
+        """Penalties to try, one row for each."""
+        return np.array([one.strength for one in self._list(statistics, places)])
+
+    def describe(self, place: int) -> str:
+        """Penalties in words."""
+        return describe_candidates(CROSSED_COMMON, CROSSED_SUGGESTED)[place]
+
+    def _list(self, statistics: Statistics, places: Sequence[int] | None) -> list[Candidate]:
+        basis = self.basis
+        tried = CROSSED_COMMON, CROSSED_SUGGESTED
+        count = count_candidates(basis.roughness.size, *tried, MOST_BY_TERM_CROSSED)
+        return list_candidates(
+            statistics,
+            basis.roughness,
+            basis.group,
+            CROSSED_COMMON,
+            CROSSED_SUGGESTED,
+            range(count) if places is None else places,
+            basis.is_interaction,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Interactions on one fold: scores of its rows under all penalties, their AUC, and scores without them."""
+
+    crossed: CrossedRows
+    scores: Array
+    aucs: Array
+    before: Array
+
+    @classmethod
+    def run(cls, crossed: CrossedRows, before: Array) -> Round:
+        """Weights from the rows that are not held out, scores of those that are."""
+        statistics = Statistics.of(crossed.rows.training(0))
+        scores = crossed.rows.held_out(0, statistics.solve(crossed.strengths(statistics)))
+        return cls(crossed, scores, crossed.rows.auc(0, scores), before)
+
+
+def keep_columns(features: FeatureMap, totals: list[Array], kept: set[int]) -> tuple[FeatureMap, list[Array]]:
+    """The same columns, of which all but some have one indicator, and one for missing values."""
+    columns: list[Steps | Levels] = []
+    after = []
+    for j, (column, own) in enumerate(zip(features.columns, totals, strict=True)):
+        if j in kept:
+            columns.append(column)
+            after.append(own)
+            continue
+        columns.append(
+            Steps(np.zeros(0), column.centers[:1]) if isinstance(column, Steps) else Levels(np.zeros(0), ())
+        )
+        width = columns[-1].width
+        after.append(np.append(np.append(np.zeros(width - 2), own[:-1].sum()), own[-1]))
+    coarse = tuple(
+        groups if j in kept else np.arange(columns[j].width, dtype=np.int32)
+        for j, groups in enumerate(features.coarse)
+    )
+    numbers = tuple(number for number in features.numbers if number.column in kept)
+    return replace(features, columns=tuple(columns), coarse=coarse, numbers=numbers), after
