@@ -165,10 +165,11 @@ class _Choice:
             found = self.search.cross_all(curves, given)
             reason = f"{len(given):,} interactions, as asked for: too many to be tried on rows held out; {said}"
             return self._finish(found, reason, tried)
-        crossed = self.search.interactions(curves, base, PairChooser(given, most))
+        chooser = PairChooser(given, most)
+        crossed = self.search.interactions(curves, base, chooser)
         if crossed is None:
             return self._finish(base, said + "; no pair of columns shows an interaction", tried)
-        count, tried = len(crossed.found.features.pairs), (*tried, crossed.found)
+        count = len(crossed.first.crossed.features.pairs)
         number = f"{count} interaction{'s' if count != 1 else ''}"
         if self.wanted == "auto" and crossed.gain <= crossed.error:
             return self._finish(
@@ -177,11 +178,12 @@ class _Choice:
                 f"standard error of {crossed.error:.4f}",
                 tried,
             )
+        found = self.search.take(crossed, curves, chooser)
         return self._finish(
-            crossed.found,
+            found,
             f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
             f"rows held out; without them, {said}",
-            tried,
+            (*tried, found),
         )
 
     def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:

@@ -13,6 +13,7 @@ from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened
 from mbauc.basis.smoothing import SmoothBasis
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
+from mbauc.estimators.additive.gain import paired_gain
 from mbauc.estimators.additive.penalties import (
     CROSSED_COMMON,
     CROSSED_SUGGESTED,
@@ -104,6 +105,48 @@ class Round:
         statistics = Statistics.of(crossed.rows.training(0))
         scores = crossed.rows.held_out(0, statistics.solve(crossed.strengths(statistics)))
         return cls(crossed, scores, crossed.rows.auc(0, scores), before)
+
+    def gain(self, place: int, frequencies: bool) -> tuple[float, float]:
+        """What scores under one of the penalties gain, and its standard error."""
+        crossed = self.crossed
+        return paired_gain(
+            crossed.held_out_labels, self.scores[place], self.before, crossed.held_out_weight, frequencies
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions:
+    """What interactions gain over simpler features on held-out rows.
+
+    Attributes
+    ----------
+    first : Round
+        The first round, on the first fold.
+    n_rounds, best : int
+        How many rounds there were, and which of the penalties did best.
+    by_fold : ndarray
+        Its AUC in each round.
+    gain, error : float
+        By how much it is ahead, and the standard error of that.
+    """
+
+    first: Round
+    n_rounds: int
+    best: int
+    by_fold: Array
+    gain: float
+    error: float
+
+    @classmethod
+    def of(cls, rounds: Sequence[Round], frequencies: bool) -> Interactions:
+        """From rounds, whose rows have weights of one kind."""
+        # rounds may differ in how many coordinates, and so penalties, there are
+        count = min(one.aucs.size for one in rounds)
+        table = np.array([one.aucs[:count] for one in rounds])
+        best = int(np.argmax(table.mean(axis=0)))
+        gains, errors = zip(*(one.gain(best, frequencies) for one in rounds), strict=True)
+        error = float(np.sqrt(np.square(errors).sum())) / len(rounds)
+        return cls(rounds[0], len(rounds), best, table[:, best], float(np.mean(gains)), error)
 
 
 def keep_columns(features: FeatureMap, totals: list[Array], kept: set[int]) -> tuple[FeatureMap, list[Array]]:

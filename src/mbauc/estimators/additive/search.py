@@ -12,8 +12,8 @@ from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
-from mbauc.estimators.additive.crossed import CrossedRows, PairChooser, Round, keep_columns
-from mbauc.estimators.additive.gain import paired_gain, residuals
+from mbauc.estimators.additive.crossed import CrossedRows, Interactions, PairChooser, Round, keep_columns
+from mbauc.estimators.additive.gain import residuals
 from mbauc.estimators.additive.penalties import (
     COMMON,
     CROSSED,
@@ -33,6 +33,8 @@ _USUAL = 10.0
 _MANY, _FINALISTS = 600, 3
 #: Columns beyond which interactions come with the curves of few: those of the pairs, and these strongest.
 _MANY_COLUMNS, _STRONGEST = 100, 16
+#: Coordinates of curves beyond which they come with those of few alone.
+_MOST_WIDE = 1_500
 #: Rows up to which interactions are tried on two folds.
 _FEW_ROWS = 5_000
 #: Coordinates of all curves together, about; of one curve at least.
@@ -93,15 +95,6 @@ class Found:
     auc: float
     by_fold: Array
     how: str
-
-
-@dataclass(frozen=True, eq=False)
-class Interactions:
-    """Curves and interactions, and their gain over simpler features on held-out rows with its error."""
-
-    found: Found
-    gain: float
-    error: float
 
 
 @dataclass
@@ -195,56 +188,49 @@ class FeatureSearch:
         )
 
     def interactions(self, curves: Found, base: Found, pairs: PairChooser) -> Interactions | None:
-        """Curves and interactions, and what they gain over simpler features on held-out rows.
+        """What curves and interactions gain over simpler features on held-out rows.
 
         Pairs are chosen on the rows of the other folds, so that the gain is an honest one: on two folds, or on
-        one where rows are many. Those of the result are chosen on all rows. None where no pair is promising.
+        one where rows are many or nothing is gained there. None where no pair is promising.
         """
-        n_rounds = 2 if self.rows.positive.size <= _FEW_ROWS else 1
         rounds: list[Round] = []
-        for k in range(n_rounds):
+        for k in range(2 if self.rows.positive.size <= _FEW_ROWS else 1):
             chosen = pairs(self.screen(curves, k) if pairs.screens else None)
             if not chosen:
                 return None
             before = self._score_fold(base, k)
-            if rounds:
-                rounds.append(Round.run(self._cross(chosen, k, narrow=rounds[0].crossed.narrow), before))
-                continue
             # of many columns the curves of all, or of few
-            kinds = (False, True) if self.features.n_columns > _MANY_COLUMNS else (False,)
+            kinds = self._widths() if k == 0 else (rounds[0].crossed.narrow,)
             tries = [Round.run(self._cross(chosen, k, narrow=narrow), before) for narrow in kinds]
             rounds.append(max(tries, key=lambda one: float(one.aucs.max())))
-        aucs = [one.aucs for one in rounds]
-        # rounds may differ in how many coordinates, and so penalties, there are
-        table = np.array([one[: min(map(len, aucs))] for one in aucs])
-        best = int(np.argmax(table.mean(axis=0)))
-        gains = [
-            paired_gain(
-                one.crossed.held_out_labels,
-                one.scores[best],
-                one.before,
-                one.crossed.held_out_weight,
-                self.rows.frequencies,
-            )
-            for one in rounds
-        ]
-        gain, error = np.mean([gain for gain, _ in gains]), np.sqrt(np.sum([e**2 for _, e in gains])) / n_rounds
-        final = rounds[0].crossed
-        if n_rounds > 1 and pairs.screens:
+            found = Interactions.of(rounds, self.rows.frequencies)
+            if found.gain <= 0.0:
+                break
+        return found
+
+    def take(self, crossed: Interactions, curves: Found, pairs: PairChooser) -> Found:
+        """Curves and interactions; where two folds have chosen pairs, those that all rows choose."""
+        final = crossed.first.crossed
+        if crossed.n_rounds > 1 and pairs.screens:
             final = self._cross(pairs(self.screen(curves)), 0, narrow=final.narrow)
-        strength = final.strengths(Statistics.of(final.rows.whole), [best])[0]
+        strength = final.strengths(Statistics.of(final.rows.whole), [crossed.best])[0]
         self._crossed = final.rows
-        found = Found(
+        return Found(
             "interactions",
             final.features,
             final.basis,
             np.arange(strength.size),
             strength,
-            float(table[:, best].mean()),
-            table[:, best],
-            final.describe(best),
+            float(crossed.by_fold.mean()),
+            crossed.by_fold,
+            final.describe(crossed.best),
         )
-        return Interactions(found, float(gain), float(error))
+
+    def _widths(self) -> tuple[bool, ...]:
+        """Whether interactions are tried with the curves of few columns, of all, or both."""
+        if self.features.n_columns <= _MANY_COLUMNS:
+            return (False,)
+        return (True,) if self.basis.roughness.size > _MOST_WIDE else (False, True)
 
     def cross_all(self, curves: Found, pairs: list[tuple[int, int]]) -> Found:
         """Curves and interactions that are too many to be tried: under one penalty, that of curves if any."""
