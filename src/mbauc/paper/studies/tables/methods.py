@@ -156,6 +156,8 @@ def _tune(key: str, name: str, make: Make, warm_up: Make | None = None, **more: 
     return Method(key, name, partial(_search, make, GRIDS[key]), warm_up or make, tuned=True, **more)
 
 
+#: Training rows times columns up to which methods run that take minutes on more.
+_CELLS = 450_000
 AUTO, LIGHTGBM, EBM = "auto", "lightgbm", "ebm"
 AUTO_TUNED, LIGHTGBM_TUNED = "auto-tuned", "lightgbm-tuned"
 METHODS = {
@@ -163,11 +165,11 @@ METHODS = {
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
-        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret"),
+        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret", most_cells=_CELLS),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
         _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),
-        _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm"),
+        _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm", most_cells=_CELLS),
         _tune("ebm-tuned", "EBM, tuned", _ebm, _ebm_briefly, requires="interpret", most_cells=100_000),
         _tune("logistic-tuned", "logistic regression, tuned", _logistic),
         _tune("svm-tuned", "RBF SVM, tuned", _svm, most_rows=5_000),
