@@ -21,10 +21,10 @@ from mbauc.paper.studies.tables.methods import (
 BEHIND = 1.0
 #: Why auto is behind, by table; printed only where it is.
 EXPLANATIONS = {
-    "madelon": "the classes are corners of a cube in five columns, among 480 columns of noise; pairs of columns "
-    "find the columns that matter and most of the ranking, but corners are interactions of five",
-    "usps": "a digit is a shape, an interaction of many pixels, and auto stays with curves and pairs of columns, "
-    "which can be read; AdditiveAUCClassifier(features='fourier') is for such columns",
+    "madelon": "the classes are corners of a cube in five columns, among 480 of noise; pairs of columns "
+    "find those that matter and most of the ranking, but corners are interactions of five",
+    "usps": "a digit is a shape, an interaction of many pixels, and auto stays with curves and pairs, which "
+    "can be read; AdditiveAUCClassifier(features='fourier') is for such columns",
 }
 
 
