@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_this_thread")]
 
 def test_what_is_public():
     assert sorted(mbauc.dask.__all__) == [
+        "AdditiveAUCClassifier",
         "MBAClassifier",
         "MBAClassifierCV",
         "PairwiseAUCClassifier",

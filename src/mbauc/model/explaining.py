@@ -67,7 +67,8 @@ def explain_files(
         places = np.flatnonzero(own)
         if not places.size:
             continue
-        table = None if columns is None else columns.take(places)
+        # a table of no columns has forgotten its rows
+        table = columns.take(places) if columns is not None and columns.num_columns else None
         told = explain(scorer, X[places], n, means=means, texts=table)
         ids = [{}] * places.size if table is None or not keep else table.select(list(keep)).to_pylist()
         raw = None if model.terms is not None else [{}] * places.size if table is None else table.to_pylist()
