@@ -201,7 +201,7 @@ class FeatureSearch:
             before = self._score_fold(base, k)
             # of many columns the curves of all, or of few
             kinds = self._widths() if k == 0 else (rounds[0].crossed.narrow,)
-            tries = [Round.run(self._cross(chosen, k, narrow=narrow), before) for narrow in kinds]
+            tries = [Round.run(self.cross(chosen, k, narrow=narrow), before) for narrow in kinds]
             rounds.append(max(tries, key=lambda one: float(one.aucs.max())))
             found = Interactions.of(rounds, self.rows.frequencies)
             if found.gain <= 0.0:
@@ -212,7 +212,7 @@ class FeatureSearch:
         """Curves and interactions; where two folds have chosen pairs, those that all rows choose."""
         final = crossed.first.crossed
         if crossed.n_rounds > 1 and pairs.screens:
-            final = self._cross(pairs(self.screen(curves)), 0, narrow=final.narrow)
+            final = self.cross(pairs(self.screen(curves)), 0, narrow=final.narrow)
         strength = final.strengths(Statistics.of(final.rows.whole), [crossed.best])[0]
         self._crossed = final.rows
         return Found(
@@ -248,7 +248,7 @@ class FeatureSearch:
         statistics = Statistics.of(self.folded.training(k)).select(found.columns)
         return np.asarray(self.folded.held_out(k, statistics.solve(found.strength[None, :]), found.columns)[0])
 
-    def _cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:
+    def cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:
         """Rows in the coordinates of curves and interactions; if ``narrow``, of the columns that matter."""
         features, totals, rows = self.features, self._totals, self.rows
         if narrow:

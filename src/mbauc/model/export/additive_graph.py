@@ -18,6 +18,11 @@ Array = NDArray[np.float64]
 
 def add_additive(model: RankerModel, features: FeatureMap, inputs: str, graph: Graph) -> None:
     """The score of an additive model, from its columns (numbers and codes) or from those of the table."""
+    if features.waves is not None:
+        raise ValueError(
+            "waves (features='fourier') have no form in ONNX yet. Score with mbauc, or train curves "
+            "(features='auto')."
+        )
     if inputs == "entries":
         raise ValueError(
             Advice(
