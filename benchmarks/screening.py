@@ -1,7 +1,7 @@
 """How good the screening of interactions is: its order against the gain of fitting each pair of columns alone.
 
-``python -m benchmarks.screening`` takes tables whose pairs are few enough to fit one by one, and prints where the
-pair with the largest true gain stands in the screened order, and how the two orders agree.
+``python -m benchmarks.screening`` takes tables whose pairs are few enough to fit one by one, and prints where
+the pair with the largest true gain stands in the screened order, and how the two orders agree.
 """
 
 import argparse

@@ -218,3 +218,20 @@ def test_onnx_has_no_entries_of_curves(model, tmp_path):
     pytest.importorskip("onnx", reason="onnx is not installed")
     with pytest.raises(ValueError, match="this model has curves"):
         to_onnx(model, tmp_path / "a.onnx", inputs="entries")
+
+
+def test_waves_have_a_file_and_an_onnx_graph(source, X, tmp_path):
+    settings = {"features": "fourier", "random_state": 0}
+    ranker = AdditiveAUCClassifier(**settings).fit_source(source)
+    save_model(
+        RankerModel.of(ranker, source.layout, source.classes, settings=settings), tmp_path / "waves.mbauc"
+    )
+    model = load_model(tmp_path / "waves.mbauc")
+    np.testing.assert_allclose(model.score(X), ranker.scorer().scores(X), atol=1e-12)
+    pytest.importorskip("onnx", reason="onnx is not installed")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    to_onnx(model, tmp_path / "waves.onnx", inputs="columns")
+    odd = np.concatenate([X, np.tile(X[:1], (3, 1))])
+    odd[-3:, -1] = [1e9, -1e9, np.nan]
+    session = runtime.InferenceSession(str(tmp_path / "waves.onnx"), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"X": odd})[0], model.score(odd), atol=1e-9)

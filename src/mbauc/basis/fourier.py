@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,20 @@ _PLACES = 1 << 16
 _PIECE = 1 << 20
 #: Frequencies take 8 bytes each, and are all in memory.
 _MOST_FREQUENCIES = 1 << 28
+
+
+class WaveSteps(NamedTuple):
+    """How waves are made of values in units from the centre, NaN taken for 0."""
+
+    #: values beyond are taken for this
+    farthest: float
+    #: what values are then rounded to multiples of, halves to even
+    value_step: float
+    #: columns × frequencies: products, rounded to whole numbers, are places on the circle, which begins again
+    frequencies: Array
+    #: of each place
+    cosine: Array
+    sine: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +188,11 @@ class FourierMap:
         np.rint(values, out=values)
         values *= _VALUE_STEP
         return values
+
+    def steps(self) -> WaveSteps:
+        """What :meth:`encode` does with a row, as numbers, for programs that do the same."""
+        circle = _circle() / np.sqrt(self._n_frequencies)
+        return WaveSteps(_FARTHEST, _VALUE_STEP, self._frequencies, circle.real.copy(), circle.imag.copy())
 
     def to_dict(self) -> dict[str, Any]:
         """What :meth:`from_dict` takes, in numbers and lists that JSON can hold: ``2 d + 3`` numbers."""

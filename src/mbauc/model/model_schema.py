@@ -38,7 +38,7 @@ _SETTINGS = Record(
         "solver": Choice("auto", "gram", "matrix-free"),
         "tol": Nullable(Number(0)),
         "max_iter": Number(1),
-        "features": Nullable(Choice("auto", "linear", "curves", "interactions")),
+        "features": Nullable(Choice("auto", "linear", "curves", "interactions", "fourier")),
         "interactions": Nullable(Either(_WHOLE, ListOf(ListOf(SCALAR, 2, 2)))),
         "bins": Number(2, whole=True),
         "search_rows": _POSITIVE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +75,7 @@ class ModelTerms:
     def of(cls, ranker: Any, names: list[str]) -> ModelTerms:
         """Those of a fitted :class:`~mbauc.AdditiveAUCClassifier`, under the names of columns in files."""
         found = ranker.feature_map_
-        features = FeatureMap(tuple(names), found.columns, found.numbers, found.pairs, found.coarse)
+        features = replace(found, names=tuple(names))
         told = {name: getattr(ranker, f"{name}_", None) for name in (*BY_FEATURE, *BY_TERM)}
         return cls(features, **told)
 

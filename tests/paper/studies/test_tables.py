@@ -116,17 +116,17 @@ def written(gains, **more):
 
 
 def test_losses_stand_beside_wins():
-    text = written({"bank": 1.5, "german": -0.9, "madelon": -5.0, "usps": -1.2, "w1a": 0.1})
+    text = written({"bank": 1.5, "german": -0.9, "madelon": -5.0, "ijcnn": -1.2, "w1a": 0.1})
     assert "auto at its defaults 78.90, LightGBM at its defaults 80.00 (-1.10 points)" in text
-    assert "significantly better on 1 (bank); significantly worse on 3 (german, madelon, usps)" in text
+    assert "significantly better on 1 (bank); significantly worse on 3 (german, madelon, ijcnn)" in text
     assert "not to be told apart on 1 (w1a)" in text
     assert f"madelon, -5.00 points; {summary.EXPLANATIONS['madelon']}." in text
-    assert "usps, -1.20 points; no explanation is known." in text
+    assert "ijcnn, -1.20 points; no explanation is known." in text
     assert "behind: german" not in text
     assert "over LightGBM at its defaults: median 1.5, largest 1.5 (bank), 5 tables" in text
     assert "over LightGBM, tuned: median 0.1" in text
     assert "| bank | **81.50** ● | 80.00 |" in text
-    assert "| usps | 78.80 ○ | **80.00** |" in text
+    assert "| ijcnn | 78.80 ○ | **80.00** |" in text
     assert "| mean | 78.90 | 80.00 |" in text
     assert "| madelon | **-5.00 (-5.20 to -4.80)** | 0 | 1.5 |" in text
     assert "num_leaves 7, learning_rate 0.05, n_estimators 300" in text

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mbauc.basis.columns import Levels, Steps
 from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.fourier import FourierMap
 from mbauc.errors import Advice
 from mbauc.model.export.graph import Graph
 from mbauc.model.layout import TableLayout
@@ -18,11 +19,6 @@ Array = NDArray[np.float64]
 
 def add_additive(model: RankerModel, features: FeatureMap, inputs: str, graph: Graph) -> None:
     """The score of an additive model, from its columns (numbers and codes) or from those of the table."""
-    if features.waves is not None:
-        raise ValueError(
-            "waves (features='fourier') have no form in ONNX yet. Score with mbauc, or train curves "
-            "(features='auto')."
-        )
     if inputs == "entries":
         raise ValueError(
             Advice(
@@ -118,4 +114,34 @@ def _add_terms(
         )
         value = graph.node("Where", graph.node("IsNaN", x), graph.constant(0.0), scaled)
         terms.append(graph.node("Mul", value, graph.constant(float(coef[int(starts[-1]) + k]))))
+    if features.waves is not None:
+        terms += _add_waves(features.waves, coef[int(cells[-1]) :], raw, graph)
     graph.node("Sum", *terms, result="score")
+
+
+def _add_waves(waves: FourierMap, coef: Array, raw: list[str], graph: Graph) -> list[str]:
+    """What the cosines and the sines of the waves add to scores."""
+    steps, axis = waves.steps(), graph.constant(np.array([1]))
+    own = np.flatnonzero(waves.unit > 0)
+    X = graph.node("Concat", *(graph.node("Unsqueeze", raw[j], axis) for j in own), axis=1)
+    zero = graph.constant(0.0)
+    units = graph.node(
+        "Div", graph.node("Sub", X, graph.constant(waves.center[own])), graph.constant(waves.unit[own])
+    )
+    known = graph.node("Where", graph.node("IsNaN", X), zero, units)
+    far = graph.constant(steps.farthest)
+    cut = graph.node("Min", graph.node("Max", known, graph.node("Neg", far)), far)
+    whole = graph.node("Round", graph.node("Mul", cut, graph.constant(1.0 / steps.value_step)))
+    values = graph.node("Mul", whole, graph.constant(steps.value_step))
+    phases = graph.node("Round", graph.node("MatMul", values, graph.constant(steps.frequencies[own])))
+    circle = graph.constant(np.array(steps.cosine.size, dtype=np.int64))
+    places = graph.node("Mod", graph.node("Cast", phases, to=graph.types.INT64), circle)
+    found = []
+    for table, weights in ((steps.cosine, coef[0::2]), (steps.sine, coef[1::2])):
+        # of an odd number of waves the last sine is missing
+        full = np.zeros(steps.frequencies.shape[1])
+        full[: weights.size] = weights
+        wave = graph.node("Gather", graph.constant(table), places)
+        sums = graph.node("MatMul", wave, graph.constant(full[:, None]))
+        found.append(graph.node("Squeeze", sums, axis))
+    return found
