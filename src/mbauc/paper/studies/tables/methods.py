@@ -38,6 +38,7 @@ class Method(NamedTuple):
     #: Training rows, and training rows times columns, up to which it takes part.
     most_rows: float = float("inf")
     most_cells: float = float("inf")
+    most_columns: float = float("inf")
 
     @property
     def is_ours(self) -> bool:
@@ -46,7 +47,7 @@ class Method(NamedTuple):
 
     def takes(self, rows: int, columns: int) -> bool:
         """Whether so many training rows and columns are not too many."""
-        return rows <= self.most_rows and rows * columns <= self.most_cells
+        return rows <= self.most_rows and rows * columns <= self.most_cells and columns <= self.most_columns
 
     def explain_absence(self) -> str | None:
         """Why the method cannot be run here; None if it can."""
@@ -165,7 +166,7 @@ METHODS = {
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
-        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret", most_cells=_CELLS),
+        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret", most_cells=_CELLS, most_columns=30),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
         _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),

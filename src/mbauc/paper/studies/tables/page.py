@@ -217,7 +217,8 @@ def _describe_limit(key: str) -> str:
     if method.most_rows < float("inf"):
         return f", up to {method.most_rows:,.0f} training rows"
     if method.most_cells < float("inf"):
-        return f", up to {method.most_cells:,.0f} training rows times columns"
+        wide = f" and {method.most_columns:,.0f} columns" if method.most_columns < float("inf") else ""
+        return f", up to {method.most_cells:,.0f} training rows times columns{wide}"
     return ""
 
 
