@@ -44,7 +44,8 @@ def measure(name, folder):
     base = _test_auc(
         search, curves.columns, curves.strength, curves.basis, features, codes, numbers, part.y_test
     )
-    for pair in screened.pairs:
+    pairs = [tuple(pair) for pair in screened.pairs.tolist()]
+    for pair in pairs:
         crossed = search.cross([pair], -1, narrow=False)
         statistics = Statistics.of(crossed.rows.whole)
         common = curves.strength / search.basis.roughness
@@ -54,7 +55,7 @@ def measure(name, folder):
         [w] = statistics.solve(own[None, :])
         Z = crossed.basis.rows(crossed.features, codes, numbers)
         true[pair] = roc_auc(part.y_test, Z @ w) - base
-    gains = np.array([true[pair] for pair in screened.pairs])
+    gains = np.array([true[pair] for pair in pairs])
     best = int(np.argmax(gains))
     agree = float(spearmanr(-np.arange(gains.size), gains).statistic)
     top = gains[: max(1, gains.size // 10)]

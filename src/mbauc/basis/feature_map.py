@@ -216,7 +216,7 @@ class FeatureMap:
 
         n, width = X.shape[0], self._n_indicators
         columns, values = np.empty((n, width), dtype=np.int32), np.empty((n, width))
-        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
+        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self.places()
 
         def write(start: int) -> None:
             rows = slice(start, start + _ROWS)
@@ -235,7 +235,7 @@ class FeatureMap:
         from mbauc.basis import kernels
 
         X = self._check(X)
-        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self._tables()
+        codes, numbers, tables = self.codes(X, n_jobs), self.number_values(X), self.places()
         total = np.empty(X.shape[0])
 
         def add(start: int) -> None:
@@ -282,7 +282,7 @@ class FeatureMap:
             raise ValueError(f"X must have {self.n_columns:,} columns, got shape {X.shape}.")
         return np.asarray(X)
 
-    def _tables(self) -> tuple[Any, ...]:
+    def places(self) -> tuple[Any, ...]:
         """Places of all features, for the compiled loops."""
         coarse = np.concatenate([np.zeros(0, dtype=np.int32), *self.coarse]).astype(np.int64)
         pairs = np.array(self.pairs, dtype=np.int64).reshape(-1, 2)

@@ -72,46 +72,25 @@ def add_scores(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def screen(groups, residual, functions, roughness, sizes, pairs, noise, penalty, gains):  # type: ignore[no-untyped-def]
-    """What the interaction of each pair of columns would gain; see :func:`mbauc.basis.screening.screen_pairs`.
+def write_coordinates(  # type: ignore[no-untyped-def]
+    codes, starts, numbers, first_number, coarse, coarse_width, pairs, cell_starts, table, first, widths, at, Z
+):
+    """Coordinates of each row: those of its indicators, numbers and cells side by side.
 
-    Parameters
-    ----------
-    groups : uint8 array of shape (d, n)
-        Coarse group of each row, column by column.
-    residual : array of shape (n,)
-        Minus the derivative of the loss by each score.
-    functions, roughness : arrays of shape (d, groups, k) and (d, k)
-        Functions over the coarse groups of each column, and their roughness; as many as ``sizes`` say count.
-    sizes : int array of shape (d, 2)
-        Number of groups and of functions of each column.
-    pairs : int array of shape (p, 2)
-        The pairs.
-    noise, penalty : float
-        Variance of each coordinate's gradient without an interaction, and the penalty of roughness 1.
-    gains : array of shape (p,)
-        Where the result goes.
+    The coordinates of feature f begin at ``table[first[f]]``; those of entry e of a row are ``widths[e]`` many
+    and go to the columns of Z from ``at[e]`` on.
     """
-    most, width = functions.shape[1], functions.shape[2]
-    cells = np.empty((most, most))
-    half = np.empty((width, most))
-    for p in range(pairs.shape[0]):
-        a, b = pairs[p, 0], pairs[p, 1]
-        cells[: sizes[a, 0], : sizes[b, 0]] = 0.0
-        first, second = groups[a], groups[b]
-        for row in range(residual.size):
-            cells[first[row], second[row]] += residual[row]
-        for i in range(sizes[a, 1]):
-            for h in range(sizes[b, 0]):
-                s = 0.0
-                for g in range(sizes[a, 0]):
-                    s += functions[a, g, i] * cells[g, h]
-                half[i, h] = s
-        total = 0.0
-        for i in range(sizes[a, 1]):
-            for j in range(sizes[b, 1]):
-                s = 0.0
-                for h in range(sizes[b, 0]):
-                    s += half[i, h] * functions[b, h, j]
-                total += (s * s - noise) / (1.0 + penalty * (roughness[a, i] + roughness[b, j]))
-        gains[p] = total
+    d, k = codes.shape[1], numbers.shape[1]
+    for row in range(codes.shape[0]):
+        for j in range(d):
+            begin = first[starts[j] + codes[row, j]]
+            for i in range(widths[j]):
+                Z[row, at[j] + i] = table[begin + i]
+        for j in range(k):
+            Z[row, at[d + j]] = numbers[row, j] * table[first[first_number + j]]
+        for p in range(pairs.shape[0]):
+            a, b = pairs[p, 0], pairs[p, 1]
+            cell = coarse[starts[a] + codes[row, a]] * coarse_width[b] + coarse[starts[b] + codes[row, b]]
+            begin = first[cell_starts[p] + cell]
+            for i in range(widths[d + k + p]):
+                Z[row, at[d + k + p] + i] = table[begin + i]

@@ -18,8 +18,14 @@ from scipy.linalg import eigh_tridiagonal
 from mbauc.basis.columns import Steps
 from mbauc.basis.feature_map import FeatureMap, Term
 from mbauc.basis.reduction import Reduction
+from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
+
+#: Rows that a thread writes at a time.
+_ROWS = 1_024
+#: Share of a bin's weight that counts as none.
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +50,39 @@ class SmoothBasis:
     is_interaction: NDArray[np.bool_]
 
     def rows(
-        self, features: FeatureMap, codes: NDArray[np.int32], numbers: Array, waves: Array | None = None
+        self,
+        features: FeatureMap,
+        codes: NDArray[np.int32],
+        numbers: Array,
+        waves: Array | None = None,
+        n_jobs: int | None = 1,
     ) -> Array:
         """Coordinates of rows as a dense matrix: T' of their features. ``O(n coordinates)``."""
+        from mbauc.basis import kernels
+
         Z = np.empty((codes.shape[0], self.reduction.n_coordinates))
-        for term, block, (_, columns) in zip(
-            features.terms(), self.reduction.blocks, self.reduction.places(), strict=True
-        ):
-            if term.kind == "number":
-                Z[:, columns] = numbers[:, [term.start - int(features.starts[-1])]]
-                continue
-            if term.kind == "waves":
-                Z[:, columns] = waves
-                continue
-            table = np.eye(block) if isinstance(block, int) else block
-            own = features.cells(codes, *term.columns) if term.kind == "cells" else codes[:, term.columns[0]]
-            np.take(table, own, axis=0, out=Z[:, columns], mode="clip")
+        tables = [
+            np.eye(block) if isinstance(block, int) else block
+            for term, block in zip(features.terms(), self.reduction.blocks, strict=True)
+            if term.kind != "waves"
+        ]
+        flat = np.concatenate([table.ravel() for table in tables])
+        widths = np.array([table.shape[1] for table in tables])
+        # one row of a table for each feature
+        first = np.cumsum(np.repeat(widths, [table.shape[0] for table in tables]))
+        first = np.append(0, first[:-1])
+        places = np.array([columns.start for _, columns in self.reduction.places()])
+        starts, *rest = features.places()
+
+        def write(start: int) -> None:
+            own = slice(start, start + _ROWS)
+            kernels.write_coordinates(
+                codes[own], starts, numbers[own], *rest, flat, first, widths, places, Z[own]
+            )
+
+        run_threads(write, range(0, codes.shape[0], _ROWS), thread_count(n_jobs))
+        if waves is not None:
+            Z[:, Z.shape[1] - waves.shape[1] :] = waves
         return Z
 
 
@@ -130,10 +153,13 @@ def smooth_functions(totals: Array, most: int) -> tuple[Array, Array]:
     (array([-1.31, -0.54,  0.54,  1.31]), array([0.95, 3.24]))
     """
     own = totals[:-1]
-    used = np.flatnonzero(own > 0)
+    # bins of next to no weight have ranks that cannot be told apart
+    used = np.flatnonzero(own > _NOTHING * own.sum())
     functions, roughness = np.zeros((totals.size, 0)), np.zeros(0)
     if used.size > 1:
         share = own[used] / own[used].sum()
+        if used.size == 2:
+            return _add_missing(totals, *_two_bins(totals.size, used, share))
         rank = np.cumsum(share) - share / 2
         root = np.sqrt(share)
         # squared differences of neighbours, per unit of rank, between functions of variance 1
@@ -147,11 +173,23 @@ def smooth_functions(totals: Array, most: int) -> tuple[Array, Array]:
         # of either sign: rising at the end, so that equal rows give equal functions
         functions *= np.where(functions[used[-1]] < 0, -1.0, 1.0)
         roughness = values / np.pi**2
-    if totals[-1] > 0:
-        missing = np.zeros((totals.size, 1))
-        missing[-1] = 1.0
-        functions, roughness = np.hstack([functions, missing]), np.append(roughness, 1.0)
-    return functions, roughness
+    return _add_missing(totals, functions, roughness)
+
+
+def _two_bins(size: int, used: NDArray[np.intp], share: Array) -> tuple[Array, Array]:
+    """The one function of variance 1 over two bins, whose ranks are one half apart, and its roughness."""
+    functions = np.zeros((size, 1))
+    functions[used, 0] = -np.sqrt(share[1] / share[0]), np.sqrt(share[0] / share[1])
+    return functions, np.array([2.0 / (share[0] * share[1])]) / np.pi**2
+
+
+def _add_missing(totals: Array, functions: Array, roughness: Array) -> tuple[Array, Array]:
+    """With the indicator of missing values, if there are some."""
+    if totals[-1] <= 0:
+        return functions, roughness
+    missing = np.zeros((totals.size, 1))
+    missing[-1] = 1.0
+    return np.hstack([functions, missing]), np.append(roughness, 1.0)
 
 
 def coarse_functions(features: FeatureMap, j: int, totals: Array, most: int) -> tuple[Array, Array]:

@@ -106,13 +106,16 @@ def choose_features(
         features = replace(features, waves=_draw_waves(X, block.positive, kinds, rng))
     sizes = int(block.positive.sum()), int((~block.positive).sum())
     fold = FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
+    # rows of a fold together, so that they need no copy
+    order = np.argsort(fold, kind="stable")
+    X = X[order]
     rows = SearchRows(
         features.codes(X, n_jobs),
         features.number_values(X),
-        block.positive,
-        block.weight,
-        sample.share,
-        fold,
+        block.positive[order],
+        None if block.weight is None else block.weight[order],
+        sample.share[order],
+        fold[order],
         frequencies,
         n_jobs,
         None if features.waves is None else features.waves.encode(X),
@@ -156,7 +159,7 @@ class _Choice:
         tried: tuple[Found, ...] = (curves,)
         if self.wanted == "auto":
             base, tried, said = self._compare_lines(curves)
-        most = self.pairs if isinstance(self.pairs, int) else self.search.settings.most_pairs
+        most = self.pairs if isinstance(self.pairs, int) else self.search.most_pairs
         given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
         if (
             given is not None
@@ -188,6 +191,10 @@ class _Choice:
 
     def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
         """Straight lines or curves, what was tried, and what is said of it."""
+        if not self.search.has_curves:
+            said = f"held-out AUC {curves.auc:.4f}; no column has more than two values to draw a curve through"
+            lines = replace(curves, kind="linear")
+            return lines, (lines,), f"levels and straight lines: {said}"
         linear = self.search.linear()
         gap, error = _paired(curves.by_fold, linear.by_fold)
         if gap > error:

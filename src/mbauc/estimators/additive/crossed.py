@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,7 @@ from mbauc.basis.screening import Screened
 from mbauc.basis.smoothing import SmoothBasis
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
 from mbauc.estimators.additive.gain import paired_gain
-from mbauc.estimators.additive.penalties import (
-    CROSSED_COMMON,
-    CROSSED_SUGGESTED,
-    MOST_BY_TERM_CROSSED,
-    Candidate,
-    count_candidates,
-    describe_candidates,
-    list_candidates,
-)
+from mbauc.estimators.additive.penalties import Penalties
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -44,7 +37,8 @@ class PairChooser:
         """The pairs to fit."""
         if screened is None:
             return list(self.given or ())
-        return screened.pairs[: min(self.most, int((screened.gains > 0).sum()))]
+        kept = screened.pairs[: min(self.most, int((screened.gains > 0).sum()))]
+        return [(int(a), int(b)) for a, b in kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +61,16 @@ class CrossedRows:
         """Weights of the rows that are held out."""
         return pick(self.rows.weight, self.rows.fold == 0)
 
-    def strengths(self, statistics: Statistics, places: Sequence[int] | None = None) -> Array:
-        """Penalties to try, one row for each."""
-        return np.array([one.strength for one in self._list(statistics, places)])
+    @cached_property
+    def penalties(self) -> Penalties:
+        """Penalties to try."""
+        return Penalties.of(self.basis)
 
-    def describe(self, place: int) -> str:
-        """Penalties in words."""
-        return describe_candidates(CROSSED_COMMON, CROSSED_SUGGESTED)[place]
-
-    def _list(self, statistics: Statistics, places: Sequence[int] | None) -> list[Candidate]:
-        basis = self.basis
-        tried = CROSSED_COMMON, CROSSED_SUGGESTED
-        count = count_candidates(basis.roughness.size, *tried, MOST_BY_TERM_CROSSED)
-        return list_candidates(
-            statistics,
-            basis.roughness,
-            basis.group,
-            CROSSED_COMMON,
-            CROSSED_SUGGESTED,
-            range(count) if places is None else places,
-            basis.is_interaction,
-        )
+    def suggest(
+        self, statistics: Statistics, places: Sequence[int], start: Array | None = None
+    ) -> Array | None:
+        """Strengths by term, if some of the penalties at these places need them."""
+        return self.penalties.suggest(statistics, start) if self.penalties.needs_suggestion(places) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +81,18 @@ class Round:
     scores: Array
     aucs: Array
     before: Array
+    #: strengths by term that the rows suggest, if they were tried
+    by_term: Array | None
 
     @classmethod
     def run(cls, crossed: CrossedRows, before: Array) -> Round:
         """Weights from the rows that are not held out, scores of those that are."""
-        statistics = Statistics.of(crossed.rows.training(0))
-        scores = crossed.rows.held_out(0, statistics.solve(crossed.strengths(statistics)))
-        return cls(crossed, scores, crossed.rows.auc(0, scores), before)
+        statistics = crossed.rows.statistics(0)
+        places = range(crossed.penalties.count)
+        by_term = crossed.suggest(statistics, places)
+        W = statistics.solve(crossed.penalties.strengths(places, by_term), crossed.rows.n_threads)
+        scores = crossed.rows.held_out(0, W)
+        return cls(crossed, scores, crossed.rows.auc(0, scores), before, by_term)
 
     def gain(self, place: int, frequencies: bool) -> tuple[float, float]:
         """What scores under one of the penalties gain, and its standard error."""

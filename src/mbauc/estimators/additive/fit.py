@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, noise_of
@@ -30,6 +29,7 @@ from mbauc.rows.parts.mapped import map_rows
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.row_sample import RowSample
 from mbauc.solvers import Solution
+from mbauc.solvers.evidence import inverse_root
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -194,23 +194,20 @@ def _errors(chosen: Chosen, pairs: Quadratic, u: Array) -> Array:
     """
     basis, noise = chosen.basis, noise_of(pairs.effective_sizes)
     penalty = noise * chosen.strength
+    root: Array | None = None
     if isinstance(pairs, PairMoments):
         statistics = Statistics.of(pairs)
-        [w] = statistics.solve(chosen.strength[None, :])
-        matrix = np.array(statistics.covariance, order="F")
-        matrix[np.diag_indices_from(matrix)] += penalty + 1e-12
-        factor, _ = dpotrf(matrix, lower=1, overwrite_a=1)
-        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-        inverse = noise * (np.tril(inverse) + np.tril(inverse, -1).T)
+        root = inverse_root(statistics.covariance, penalty + 1e-12)
+        w = root.T @ (root @ statistics.mu)
     else:
-        spread = np.maximum(pairs.diagonal - pairs.mu**2, 0.0) / 2
-        w, inverse = u, noise / (spread + penalty)
+        w = u
+        alone = noise / (np.maximum(pairs.diagonal - pairs.mu**2, 0.0) / 2 + penalty)
     # the solution is a multiple of log-odds
     size = float(w @ w)
     ratio = abs(float(u @ w)) / size if size > 0 else 0.0
     errors = np.zeros(basis.reduction.n_features)
     for block, (features, columns) in zip(basis.reduction.blocks, basis.reduction.places(), strict=True):
-        own = inverse[columns, columns] if inverse.ndim == 2 else np.diag(inverse[columns])
+        own = np.diag(alone[columns]) if root is None else noise * root[:, columns].T @ root[:, columns]
         variance = np.diagonal(own) if isinstance(block, int) else np.einsum("ij,jk,ik->i", block, own, block)
         errors[features] = ratio * np.sqrt(np.maximum(variance, 0.0))
     return errors

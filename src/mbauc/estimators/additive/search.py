@@ -11,18 +11,12 @@ from mbauc.basis.columns import Steps
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
-from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
+from mbauc.estimators.additive.coordinates import FoldedRows, pick
 from mbauc.estimators.additive.crossed import CrossedRows, Interactions, PairChooser, Round, keep_columns
 from mbauc.estimators.additive.gain import residuals
-from mbauc.estimators.additive.penalties import (
-    COMMON,
-    CROSSED,
-    MOST_BY_TERM,
-    SUGGESTED,
-    count_candidates,
-    list_candidates,
-)
+from mbauc.estimators.additive.penalties import CROSSED, Penalties
 from mbauc.estimators.additive.search_rows import SearchRows
+from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -30,13 +24,18 @@ Index = NDArray[np.intp]
 #: One strength for all where nothing is known.
 _USUAL = 10.0
 #: Coordinates from which on all penalties are tried on one fold, and the best of them on the others.
-_MANY, _FINALISTS = 600, 3
+_MANY, _FINALISTS = 600, 2
+#: Coordinates with interactions beyond which these are tried on one fold.
+_MANY_CROSSED = 1_000
 #: Columns beyond which interactions come with the curves of few: those of the pairs, and these strongest.
 _MANY_COLUMNS, _STRONGEST = 100, 16
 #: Coordinates of curves beyond which they come with those of few alone.
 _MOST_WIDE = 1_500
-#: Rows up to which interactions are tried on two folds.
-_FEW_ROWS = 5_000
+#: Rows up to which interactions are tried on two folds, unless they gain nothing on the first, or so many
+#: standard errors.
+_FEW_ROWS, _DECIDED = 5_000, 2.0
+#: Rows that each interaction needs.
+_ROWS_FOR_A_PAIR = 50
 #: Coordinates of all curves together, about; of one curve at least.
 _MOST_COORDINATES, _LEAST_FUNCTIONS = 1_200, 3
 #: Kinds of features, the one to prefer first.
@@ -118,6 +117,11 @@ class FeatureSearch:
         """Numbers as they are, and levels of categories."""
         return self._try_folds("linear", self._linear_columns())
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether curves have more coordinates than straight lines."""
+        return self._linear_columns().size < self.basis.roughness.size
+
     def curves(self) -> Found:
         """A curve for each numeric column."""
         return self._try_folds("curves", np.arange(self.basis.roughness.size))
@@ -146,33 +150,47 @@ class FeatureSearch:
 
     def _try_folds(self, kind: str, columns: Index) -> Found:
         """Penalties of some coordinates, by the AUC of all folds; where these are many, most by one fold."""
-        folded, basis = self.folded, self.basis
-        roughness, group = basis.roughness[columns], basis.group[columns]
-        table = np.full(
-            (folded.n_folds, count_candidates(columns.size, COMMON, SUGGESTED, MOST_BY_TERM)), np.nan
+        folded, penalties = self.folded, Penalties.of(self.basis, columns)
+        places = np.arange(penalties.count)
+        table = np.full((folded.n_folds, places.size), np.nan)
+        # other folds start from what the first suggests, side by side
+        by_term = self._try_fold(penalties, columns, 0, places, None, table)
+        if columns.size > _MANY:
+            places = np.sort(np.argsort(-table[0], kind="stable")[:_FINALISTS])
+        run_threads(
+            lambda k: self._try_fold(penalties, columns, k, places, by_term, table),
+            range(1, folded.n_folds),
+            folded.n_threads,
         )
-        places = np.arange(table.shape[1])
-        for k in range(folded.n_folds):
-            statistics = Statistics.of(folded.training(k)).select(columns)
-            candidates = list_candidates(statistics, roughness, group, COMMON, SUGGESTED, places)
-            W = statistics.solve(np.array([one.strength for one in candidates]))
-            table[k, places] = folded.auc(k, folded.held_out(k, W, columns))
-            if k == 0 and columns.size > _MANY:
-                places = np.sort(np.argsort(-table[0], kind="stable")[:_FINALISTS])
         best = int(places[np.argmax(table[:, places].mean(axis=0))])
-        whole = Statistics.of(folded.whole).select(columns)
-        [chosen] = list_candidates(whole, roughness, group, COMMON, SUGGESTED, [best])
-        scores = table[:, best]
-        return Found(
-            kind, self.features, basis, columns, chosen.strength, float(scores.mean()), scores, chosen.how
-        )
+        if penalties.needs_suggestion([best]):
+            by_term = penalties.suggest(folded.statistics().select(columns), by_term)
+        [strength] = penalties.strengths([best], by_term)
+        scores, how = table[:, best], penalties.describe(best)
+        return Found(kind, self.features, self.basis, columns, strength, float(scores.mean()), scores, how)
+
+    def _try_fold(
+        self,
+        penalties: Penalties,
+        columns: Index,
+        k: int,
+        places: Index,
+        start: Array | None,
+        table: Array,
+    ) -> Array | None:
+        """Put the AUCs of a fold into a table; returns the strengths by term that the other folds suggest."""
+        statistics = self.folded.statistics(k).select(columns)
+        by_term = penalties.suggest(statistics, start) if penalties.needs_suggestion(places) else None
+        W = statistics.solve(penalties.strengths(places, by_term), self.folded.n_threads if k == 0 else 1)
+        table[k, places] = self.folded.auc(k, self.folded.held_out(k, W, columns))
+        return by_term
 
     # -- interactions ------------------------------------------------------------------------------------
 
     def screen(self, curves: Found, held_out: int = -1) -> Screened:
         """Pairs of columns by what they would add to curves, seen on the rows of all folds but one."""
         train = self.rows.fold != held_out
-        statistics = Statistics.of(self.folded.training(held_out)).select(curves.columns)
+        statistics = self.folded.statistics(held_out).select(curves.columns)
         [w] = statistics.solve(curves.strength[None, :])
         scores = self.folded.Z[train][:, curves.columns] @ w
         residual = residuals(scores, self.rows.positive[train], pick(self.rows.weight, train))
@@ -187,11 +205,16 @@ class FeatureSearch:
             n_jobs=self.rows.n_jobs,
         )
 
+    @property
+    def most_pairs(self) -> int:
+        """Interactions that are screened for, at most: where rows are few, fewer."""
+        return min(self.settings.most_pairs, max(1, self.rows.positive.size // _ROWS_FOR_A_PAIR))
+
     def interactions(self, curves: Found, base: Found, pairs: PairChooser) -> Interactions | None:
         """What curves and interactions gain over simpler features on held-out rows.
 
         Pairs are chosen on the rows of the other folds, so that the gain is an honest one: on two folds, or on
-        one where rows are many or nothing is gained there. None where no pair is promising.
+        one where rows or coordinates are many, or where that decides. None where no pair is promising.
         """
         rounds: list[Round] = []
         for k in range(2 if self.rows.positive.size <= _FEW_ROWS else 1):
@@ -204,16 +227,17 @@ class FeatureSearch:
             tries = [Round.run(self.cross(chosen, k, narrow=narrow), before) for narrow in kinds]
             rounds.append(max(tries, key=lambda one: float(one.aucs.max())))
             found = Interactions.of(rounds, self.rows.frequencies)
-            if found.gain <= 0.0:
+            decided = found.gain <= 0.0 or found.gain > _DECIDED * found.error
+            if decided or rounds[0].crossed.basis.roughness.size > _MANY_CROSSED:
                 break
         return found
 
     def take(self, crossed: Interactions, curves: Found, pairs: PairChooser) -> Found:
         """Curves and interactions; where two folds have chosen pairs, those that all rows choose."""
-        final = crossed.first.crossed
+        final, start, best = crossed.first.crossed, crossed.first.by_term, [crossed.best]
         if crossed.n_rounds > 1 and pairs.screens:
-            final = self.cross(pairs(self.screen(curves)), 0, narrow=final.narrow)
-        strength = final.strengths(Statistics.of(final.rows.whole), [crossed.best])[0]
+            final, start = self.cross(pairs(self.screen(curves)), 0, narrow=final.narrow), None
+        [strength] = final.penalties.strengths(best, final.suggest(final.rows.statistics(), best, start))
         self._crossed = final.rows
         return Found(
             "interactions",
@@ -223,7 +247,7 @@ class FeatureSearch:
             strength,
             float(crossed.by_fold.mean()),
             crossed.by_fold,
-            final.describe(crossed.best),
+            final.penalties.describe(crossed.best),
         )
 
     def _widths(self) -> tuple[bool, ...]:
@@ -245,7 +269,7 @@ class FeatureSearch:
 
     def _score_fold(self, found: Found, k: int) -> Array:
         """Scores of the rows of a fold from weights of the others."""
-        statistics = Statistics.of(self.folded.training(k)).select(found.columns)
+        statistics = self.folded.statistics(k).select(found.columns)
         return np.asarray(self.folded.held_out(k, statistics.solve(found.strength[None, :]), found.columns)[0])
 
     def cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:
@@ -266,7 +290,7 @@ class FeatureSearch:
 
     def _strongest(self, held_out: int) -> set[int]:
         """Columns whose own curves would gain most, seen on the rows of all folds but one."""
-        statistics = Statistics.of(self.folded.training(held_out))
+        statistics = self.folded.statistics(held_out)
         gain = (statistics.mu**2 - statistics.noise) / (1.0 + 10.0 * statistics.noise * self.basis.roughness)
         by_term = np.bincount(self.basis.group, gain)
         by_column = np.zeros(self.features.n_columns)

@@ -43,7 +43,7 @@ class SearchRows:
 
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
-        Z = basis.rows(features, self.codes, self.numbers, self.waves)
+        Z = basis.rows(features, self.codes, self.numbers, self.waves, self.n_jobs)
         return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
 
     def collapse(self, features: FeatureMap, kept: set[int]) -> NDArray[np.int32]:
