@@ -96,7 +96,7 @@ def maximise_evidence(
 
 def _spread(covariance: Array, w: Array) -> float:
     """Standard deviation of scores."""
-    return float(max(w @ (covariance @ w), 0.0)) ** 0.5
+    return float(np.sqrt(np.maximum(w @ (covariance @ w), 0.0)))
 
 
 def solve_given(covariance: Array, mu: Array, penalty: Array) -> tuple[Array, Array]:
