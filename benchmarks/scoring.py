@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks.timing import interleaved, report
 from mbauc.model import load_model, save_model
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.layout import TableLayout
 from mbauc.model.scoring import score_files
 from mbauc.model.training import Training, train
@@ -25,7 +26,7 @@ def run(rows=ROWS):
         ClickLog(TRAIN).write_parquet(small)
         source = TableSource(small, label="label", encode="hash", hash_dim=10_000)
         layout = TableLayout(source.encoding, "label")
-        model, _ = train(source, layout, Training({"l2": 0.01}, hold_out=0.0))
+        model, _ = train(source, layout, Training({"l2": 0.01}, hold_out=HoldOut(0.0)))
         save_model(model, folder / "model.mbauc")
         model = load_model(folder / "model.mbauc")
         for name, path in (("CSV", csv), ("Parquet", parquet)):

@@ -8,6 +8,7 @@ import pytest
 from mbauc.cli.main import main
 from mbauc.model import TableLayout, load_model
 from mbauc.model.hashed_names import find_hashed_names, with_hashed_names
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.training import Training, train
 from mbauc.readers import TableSource
 
@@ -40,7 +41,7 @@ def test_the_values_of_the_largest_weights_are_named(path, capsys):
 def test_names_are_those_of_the_slots_and_are_kept_by_updates(path, tmp_path):
     source = TableSource(path, label="click", hash_dim=2)
     layout = TableLayout(source.encoding, "click")
-    model, _ = train(source, layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=0.0))
+    model, _ = train(source, layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=HoldOut(0.0)))
     told = {entry["column"]: entry for entry in model.trained_on["hashed_columns"]}
     for column, contents in source.slot_contents([0, 1]).items():
         values = [f"{name}={value}" for name, value, _ in contents]

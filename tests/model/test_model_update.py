@@ -14,6 +14,7 @@ from mbauc.model import (
     save_model,
     update_model,
 )
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.training import Training, train
 from mbauc.readers import RawBlock, TableSource
 
@@ -73,7 +74,7 @@ def test_weights_in_files_count_as_repeated_rows(tmp_path):
 
     source = file((X[:200], y[:200], times[:200]), "first.csv")
     layout = TableLayout(source.encoding, "y", (), "times")
-    model, _ = train(source, layout, Training({"l2": "auto"}, hold_out=0.0))
+    model, _ = train(source, layout, Training({"l2": "auto"}, hold_out=HoldOut(0.0)))
     model = update_model(
         model, layout.source(file((X[200:], y[200:], times[200:]), "more.csv").paths, model.classes)
     )

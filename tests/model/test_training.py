@@ -6,6 +6,7 @@ import pytest
 from mbauc import MBAClassifier
 from mbauc.metrics import roc_auc
 from mbauc.model import LibsvmLayout, RankerModel, load_model, save_model
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.training import Training, train
 from mbauc.model.update import update_model
 from mbauc.readers import LibsvmSource, TableSource
@@ -31,7 +32,8 @@ def file_of(path, seed):
 
 
 def test_penalties_that_were_chosen_for_scaled_columns_go_on_to_mean_these(tmp_path):
-    training = Training({"l1": 0.0, "l2": "auto", "scale": "auto", "solver": "gram"}, folds=3, hold_out=0.0)
+    settings = {"l1": 0.0, "l2": "auto", "scale": "auto", "solver": "gram"}
+    training = Training(settings, folds=3, hold_out=HoldOut(0.0))
     model, _ = train(file_of(tmp_path / "monday", 0), LibsvmLayout(4, False), training)
     later = update_model(model, file_of(tmp_path / "tuesday", 1))
     X_test, y_test = rows(2, 2000)
@@ -112,7 +114,7 @@ def test_rows_that_were_kept_have_the_scores_that_another_pass_gives(tmp_path, s
 def test_decay_is_that_of_a_stream(tmp_path):
     source = file_of(tmp_path / "rows", 0)
     blocks = LibsvmSource(tmp_path / "rows", block_rows=150)
-    training = Training({"l2": 0.1}, hold_out=0.0, decay=0.5)
+    training = Training({"l2": 0.1}, hold_out=HoldOut(0.0), decay=0.5)
     model, _ = train(blocks, LibsvmLayout(source.n_features, False), training)
     stream = MBAClassifier(l2=0.1, decay=0.5)
     for block in blocks:
@@ -124,7 +126,8 @@ def test_decay_is_that_of_a_stream(tmp_path):
 def test_moments_are_kept_where_they_are_small(tmp_path):
     source = file_of(tmp_path / "rows", 0)
     for solver, wanted in (("auto", True), ("matrix-free", False)):
-        model, _ = train(source, LibsvmLayout(4, False), Training({"l2": 0.1, "solver": solver}, hold_out=0.0))
+        training = Training({"l2": 0.1, "solver": solver}, hold_out=HoldOut(0.0))
+        model, _ = train(source, LibsvmLayout(4, False), training)
         assert (model.moments is not None) == wanted
 
 

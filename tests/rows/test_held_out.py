@@ -8,7 +8,7 @@ from scipy import sparse as sp
 
 from mbauc.readers import RawBlock
 from mbauc.rows.held_out import SplitSource
-from mbauc.rows.split import RowSubset
+from mbauc.rows.split import RandomSplit, RowSubset
 
 
 class Blocks:
@@ -58,35 +58,35 @@ VALUES = [(0.1, 1e300, 7), (0.5, -0.25), (1, 0, -127), (128, 1), (1e38, 3), (1e3
 @given(values=st.sampled_from(VALUES), columns=st.sampled_from([1, 5, 70_000]), seed=st.integers(0, 5))
 def test_both_sides_come_from_one_pass(kind, weighted, values, columns, seed):
     source = rows(kind, weighted, columns=columns if kind == "sparse" else min(columns, 9), values=values)
-    split = SplitSource(source, 0.3, seed=seed, memory=1 << 30)
-    check_same(split, RowSubset(source, 0.3, held_out=False, seed=seed))
+    split = SplitSource(source, RandomSplit(0.3, seed), memory=1 << 30)
+    check_same(split, RowSubset(source, RandomSplit(0.3, seed), held_out=False))
     before = source.passes
-    check_same(split.held_out, RowSubset(source, 0.3, held_out=True, seed=seed))
+    check_same(split.held_out, RowSubset(source, RandomSplit(0.3, seed), held_out=True))
     assert source.passes == before + 1  # of the other one
 
 
 def test_a_look_at_the_first_block_is_no_pass():
     source = rows()
-    split = SplitSource(source, 0.3, seed=0, memory=1 << 30)
+    split = SplitSource(source, RandomSplit(0.3, 0), memory=1 << 30)
     next(iter(split))
-    check_same(split.held_out, RowSubset(source, 0.3, held_out=True))
+    check_same(split.held_out, RowSubset(source, RandomSplit(0.3), held_out=True))
     assert source.passes == 2
 
 
 def test_what_does_not_fit_is_read_again():
     source = rows()
-    split = SplitSource(source, 0.3, seed=0, memory=100)
-    check_same(split, RowSubset(source, 0.3, held_out=False))
+    split = SplitSource(source, RandomSplit(0.3, 0), memory=100)
+    check_same(split, RowSubset(source, RandomSplit(0.3), held_out=False))
     before = source.passes
-    check_same(split.held_out, RowSubset(source, 0.3, held_out=True))
+    check_same(split.held_out, RowSubset(source, RandomSplit(0.3), held_out=True))
     assert source.passes == before + 2
 
 
 def test_few_bytes_are_kept():
     source = rows("sparse", columns=1000, values=(1.0,))
-    entries = sum(block.X.nnz for block in RowSubset(source, 0.5, held_out=True))
+    entries = sum(block.X.nnz for block in RowSubset(source, RandomSplit(0.5), held_out=True))
     size = 3 * entries + 6 * 111  # two bytes for the column, one for the value
-    list(fits := SplitSource(source, 0.5, seed=0, memory=size))
-    list(too_little := SplitSource(source, 0.5, seed=0, memory=3 * entries))
+    list(fits := SplitSource(source, RandomSplit(0.5, 0), memory=size))
+    list(too_little := SplitSource(source, RandomSplit(0.5, 0), memory=3 * entries))
     assert not isinstance(fits.held_out, RowSubset)
     assert isinstance(too_little.held_out, RowSubset)

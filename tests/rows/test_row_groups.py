@@ -22,7 +22,7 @@ from mbauc.rows.parts.group_folds import count_groups, group_fold_rules
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.reading import read_blocks, visit_blocks
 from mbauc.rows.source import GroupedBlock, has_groups, score_blocks
-from mbauc.rows.split import RowSubset
+from mbauc.rows.split import RandomSplit, RowSubset
 
 
 class Rows(list):
@@ -196,13 +196,13 @@ def test_the_checksum_of_a_block_depends_on_its_groups():
 def test_a_split_cuts_no_group(rng, weighted):
     blocks = grouped_blocks(rng, weighted=weighted)
     source = Rows(blocks, 3)
-    sides = [list(RowSubset(source, 0.4, held_out=out, seed=3)) for out in (True, False)]
+    sides = [list(RowSubset(source, RandomSplit(0.4, 3), held_out=out)) for out in (True, False)]
     groups = [set(np.concatenate([block.groups for block in side]).tolist()) for side in sides]
     assert groups[0]
     assert not groups[0] & groups[1]
     assert sum(block.y.size for side in sides for block in side) == 125
     for out in (True, False):
-        subset = RowSubset(source, 0.4, held_out=out, seed=3)
+        subset = RowSubset(source, RandomSplit(0.4, 3), held_out=out)
         assert subset.has_groups
         w = np.array([1.0, -2.0, 0.5])
         for scored, raw in zip(score_blocks(subset, w), subset, strict=True):
@@ -212,12 +212,12 @@ def test_a_split_cuts_no_group(rng, weighted):
 
 def test_rows_that_are_kept_for_a_test_keep_their_groups(rng):
     source = Rows(grouped_blocks(rng), 3)
-    split = SplitSource(source, 0.4, seed=3, memory=10**6)
+    split = SplitSource(source, RandomSplit(0.4, 3), memory=10**6)
     assert split.has_groups
     list(split)
     kept = list(split.held_out)
     assert has_groups(split.held_out)
-    for block, other in zip(kept, RowSubset(source, 0.4, held_out=True, seed=3), strict=True):
+    for block, other in zip(kept, RowSubset(source, RandomSplit(0.4, 3), held_out=True), strict=True):
         for one, two in zip(block, other, strict=True):
             np.testing.assert_array_equal(one, two)
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.training import Training, train
 from mbauc.readers import LibsvmSource, RawBlock, TableSource
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.source import score_blocks
-from mbauc.rows.split import RowSubset
+from mbauc.rows.split import RandomSplit, RowSubset
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -55,7 +56,7 @@ def plain(rng):
 @pytest.mark.parametrize("side", [None, True, False])
 def test_scores_are_the_blocks_times_the_weights(kind, side, request, rng):
     source = request.getfixturevalue(kind)
-    source = source if side is None else RowSubset(source, 0.3, held_out=side, seed=1)
+    source = source if side is None else RowSubset(source, RandomSplit(0.3, 1), held_out=side)
     coef = rng.normal(size=source.n_features)
     blocks, scored = list(source), list(score_blocks(source, coef))
     assert len(blocks) == len(scored) > 1
@@ -77,17 +78,17 @@ def test_held_out_rows_of_a_table_are_scored_without_a_matrix(table, monkeypatch
         return matrix(encoding, features)
 
     monkeypatch.setattr(TableEncoding, "matrix", counted)
-    _, tested = train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=0.25))
+    _, tested = train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=HoldOut(0.25)))
     while_training = sum(made)
     assert tested is not None
     made.clear()
-    train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=0.0))
+    train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=HoldOut(0.0)))
     assert while_training == sum(made) > 0
 
 
 def test_held_out_scores_are_those_of_the_model(table):
-    model, tested = train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=0.25))
-    held_out = list(RowSubset(table, 0.25, held_out=True))
+    model, tested = train(table, table.layout, Training({"l2": 0.1, "solver": "gram"}, hold_out=HoldOut(0.25)))
+    held_out = list(RowSubset(table, RandomSplit(0.25), held_out=True))
     expected = np.concatenate([model.score(block.X) for block in held_out])
     np.testing.assert_allclose(tested.s, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(tested.y, np.concatenate([block.y for block in held_out]))

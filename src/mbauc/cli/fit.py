@@ -195,7 +195,7 @@ def run(options: argparse.Namespace) -> int:
         room.require_for(
             source,
             gram=options.solver == "gram",
-            test_rows=0 if options.test else round(training.hold_out * rows),
+            test_rows=0 if options.test else round(training.hold_out.share * rows),
             swept_rows=rows if grouped or not training.is_quadratic else 0,
         )
         plan = getattr(source, "plan", None)
@@ -251,6 +251,7 @@ def _make_training(options: argparse.Namespace) -> Training:
         raise Usage("--cv needs at least 2 folds.")
     if options.test is not None and "-" in options.test:
         raise Usage("--test takes files; standard input can only be DATA.")
+    from mbauc.model.hold_out import HoldOut
     from mbauc.model.training import Training
 
     check_features(options)
@@ -261,8 +262,7 @@ def _make_training(options: argparse.Namespace) -> Training:
         {**settings, **feature_settings(options), "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,
         grouped=options.group is not None,
-        hold_out=defaults.HOLD_OUT if options.hold_out is None else options.hold_out,
-        seed=options.seed,
+        hold_out=HoldOut(defaults.HOLD_OUT if options.hold_out is None else options.hold_out, options.seed),
         memory=options.memory,
         checkpoint=options.checkpoint,
         decay=options.decay or 1.0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mbauc.basis.schema import FEATURE_MAP
 from mbauc.losses import LOSSES
+from mbauc.model.hold_out import WAYS
 from mbauc.model.layout import LAYOUT
 from mbauc.model.terms import BY_FEATURE, BY_TERM
 from mbauc.readers.table.encoding.schema import LABEL
@@ -56,7 +57,10 @@ _TRAINED_ON = Record(
     {
         "files": ListOf(_FILE),
         "threshold_files": ListOf(_FILE),
-        "held_out": Record({"share": Number(0, 1), "seed": Number(0, whole=True)}),
+        "held_out": Record(
+            {"share": Number(0, 1), "seed": Number(0, whole=True)},
+            {"by": Choice(*WAYS), "column": Nullable(Text())},
+        ),
         "columns": _WHOLE,
         "mbauc": Text(),
         "finished": Text(),

@@ -103,7 +103,8 @@ def _files(source: Any) -> list[str]:
     while isinstance(fingerprint, dict) and isinstance(fingerprint.get("of"), dict):
         fingerprint = fingerprint["of"]
     files = fingerprint.get("files", []) if isinstance(fingerprint, dict) else []
-    return [str(file["name"]) for file in files]
+    # tables in memory have no names
+    return [str(file["name"]) for file in files if "name" in file]
 
 
 def _member(path: str) -> zipfile.ZipInfo | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from mbauc.errors import NoPairsError
 from mbauc.losses import PairWeights
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
 from mbauc.readers.table.groups import name_group
@@ -31,14 +32,33 @@ class Tested:
     s: Array
     weight: Array | None
     groups: NDArray[Any] | None = None
+    #: what rows belong together with, where that is neither a group nor nothing
+    clusters: NDArray[Any] | None = None
+
+    @classmethod
+    def join(cls, parts: list[Tested]) -> Tested | None:
+        """Rows of several tests as one; None without any."""
+        if not parts:
+            return None
+
+        def joined(name: str) -> Any:
+            values = [getattr(part, name) for part in parts]
+            return None if any(one is None for one in values) else np.concatenate(values)
+
+        return cls(*(joined(field.name) for field in fields(cls)))
+
+    def in_units_of(self, model: RankerModel) -> Tested:
+        """With log-odds as scores of a model: what a model of the same kind gave them."""
+        return replace(self, s=self.s / model.slope) if model.slope > 0 else self
 
     def interval(self, confidence: float = 0.95) -> AucInterval:
-        """AUC with its interval; weights count as repeated rows."""
+        """AUC with its interval; weights count as repeated rows, and rows of a cluster may depend on others."""
         return roc_auc_interval(
             self.y,
             self.s,
             self.weight,
             weights=None if self.weight is None else "frequency",
+            clusters=self.clusters if self.weight is None else None,
             confidence=confidence,
         )
 
@@ -71,7 +91,7 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
             "these files are not those that the model was trained on, in their order, so that nobody knows "
             "which of their rows were held out."
         )
-    return RowSubset(source, drawn["share"], held_out=True, seed=drawn["seed"])
+    return RowSubset(source, HoldOut.from_record(drawn).split(source), held_out=True)
 
 
 def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -> Tested:

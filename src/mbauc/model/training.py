@@ -1,15 +1,16 @@
-"""From a source to a model: hold some rows out, train on the others, test, and keep what was learned."""
+"""From a source to a model: hold some rows out, train on the others, test, train on all, and keep that."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbauc.defaults import FOLDS, HOLD_OUT, SEED
+from mbauc.defaults import FOLDS
 from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
@@ -19,6 +20,7 @@ from mbauc.losses import Region
 from mbauc.metrics.region_area import standardized_area
 from mbauc.model.additive_training import check_additive, check_codes, fit_additive
 from mbauc.model.hashed_names import find_hashed_names
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
@@ -48,10 +50,10 @@ class Training:
         Folds of a cross-validation that chooses the penalties; 0 for none, or for 5 where a loss is chosen.
     grouped : bool
         Whether the rows are of groups, within which alone pairs count.
-    hold_out : float
-        Share of the rows to test on; 0 for none.
-    seed : int
-        Of what is held out and of folds.
+    hold_out : HoldOut
+        Rows to test on.
+    refit : bool
+        Whether the model that is kept is trained on all rows, once another one has been tested.
     memory, checkpoint
         As for :meth:`mbauc.MBAClassifier.fit_source`.
     decay : float
@@ -63,8 +65,8 @@ class Training:
     settings: dict[str, Any]
     folds: int = 0
     grouped: bool = False
-    hold_out: float = HOLD_OUT
-    seed: int = SEED
+    hold_out: HoldOut = field(default_factory=HoldOut)
+    refit: bool = False
     memory: str | int | None = None
     checkpoint: str | None = None
     decay: float = 1.0
@@ -103,12 +105,14 @@ class Training:
         known = {"pairs": "all", "groups": self.grouped or None}
         check_capabilities(self.way, known | self.settings | asked)
 
-    def fit(self, source: Source, memory: str | int | None) -> tuple[Any, list[dict[str, float]]]:
+    def fit(
+        self, source: Source, memory: str | int | None, checkpoint: str | None = None
+    ) -> tuple[Any, list[dict[str, float]]]:
         """A fitted ranker, and the penalties that were tried with their held-out scores."""
         settings = {name: value for name, value in self.settings.items() if value is not None}
         settings |= {"loss": loss_of(settings), "verbose": self.verbose}
         if self.is_additive:
-            return fit_additive(source, settings, memory=memory, checkpoint=self.checkpoint), []
+            return fit_additive(source, settings, memory=memory, checkpoint=checkpoint), []
         if self.chooses_by_folds:
             kind = MBAClassifierCV if self.is_quadratic else PairwiseAUCClassifierCV
             folds = self.folds or FOLDS
@@ -116,14 +120,14 @@ class Training:
             return chosen, _penalty_path(chosen, folds)
         if not self.is_quadratic:
             other = PairwiseAUCClassifier(**_known(PairwiseAUCClassifier, settings))
-            return other.fit_source(source, memory=memory, checkpoint=self.checkpoint), []
+            return other.fit_source(source, memory=memory, checkpoint=checkpoint), []
         ranker = MBAClassifier(**{name: settings[name] for name in settings if name not in LOSS_SETTINGS})
         if self.decay < 1:
             frequencies = settings.get("weights") == "frequency"
             n_jobs = settings.get("n_jobs")
             moments = accumulate_with_decay(source, self.decay, n_jobs=n_jobs, frequencies=frequencies)
             return ranker.fit_moments(moments), []
-        return ranker.fit_source(source, memory=memory, checkpoint=self.checkpoint, keep_moments=True), []
+        return ranker.fit_source(source, memory=memory, checkpoint=checkpoint, keep_moments=True), []
 
 
 def train(
@@ -159,13 +163,14 @@ def train(
     if getattr(layout, "weight", None) is not None:
         # in files, and on the command line, a row of weight 3 counts as three equal rows
         training = replace(training, settings={"weights": "frequency"} | training.settings)
-    rows, split, memory = source, None, training.memory
-    if test is None and training.hold_out > 0:
-        limit = parse_memory(training.memory)
-        room = limit // _FOR_HELD_OUT
-        memory = None if training.memory is None else limit - room
-        rows = split = SplitSource(source, training.hold_out, seed=training.seed, memory=room)
-    ranker, path = training.fit(rows, memory)
+    make = _ModelMaker(source, layout, training)
+    trial: _Trial | None = None
+    if test is None and training.hold_out.share > 0:
+        trial = _try_held_out(make)
+    if trial is None or training.refit or trial.ranker is None:
+        ranker, path = training.fit(source, training.memory, training.checkpoint)
+    else:
+        ranker, path = trial.ranker, trial.path
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
     if _best_by_loss(ranker):
         record["losses"] = _best_by_loss(ranker)
@@ -174,29 +179,25 @@ def train(
     asked = region_of(training.settings)
     if not asked.is_whole:
         record["asked"] = asdict(asked)
-    settings = _settings_to_keep(training, ranker)
-    model = RankerModel.of(ranker, layout, source.classes, settings=settings, trained_on=record, path=path)
+    model = make(ranker, path, record)
     record["seconds"] = round(time.time() - started, 3)
     record["hashed_columns"] = [] if training.is_additive else find_hashed_names(source, model.coef)
-    where = f"{training.hold_out:g} of the rows, held out"
-    seen: list[str] = []
-    if split is not None:
-        record["held_out"] = {"share": training.hold_out, "seed": training.seed}
-        test = split.held_out
+    tested, seen, where = None, list[str](), training.hold_out.describe()
+    if trial is not None:
+        refitted = ranker is not trial.ranker
+        if not refitted:
+            record["held_out"] = training.hold_out.to_record()
+        tested = trial.tested
+        if tested is None:
+            record["notes"].append(trial.note)
+        elif refitted:
+            tested = tested.in_units_of(model)
+            where += "; then trained on all rows"
     elif test is not None:
         seen = find_seen_files(record["files"], test)
         where = f"rows it was trained on ({list_names(seen)})" if seen else "other files"
-    if test is None:
-        return model, None
-    try:
         tested = score_source(model, test, verbose=training.verbose)
-    except NoRowsError:
-        if split is None:
-            raise
-        what = "groups" if split.has_groups else "rows"
-        record["notes"].append(
-            f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
-        )
+    if tested is None:
         return model, None
     positives, negatives = int(tested.y.sum()), int(tested.y.size - tested.y.sum())
     if min(positives, negatives) < 2:
@@ -214,9 +215,64 @@ def train(
         "negatives": negatives,
         "rows": where,
         "trained_on": bool(seen),
-        **_where_it_counts(tested, asked, equal_groups=bool(settings.get("equal_groups"))),
+        **_where_it_counts(tested, asked, equal_groups=bool(model.settings.get("equal_groups"))),
     }
     return model, tested
+
+
+@dataclass(frozen=True)
+class _ModelMaker:
+    """Makes models of rankers that are fitted to rows of one source."""
+
+    source: Source
+    layout: TableLayout | LibsvmLayout
+    training: Training
+
+    def __call__(self, ranker: Any, path: list[dict[str, float]], record: dict[str, Any]) -> RankerModel:
+        settings = _settings_to_keep(self.training, ranker)
+        classes = self.source.classes
+        return RankerModel.of(ranker, self.layout, classes, settings=settings, trained_on=record, path=path)
+
+
+class _Trial(NamedTuple):
+    """How rows do that were held out, or why nobody knows; and the ranker, if there is only one."""
+
+    tested: Tested | None
+    note: str
+    ranker: Any
+    path: list[dict[str, float]]
+
+
+def _try_held_out(make: _ModelMaker) -> _Trial:
+    """Fit to the rows that are not held out, and score those that are; for each fold."""
+    source, training = make.source, make.training
+    limit = parse_memory(training.memory)
+    room = limit // _FOR_HELD_OUT
+    memory = None if training.memory is None else limit - room
+    splits = training.hold_out.splits(source)
+    checkpoint = training.checkpoint
+    if checkpoint is not None and (training.refit or len(splits) > 1):
+        checkpoint = str(Path(checkpoint, "test"))
+    tested: list[Tested] = []
+    ranker, path, what = None, list[dict[str, float]](), "rows"
+    for k, split in enumerate(splits):
+        rows = SplitSource(source, split, memory=room)
+        own = checkpoint if checkpoint is None or len(splits) == 1 else f"{checkpoint}-{k}"
+        ranker, path = training.fit(rows, memory, own)
+        what = "groups" if rows.has_groups else "rows"
+        model = make(ranker, path, {})
+        try:
+            found = score_source(model, rows.held_out, verbose=training.verbose)
+        except NoRowsError:
+            continue
+        clusters = training.hold_out.clusters(source, split)
+        if clusters is not None:
+            found = replace(found, clusters=clusters)
+        # scores of several models have one unit: log-odds
+        tested.append(replace(found, s=found.s * model.slope) if training.refit or len(splits) > 1 else found)
+    kept = (None, []) if len(splits) > 1 else (ranker, path)
+    note = f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
+    return _Trial(Tested.join(tested), note, *kept)
 
 
 def _where_it_counts(tested: Tested, asked: Region, *, equal_groups: bool) -> dict[str, Any]:

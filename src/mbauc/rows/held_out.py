@@ -13,7 +13,7 @@ from scipy import sparse as sp
 from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.source import GroupedBlock, RawBlock, Source, pack_block, unpack_block
-from mbauc.rows.split import RowSubset, take_block
+from mbauc.rows.split import RowSubset, Split, take_block
 
 
 class SplitSource:
@@ -26,17 +26,15 @@ class SplitSource:
     ----------
     source : Source
         All rows.
-    share : float
-        Of the rows, in (0, 1), that are held out.
-    seed : int
-        Of the split.
+    split : Split
+        Which rows are held out.
     memory : int
         Bytes that the rows held out may take.
     """
 
-    def __init__(self, source: Source, share: float, *, seed: int, memory: int) -> None:
+    def __init__(self, source: Source, split: Split, *, memory: int) -> None:
         self._source, self._memory = source, memory
-        self._sides = [RowSubset(source, share, held_out=out, seed=seed) for out in (False, True)]
+        self._sides = [RowSubset(source, split, held_out=out) for out in (False, True)]
         self._kept: list[_PackedRows] | None = None
         self.n_features, self.classes = source.n_features, source.classes
 

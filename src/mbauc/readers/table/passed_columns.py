@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.files import ParquetTable, Table
+from mbauc.readers.table.files import FrameTable, ParquetTable, Table
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class PassedColumns:
         types: dict[str, set[Any]] = {name: set() for name in keep}
         for table in tables:
             known = {}
+            if isinstance(table, FrameTable):
+                known = {field.name: field.type for field in table.schema}
             if isinstance(table, ParquetTable):
                 known = {field.name: field.type for field in pyarrow("parquet").read_schema(table.file.path)}
             for name in types:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.defaults import BLOCK_ROWS, ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
-from mbauc.readers.table.columns.code_guess import guess_code
-from mbauc.readers.table.columns.guess import guess
+from mbauc.readers.table.columns.code_guess import guess_code, guess_frame_code
+from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.plan import plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
 from mbauc.readers.table.faults import Report, SkippedRows, stop
-from mbauc.readers.table.files import Paths, open_tables
+from mbauc.readers.table.files import Paths, is_frame, open_tables
 from mbauc.readers.table.first_features import FirstFeatures
 from mbauc.readers.table.inspection import count_slot_contents, read_column
 from mbauc.readers.table.labels import TableLabels
@@ -77,8 +77,8 @@ class TableLayout:
         """Number of columns that weights are for."""
         return self.encoding.n_features
 
-    def source(self, paths: Paths, classes: Any, **options: Any) -> TableSource:
-        """Other files with the same columns."""
+    def source(self, paths: Paths | Any, classes: Any, **options: Any) -> TableSource:
+        """Other files, or a table in memory, with the same columns."""
         return TableSource(
             paths,
             label=self.label,
@@ -129,7 +129,7 @@ class TableLayout:
 
 
 class TableSource:
-    r"""Blocks of rows from CSV, TSV or Parquet files, as numbers.
+    r"""Blocks of rows from CSV, TSV or Parquet files, or from a table in memory, as numbers.
 
     What a column is is decided on the first 50,000 rows, and ``print(source.plan.describe())`` says what
     and why; ``types``, ``ignore`` and ``id`` say otherwise. What has to be learned (one-hot categories, means,
@@ -141,8 +141,9 @@ class TableSource:
 
     Parameters
     ----------
-    paths : path or sequence of paths
-        Files, folders, patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``).
+    paths : path, sequence of paths, or table
+        A pandas or polars frame, an Arrow table or a dict of columns, the label among them; or files, folders,
+        patterns (``"logs/*.csv.gz"``), or files in zip archives (``"bank.zip/bank-full.csv"``).
         CSV and TSV may be compressed with gzip, bzip2 or xz. All files have the columns of the first one; what
         others have besides is left out. Names of folders such as ``day=2014-10-21`` are columns as well, if
         they differ.
@@ -244,7 +245,7 @@ class TableSource:
 
     def __init__(
         self,
-        paths: Paths,
+        paths: Paths | Any,
         *,
         label: str | None,
         positive: Any = None,
@@ -300,7 +301,7 @@ class TableSource:
                 ignore=ignore,
                 id=id,
                 on_error=on_error,
-                judge=guess_code if encode == "codes" else guess,
+                judge=_choose_judge(paths, encode),
                 where=reader.where,
             )
         self._reader = replace(reader, columns=plan.features)
@@ -409,7 +410,7 @@ class TableSource:
             **group,
         }
 
-    def on(self, paths: Paths) -> TableSource:
+    def on(self, paths: Paths | Any) -> TableSource:
         r"""Other files read in the same way: the same encoding and the same classes. For test data.
 
         Examples
@@ -541,3 +542,10 @@ class TableSource:
         """What to do, in a new pass, about rows that cannot be used."""
         self.skipped = SkippedRows()
         return stop if self.on_error == "stop" else self.skipped.note
+
+
+def _choose_judge(paths: Any, encode: str) -> Callable[[str, Any], Guess]:
+    """What decides what a column is: types of a frame say more than those of a file."""
+    if encode != "codes":
+        return guess
+    return guess_frame_code if is_frame(paths) else guess_code

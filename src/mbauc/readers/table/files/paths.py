@@ -163,8 +163,8 @@ def find_tables(paths: Paths, kind: str | None = None) -> list[TableFile]:
 
 def _no_paths(given: object) -> str:
     return (
-        f"paths must name files, got {type(given).__name__}. Rows in memory can be saved first, as in "
-        "frame.to_parquet('rows.parquet'); or encode their columns as numbers, and pass them to MBAClassifier."
+        f"paths must name files, got {type(given).__name__}. Pass a table in memory by itself, several joined "
+        "to one first."
     )
 
 

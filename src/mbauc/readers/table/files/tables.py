@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mbauc.readers.table.files.csv_table import CsvTable
+from mbauc.readers.table.files.frame_table import FrameTable, is_frame
 from mbauc.readers.table.files.parquet_table import ParquetTable
-from mbauc.readers.table.files.paths import Paths, find_tables
+from mbauc.readers.table.files.paths import find_tables
 
-Table = CsvTable | ParquetTable
+Table = CsvTable | ParquetTable | FrameTable
 
 
 def open_tables(
-    paths: Paths, delimiter: str | None = None, names: Sequence[str] | str | None = None
+    paths: Any,
+    delimiter: str | None = None,
+    names: Sequence[str] | str | None = None,
 ) -> tuple[list[Table], list[str] | None]:
-    """The tables of some paths, and names for columns without a header; see :class:`.csv_table.CsvTable`."""
+    """The tables of some paths, and names for columns without a header; see :class:`.csv_table.CsvTable`.
+
+    A data frame in the place of paths is a table as well.
+    """
+    if is_frame(paths):
+        return [FrameTable(paths)], None
     tables: list[Table] = []
     for file in find_tables(paths):
         if file.is_parquet:
