@@ -17,6 +17,8 @@ if _TYPE_CHECKING:
     from mbauc.pairs.moments import PairMoments as PairMoments
     from mbauc.pairs.sampling import sample_batches as sample_batches
     from mbauc.pairs.sampling import sample_pairs as sample_pairs
+    from mbauc.ranker import TableRanker as TableRanker
+    from mbauc.ranker import load as load
 
     __version__: str
 
@@ -28,8 +30,10 @@ __all__ = [
     "PairMoments",
     "PairwiseAUCClassifier",
     "PairwiseAUCClassifierCV",
+    "TableRanker",
     "auc_without",
     "explain",
+    "load",
     "sample_batches",
     "sample_pairs",
 ]
@@ -45,8 +49,10 @@ _get, _show = _lazy_names(
         "PairMoments": "mbauc.pairs.moments",
         "PairwiseAUCClassifier": "mbauc.estimators",
         "PairwiseAUCClassifierCV": "mbauc.estimators",
+        "TableRanker": "mbauc.ranker",
         "auc_without": "mbauc.estimators.additive.auc_without",
         "explain": "mbauc.estimators.additive.explain",
+        "load": "mbauc.ranker",
         "sample_batches": "mbauc.pairs.sampling",
         "sample_pairs": "mbauc.pairs.sampling",
     },

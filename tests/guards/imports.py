@@ -16,6 +16,7 @@ EXCEPTIONS = HERE / "import_exceptions.txt"
 #: From the top: a module may import lower layers and its own folder, never a neighbour in the same layer.
 LAYERS = (
     ("cli",),
+    ("ranker",),
     ("report", "plots", "dask", "spark", "objectives"),
     ("model",),
     ("estimators",),
@@ -33,7 +34,7 @@ LAYERS = (
 ON_TOP = "paper"
 #: Layers in which scikit-learn may be imported: the estimators and what is above them, and solvers for its
 #: coordinate descent and its ConvergenceWarning.
-WITH_SKLEARN = {name for layer in LAYERS[:5] for name in layer} | {ON_TOP, "solvers"}
+WITH_SKLEARN = {name for layer in LAYERS[:6] for name in layer} | {ON_TOP, "solvers"}
 #: Private by their spelling only: methods of named tuples, and what Spark's and Dask's own documentation has
 #: everybody use to declare params, restore a stage and say what a partition looks like.
 OPEN = {"_replace", "_asdict", "_fields", "_dummy", "_resetUid", "_meta"}

@@ -14,7 +14,7 @@ from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.errors import Advice
 from mbauc.rows.hashing.texts import hash_columns
-from mbauc.rows.source import Source, about_rows, score_blocks
+from mbauc.rows.source import Source, about_rows, unpack_block
 from mbauc.rows.split import GivenSplit, RandomSplit, Split
 
 #: Ways to hold rows out.
@@ -139,9 +139,10 @@ def choose_hold_out(source: Source, hold_out: HoldOut, *, grouped: bool = False)
 def _count(source: Source) -> tuple[int, int]:
     """Rows that can be used, and positive ones, in one pass."""
     rows = positives = 0
-    for block in score_blocks(source, np.zeros(source.n_features)):
-        rows += len(block.y)
-        positives += int(np.count_nonzero(np.asarray(block.y) == 1))
+    for raw in source:
+        labels = np.asarray(unpack_block(raw, "the source")[1])
+        rows += labels.size
+        positives += int(np.count_nonzero(labels == 1))
     return rows, positives
 
 

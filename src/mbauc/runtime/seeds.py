@@ -21,3 +21,10 @@ def generator(random_state: Any) -> np.random.Generator:
             "random_state must be None, a whole number of at least 0, a numpy Generator or a RandomState, "
             f"got {random_state!r}."
         ) from None
+
+
+def integer_seed(random_state: Any) -> int:
+    """A whole number that ``random_state`` stands for: itself if it is one, or what it draws."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0:
+        return int(random_state)
+    return int(generator(random_state).integers(2**31))

@@ -12,6 +12,7 @@ import numpy as np
 from mbauc.readers.table.arrow import as_arrow_table, column_names, pyarrow
 from mbauc.readers.table.faults import Report
 from mbauc.readers.table.files.pieces import Piece
+from mbauc.rows.matrix import is_sparse
 
 #: Rows of a piece.
 _ROWS = 65_536
@@ -19,6 +20,8 @@ _ROWS = 65_536
 
 def is_frame(table: Any) -> bool:
     """Whether something is a table in memory, and not the path of one."""
+    if is_sparse(table):  # some are dicts
+        return False
     return isinstance(table, Mapping) or hasattr(table, "column_names") or hasattr(table, "columns")
 
 

@@ -1,0 +1,44 @@
+"""What a ranker did and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mbauc.metrics.intervals import AucInterval
+from mbauc.model.model import RankerModel
+from mbauc.readers.table.columns.plan import ColumnPlan
+
+#: Rows of a class below which intervals tend to be too narrow.
+_FEW = 100
+
+
+def describe_ranker(model: RankerModel, plan: ColumnPlan, auc: AucInterval | None) -> str:
+    """Columns, what was chosen, and how it did on rows that it was not trained on."""
+    return "\n".join([plan.describe(), "", *_lines(model, auc)])
+
+
+def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
+    record = model.trained_on
+    negative, positive = model.classes
+    yield f"labels      {positive!r} is positive, {negative!r} negative"
+    if "choice" in record:
+        yield f"chose       {record['choice']}"
+    if "positives" in record:
+        yield f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives"
+    tested = record.get("tested")
+    if auc is not None:
+        yield f"test AUC    {auc}"
+    elif isinstance(tested, dict) and "auc" in tested:
+        yield f"test AUC    {tested['auc']:.4f} (95% interval {tested['low']:.4f} to {tested['high']:.4f})"
+    if isinstance(tested, dict) and "rows" in tested:
+        yield f"            on {tested['rows']}"
+    if isinstance(tested, dict) and min(tested.get("positives", _FEW), tested.get("negatives", _FEW)) < _FEW:
+        yield f"            a class has fewer than {_FEW} of these rows: the interval tends to be too narrow"
+    if model.threshold is not None and model.threshold.false_alarm is not None:
+        cut = model.threshold
+        yield (
+            f"threshold   {cut.value:.6g}: at most {cut.false_alarm:.3g} of the negatives raise an alarm, with "
+            f"{cut.confidence:.3g} confidence"
+        )
+    for note in record.get("notes", []):
+        yield f"note        {note}"

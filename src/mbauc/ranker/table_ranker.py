@@ -1,0 +1,350 @@
+"""TableRanker: a table in, the best ranker out, with nothing set."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mbauc.checks import check_number
+from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED
+from mbauc.errors import FewRowsWarning
+from mbauc.estimators.additive.explain import Explanation
+from mbauc.estimators.validation import restore_on_failure
+from mbauc.features.row_codes import find_pairs
+from mbauc.losses import PairLoss
+from mbauc.metrics.intervals import AucInterval, Weights
+from mbauc.model.explaining import explain_files
+from mbauc.model.hold_out import HoldOut, choose_hold_out
+from mbauc.model.layout import TableLayout
+from mbauc.model.model import RankerModel
+from mbauc.model.model_file import load_model, save_model
+from mbauc.model.promise import promise_threshold
+from mbauc.model.scoring import score_files
+from mbauc.model.testing import Tested
+from mbauc.model.training import Training, train
+from mbauc.ranker.description import describe_ranker
+from mbauc.ranker.tables import LabelledTable, is_path, name_columns
+from mbauc.readers.table.columns.plan import ColumnPlan
+from mbauc.readers.table.source import TableSource
+from mbauc.runtime.seeds import integer_seed
+
+Array = NDArray[np.float64]
+
+
+class TableRanker(ClassifierMixin, BaseEstimator):
+    """Ranker for tables as they are: texts, categories, dates, missing values, numbers of any shape.
+
+    It finds out what each column is, draws a curve for each number and heat maps for pairs of columns where
+    these rank better, chooses penalties, tests itself on rows that it has not seen, and is then trained on all
+    rows. :meth:`describe` says what it did and why. ``mbauc fit`` is the same on the command line.
+
+    Parameters
+    ----------
+    features : {"auto", "linear", "curves", "interactions", "fourier"}
+        As for :class:`AdditiveAUCClassifier`.
+    loss : str or PairLoss
+        As for :class:`AdditiveAUCClassifier`.
+    types : mapping from names to kinds, optional
+        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"time"``, or ``"id"`` and
+        ``"ignore"``, which are left out.
+    positive : label or collection of labels, optional
+        The positive ones; by default the larger of two.
+    interactions, bins, search_rows
+        As for :class:`AdditiveAUCClassifier`.
+    hold_out : "auto", "last" or float
+        Rows to test on: a share drawn at random, or the last fifth of the rows. ``"auto"`` takes the latest
+        fifth of a table with a time, each row once by folds where rows are few, and else a fifth at random. 0
+        for no test.
+    refit : bool
+        Whether the final model is trained on all rows, also those that it was tested on.
+    false_alarm : float, optional
+        Largest share of the negatives for which :meth:`predict` may say positive, kept with probability
+        ``confidence`` (Neyman-Pearson). The threshold comes from the rows held out, so that the model is not
+        refitted to them.
+    confidence : float
+        Probability with which ``false_alarm`` is kept.
+    weights : {"frequency", "sampling"}
+        What weights mean: how many equal rows a row stands for, or how it was drawn.
+    random_state : int, Generator, RandomState or None
+        Seed of everything that is drawn.
+    n_jobs, verbose
+        As for :class:`MBAClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels, negative first.
+    auc_ : AucInterval or None
+        AUC of rows that were not trained on, with its interval; None without a test.
+    plan_ : ColumnPlan
+        What each column is taken for, and why.
+    model_ : RankerModel
+        The model, as its file has it.
+    tested_ : Tested or None
+        Labels and scores of the rows held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray
+        Their names, if they have some.
+
+    See Also
+    --------
+    AdditiveAUCClassifier : the estimator behind it, for numbers and codes.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from mbauc import TableRanker
+    >>> rng = np.random.default_rng(0)
+    >>> amount, country = rng.lognormal(4, 1, 4000), rng.choice(["at", "de", "fr"], 4000)
+    >>> table = pd.DataFrame({"amount": amount, "country": country})
+    >>> risk = np.log(amount) + 2 * (country == "fr") + rng.logistic(size=4000)
+    >>> fraud = np.where(risk > 8, "fraud", "ok")
+    >>> ranker = TableRanker(positive="fraud").fit(table, fraud)
+    >>> ranker.auc_.auc > 0.7, ranker.classes_.tolist()
+    (True, ['ok', 'fraud'])
+    >>> ranker.predict_proba(table.head(2)).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        features: str = "auto",
+        loss: str | PairLoss = "squared",
+        *,
+        types: Mapping[str, str] | None = None,
+        positive: Any = None,
+        interactions: int | Sequence[tuple[Any, Any]] | None = None,
+        bins: int = BINS,
+        search_rows: int = SEARCH_ROWS,
+        hold_out: str | float = "auto",
+        refit: bool = True,
+        false_alarm: float | None = None,
+        confidence: float = 0.95,
+        weights: Weights = "frequency",
+        random_state: Any = SEED,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.features = features
+        self.loss = loss
+        self.types = types
+        self.positive = positive
+        self.interactions = interactions
+        self.bins = bins
+        self.search_rows = search_rows
+        self.hold_out = hold_out
+        self.refit = refit
+        self.false_alarm = false_alarm
+        self.confidence = confidence
+        self.weights = weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    # -- fitting -----------------------------------------------------------------------------------------
+
+    @restore_on_failure
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        label: str | None = None,
+        weight: str | None = None,
+        time: str | None = None,
+        cluster: str | None = None,
+        memory: str | int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Find out what the columns are, choose features and penalties, test, and train on all rows.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, dict of columns, array, or path
+            The table: a pandas or polars frame, an Arrow table, a dict or an array of numbers; or files, a
+            folder or a pattern of CSV, TSV or Parquet, of any size, with ``label``.
+        y : array-like of shape (n,), optional
+            Labels, where the table does not hold them.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each row, where the table does not hold it.
+        label, weight : str, optional
+            Columns of the table with the labels and weights.
+        time : str, optional
+            Column by whose latest values the model is tested; it may be a feature as well.
+        cluster : str, optional
+            Column of what rows belong to, such as a user or a patient. All rows of one are on the same side of
+            the test, its interval allows for that, and the column is no feature.
+        memory, checkpoint
+            As for :meth:`AdditiveAUCClassifier.fit_source`.
+        """
+        table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
+        types = dict(self.types or {})
+        if cluster is not None:
+            types.setdefault(cluster, "group")
+        source = TableSource(
+            table.rows,
+            label=table.label,
+            positive=None if table.classes is not None else self.positive,
+            classes=None if table.classes is None else (0, 1),
+            weight=table.weight,
+            types=table.types | types,
+            encode="codes",
+            verbose=bool(self.verbose),
+        )
+        training = self._training(source, time, cluster, memory, checkpoint)
+        with warnings.catch_warnings(action="ignore", category=FewRowsWarning):  # describe says so
+            model, tested = train(source, source.layout, training, about={"columns": len(source.plan.columns)})
+        if table.classes is not None:
+            model = replace(model, classes=table.classes)
+        self._store(model, tested, source.plan)
+        if self.false_alarm is not None:
+            self.model_ = promise_threshold(model, tested, self.false_alarm, self.confidence)
+        return self
+
+    def _training(
+        self, source: TableSource, time: str | None, cluster: str | None, memory: Any, checkpoint: Any
+    ) -> Training:
+        seed = integer_seed(self.random_state)
+        interactions = self.interactions
+        if interactions is not None and not isinstance(interactions, int | np.integer):
+            interactions = find_pairs(interactions, source.layout.feature_names())
+        settings = {
+            "features": self.features,
+            "loss": self.loss,
+            "interactions": interactions,
+            "bins": self.bins,
+            "search_rows": self.search_rows,
+            "weights": self.weights,
+            "random_state": seed,
+            "n_jobs": self.n_jobs,
+        }
+        return Training(
+            {name: value for name, value in settings.items() if value is not None},
+            hold_out=self._hold_out(source, seed, time, cluster),
+            # a promise is about rows that the model has not seen
+            refit=bool(self.refit) and self.false_alarm is None,
+            memory=memory,
+            checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+            verbose=bool(self.verbose),
+        )
+
+    def _hold_out(self, source: TableSource, seed: int, time: str | None, cluster: str | None) -> HoldOut:
+        """The rows to test on, as asked for or as fits the table."""
+        if time is not None and cluster is not None:
+            raise ValueError("time and cluster both say which rows to test on; pass one of them.")
+        if isinstance(self.hold_out, str) and self.hold_out not in ("auto", "last"):
+            raise ValueError(f"hold_out must be 'auto', 'last' or a share of the rows, got {self.hold_out!r}.")
+        share = HOLD_OUT if isinstance(self.hold_out, str) else check_number("hold_out", self.hold_out, low=0.0)
+        if time is not None:
+            return HoldOut(share, seed, "time", time)
+        if cluster is not None:
+            return HoldOut(share, seed, "cluster", cluster)
+        if self.hold_out == "last":
+            return HoldOut(share, seed, "last")
+        found = HoldOut(share, seed)
+        return choose_hold_out(source, found)[0] if self.hold_out == "auto" else found
+
+    def _store(self, model: RankerModel, tested: Tested | None, plan: ColumnPlan) -> None:
+        self.model_, self.tested_, self.plan_ = model, tested, plan
+        self.classes_ = model.labels
+        with warnings.catch_warnings(action="ignore", category=FewRowsWarning):
+            self.auc_: AucInterval | None = None if tested is None else tested.interval()
+
+    # -- scoring -----------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each row; the higher, the more likely positive."""
+        check_is_fitted(self)
+        return self.model_.score(self._encoding.transform(name_columns(self, X), extra="ignore"))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, shape (n, 2), negative first."""
+        scores = self.decision_function(X)
+        p = self.model_.probability(scores)
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The positive class above the threshold: that of ``false_alarm``, or where both are equally likely."""
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > self.model_.cut).astype(np.intp)])
+
+    @property
+    def _encoding(self) -> Any:
+        layout = self.model_.layout
+        if not isinstance(layout, TableLayout):
+            raise ValueError("this model is of LIBSVM text, which has no table; use mbauc.model.load_model.")
+        return layout.encoding
+
+    def score_files(
+        self, paths: Any, out: str | os.PathLike[str] | None, *, keep: Sequence[str] = (), **options: Any
+    ) -> dict[str, Any]:
+        """Score files of any size, block by block, to a table; see :func:`mbauc.model.score_files`."""
+        check_is_fitted(self)
+        return score_files(self.model_, paths, out, keep=keep, **options)
+
+    # -- what it did -------------------------------------------------------------------------------------
+
+    def explain(self, X: Any, n: int = 5) -> list[Explanation]:
+        """Why rows have their scores: the ``n`` largest contributions of each; see :func:`mbauc.explain`."""
+        check_is_fitted(self)
+        rows = X if is_path(X) else name_columns(self, X)
+        return [one.explanation for one in explain_files(self.model_, rows, n=n)]
+
+    def describe(self) -> str:
+        """What was done and why: columns, features, penalties, the test."""
+        check_is_fitted(self)
+        return describe_ranker(self.model_, self.plan_, self.auc_)
+
+    # -- to a file and back ------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; :func:`mbauc.load` and all commands of ``mbauc`` read it."""
+        check_is_fitted(self)
+        save_model(self.model_, path)
+
+    @classmethod
+    def of(cls, model: RankerModel) -> TableRanker:
+        """A fitted ranker with a model, as of a file; ``plan_`` and ``tested_`` are not in it."""
+        known = set(cls().get_params()) - {"types", "positive"}
+        ranker = cls(**{name: value for name, value in model.settings.items() if name in known})
+        ranker.model_, ranker.classes_, ranker.tested_, ranker.auc_ = model, model.labels, None, None
+        encoding = ranker._encoding
+        ranker.plan_ = ColumnPlan(encoding.columns, 0).with_widths(encoding.describe_widths())
+        names = [column.name for column in encoding.columns]
+        ranker.n_features_in_, ranker.feature_names_in_ = len(names), np.array(names, dtype=object)
+        return ranker
+
+
+def load(path: str | os.PathLike[str]) -> TableRanker:
+    """A ranker from its file, written by :meth:`TableRanker.save` or by ``mbauc fit``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import mbauc
+    >>> table = {"bid": [0.1, 0.4, 0.3, 0.9] * 30, "site": list("abab") * 30, "click": [0, 1, 0, 1] * 30}
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.mbauc")
+    >>> mbauc.TableRanker(hold_out=0).fit(table, label="click").save(path)
+    >>> mbauc.load(path).predict({"bid": [0.5], "site": ["b"]})
+    array([1])
+    """
+    return TableRanker.of(load_model(path))
