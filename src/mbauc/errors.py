@@ -17,6 +17,7 @@ __all__ = [
     "DownloadError",
     "FewRowsWarning",
     "HeavyTailsWarning",
+    "LeftOutWarning",
     "MbaucWarning",
     "ModelFileError",
     "MomentFileError",
@@ -274,6 +275,10 @@ class OneClassGroupsWarning(MbaucWarning):
 
 class PositiveLabelWarning(MbaucWarning):
     """The sort order of two labels made most rows positive; the other label may be meant."""
+
+
+class LeftOutWarning(MbaucWarning):
+    """Columns of a data frame are not learned from: they are empty, or differ in nearly every row."""
 
 
 class DataWarning(MbaucWarning):

@@ -167,6 +167,7 @@ def test_a_training_keeps_its_choice_and_tests_on_rows_held_out(source):
     ("more", "said"),
     [
         ({"settings": {"l2": 1.0}}, "l2 cannot be combined with features"),
+        ({"settings": {"interactions": [[0, 1]]}}, "interactions asks for interactions, features='curves' for"),
         ({"settings": {"max_fpr": 0.1}}, "max_fpr cannot be combined with features"),
         ({"folds": 5}, "cv cannot be combined with features"),
         ({"decay": 0.9}, "decay cannot be combined with features"),

@@ -10,6 +10,7 @@ pytest.importorskip("matplotlib", reason="displays are drawn with matplotlib")
 
 from matplotlib.figure import Figure
 
+from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.plots import (
     ContributionDisplay,
     CurveDisplay,
@@ -153,10 +154,20 @@ def test_wrong_arguments_are_named(ranker, rows):
     X, y = rows
     with pytest.raises(ValueError, match="no column 'z'"):
         CurveDisplay.from_estimator(ranker, "z")
-    with pytest.raises(ValueError, match="column must be from 0 to 3, got 9"):
+    with pytest.raises(ValueError, match="there is no column 9; columns are 'x', 'money"):
         CurveDisplay.from_estimator(ranker, 9)
-    with pytest.raises(ValueError, match="there are 1 interactions"):
+    with pytest.raises(ValueError, match="column must be from 0 to 3, got 9"):
+        CurveDisplay.from_estimator(ranker.terms(), 9)
+    with pytest.raises(ValueError, match="columns must be from 0 to 0, or two columns, got 1"):
         InteractionDisplay.from_estimator(ranker, 1)
+    for wrong in ("x", ("x",), None):
+        with pytest.raises(
+            ValueError, match=r"columns must be two columns, such as \('age', 'sex'\), or a place"
+        ):
+            InteractionDisplay.from_estimator(ranker, wrong)
+    without = AdditiveTerms(ranker.terms().curves)
+    with pytest.raises(ValueError, match="the ranker has no interactions to draw; CurveDisplay"):
+        InteractionDisplay.from_estimator(without)
     with pytest.raises(ValueError, match="X without y"):
         ImportanceDisplay.from_estimator(ranker, X)
     with pytest.raises(ValueError, match="row must be below 900"):

@@ -72,8 +72,6 @@ def run(options: argparse.Namespace) -> int:
             keep=find_ids(model, paths) if options.id is None else options.id,
             on_error=options.on_error,
         )
-    if not found:
-        raise ValueError("there are no such rows in these files.")
     for place, one in enumerate(found):
         if place:
             output.say()

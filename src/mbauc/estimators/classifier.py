@@ -28,6 +28,7 @@ from mbauc.estimators.source_fit import (
 from mbauc.estimators.validation import (
     check_factors,
     name_columns,
+    remember_columns,
     require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
@@ -351,7 +352,7 @@ class MBAClassifier(MomentRanker):
         check_capabilities("cluster", self._asked(rows.grouped))
         forget_path(self)
         self.classes_ = self._fit_parts(rows)
-        self._remember_columns(rows.schema)
+        remember_columns(self, rows.schema)
         return self
 
     def _fit_rows(
@@ -417,7 +418,7 @@ class MBAClassifier(MomentRanker):
         factors = check_factors(self.penalty_factors, moments.n_features)
         self._solve(moments, factors)
         self.classes_ = known
-        self._remember_columns(Schema(moments.n_features))
+        remember_columns(self, Schema(moments.n_features))
         return self
 
     @restore_on_failure

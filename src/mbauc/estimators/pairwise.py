@@ -15,6 +15,7 @@ from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.source_fit import SourceRun, check_source_alone, is_source
 from mbauc.estimators.validation import (
     name_columns,
+    remember_columns,
     require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
@@ -255,7 +256,7 @@ class PairwiseAUCClassifier(LossRanker):
         self._check_settings()
         check_capabilities("cluster", self._asked(rows.grouped))
         self.classes_ = self._fit_parts(rows)
-        self._remember_columns(rows.schema)
+        remember_columns(self, rows.schema)
         return self
 
     # -- the steps of fit --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from mbauc.estimators.fitting import PairSettings, open_all_pairs
 from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.estimators.scorer import LinearScorer, match_log_odds
 from mbauc.estimators.source_fit import SourceRun, check_source, quadratic_state, show_auc, source_run
-from mbauc.estimators.validation import check_factors
+from mbauc.estimators.validation import check_factors, remember_columns
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.from_source import require_column_room
 from mbauc.pairs.operator.grouped import GroupedPairOperator
@@ -23,7 +23,6 @@ from mbauc.pairs.operator.pair_operator import PairOperator
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
-from mbauc.rows.schema import Schema
 from mbauc.rows.source import Source, has_groups
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.progress import show_wait
@@ -204,7 +203,7 @@ class SolvedRanker(ProbabilisticRanker):
             rows = rows_in_source(source, show=run.show, observe=show_auc, checkpoint=run.checkpoint)
             self._fit_parts(rows, run, limit, limited=memory is not None, **options)
         self.classes_ = np.asarray(source.classes) if _are_labels(source.classes) else np.array([0, 1])
-        self._remember_columns(rows.schema)
+        remember_columns(self, rows.schema)
         return self
 
     def _fit_parts(
@@ -238,15 +237,6 @@ class SolvedRanker(ProbabilisticRanker):
         with open_all_pairs(rows, name, settings, memory) as (pairs, classes):
             self._solve(pairs, factors, run)
         return classes
-
-    def _remember_columns(self, schema: Schema) -> None:
-        """Store how many columns there are, and their names."""
-        self.n_features_in_ = schema.n_features
-        # as scikit-learn has it: names are texts, and numbers are no names
-        if schema.names is not None and all(isinstance(name, str) for name in schema.names):
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
 
 def choose_all_pairs_solver(

@@ -21,6 +21,7 @@ from mbauc.rows.block import Block
 from mbauc.rows.groups import group_codes
 from mbauc.rows.labels import check_classes, find_classes, positive_rows
 from mbauc.rows.matrix import check_structure, check_weights, is_sparse
+from mbauc.rows.schema import Schema
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -120,6 +121,16 @@ def validate_training_data(
     frequencies = getattr(estimator, "weights", "sampling") == "frequency"
     codes = None if groups is None else group_codes(groups, X.shape[0])
     return Block(X, positive, weight, frequencies=frequencies, groups=codes), known
+
+
+def remember_columns(estimator: Any, schema: Schema) -> None:
+    """Tell an estimator how many columns there are, and their names; those of an earlier fit are forgotten."""
+    estimator.n_features_in_ = schema.n_features
+    # as scikit-learn has it: names are texts, and numbers are no names
+    if schema.names is not None and all(isinstance(name, str) for name in schema.names):
+        estimator.feature_names_in_ = np.array(schema.names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
 
 def require_pairs_within_groups(block: Block) -> None:

@@ -64,13 +64,18 @@ class ColumnUnits:
             variance = self.variance + share * (other.variance - self.variance + (1.0 - share) * step**2)
         return ColumnUnits(count, self.mean + share * step, np.maximum(variance, 0.0))
 
+    @property
+    def overflows(self) -> NDArray[np.bool_]:
+        """Columns with values whose squares overflow."""
+        return np.asarray(~np.isfinite(self.mean + self.variance))
+
     def units(self, *, own: bool) -> Array:
         """What columns are divided by: the standard deviation of each, or the root mean square of them all.
 
         0 for columns that do not vary.
         """
-        if not (np.isfinite(self.mean).all() and np.isfinite(self.variance).all()):
-            column = int(np.flatnonzero(~np.isfinite(self.mean + self.variance))[0])
+        if self.overflows.any():
+            column = int(np.flatnonzero(self.overflows)[0])
             raise ValueError(
                 f"X holds values in column {column:,} whose squares overflow float64; rescale the column."
             )

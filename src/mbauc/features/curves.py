@@ -17,7 +17,7 @@ from mbauc.basis.design import DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.smoothing import with_pairs
 from mbauc.checks import check_flag, check_whole
-from mbauc.features.row_codes import RowCodes, find_pairs
+from mbauc.features.row_codes import RowCodes
 from mbauc.rows.parts.keys import check_ids, row_keys
 from mbauc.rows.parts.row_sample import ClassSample
 from mbauc.runtime.threads import thread_count
@@ -48,15 +48,15 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
     max_levels : int
         Levels of a category with a column of their own, at most: the most frequent.
     interactions : sequence of pairs
-        Pairs of columns, by name or counted from 0.
+        Pairs of columns, by name or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``.
     coarse_bins : int
         Groups of bins or levels that each of the two columns of an interaction has, at most.
     numbers : bool
         Whether numeric columns are features themselves besides their bins: standardised, and cut off beyond
         the outermost half percent of the rows on either side. Then a straight line costs one weight.
     categories : sequence of columns, optional
-        Columns of an array that hold codes of categories, by number or name. Columns of texts and categoricals
-        in data frames need not be named.
+        Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
+        frames need not be named; those of numbers are numeric unless they are.
     sample_rows : int
         Rows that bins and levels are taken from, at most. They are kept, in pickles too, for ``partial_fit``
         and ``merge``: 8 bytes for each value.
@@ -136,6 +136,8 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d)
             Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times.
+            Columns that are empty, or of texts that differ in nearly every row, are left out with a warning
+            (:class:`~mbauc.errors.LeftOutWarning`).
         y : object, optional
             Not used.
         """
@@ -250,8 +252,7 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
             int(self.bins), int(self.min_rows), int(self.max_levels), int(self.coarse_bins), bool(self.numbers)
         )
         features = design_features(sample.X, None, codes.kinds, settings)
-        pairs = find_pairs(self.interactions, features.names)
-        self.feature_map_ = with_pairs(features, pairs)
+        self.feature_map_ = with_pairs(features, codes.find_pairs(self.interactions))
         self._codes, self._sample, self.n_rows_seen_ = codes, sample, sample.rows
 
     def _rename(self, features: FeatureMap, names: NDArray[Any]) -> FeatureMap:

@@ -12,11 +12,14 @@ from sklearn.utils.validation import validate_data
 
 from mbauc.basis.design import ColumnKind
 from mbauc.checks import abbreviate
-from mbauc.readers.table.arrow import as_arrow_table
+from mbauc.errors import Advice, LeftOutWarning
+from mbauc.readers.table.arrow import as_arrow_table, pyarrow
+from mbauc.readers.table.columns.plan import ColumnPlan, NoFeatureError
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.frame_rows import list_columns
-from mbauc.readers.table.encoding.frames import learn_table_codes
+from mbauc.readers.table.encoding.frames import learn_planned_codes, plan_frame_codes
 from mbauc.rows.matrix import is_sparse
+from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
 
@@ -34,26 +37,70 @@ class RowCodes:
         What the columns are.
     encoding : TableEncoding or None
         How a table with texts becomes codes; None for numbers.
+    columns : tuple of (str, tuple of str)
+        Columns of a table with texts, and the names of what each became: of a time its parts, of one that is
+        left out nothing. Empty for numbers, which stay as they are.
     """
 
     kinds: list[ColumnKind]
     encoding: TableEncoding | None = None
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def learn(cls, estimator: Any, X: Any, categories: Sequence[Any] | None) -> RowCodes:
-        """What the columns of X are; the estimator is told their number and names."""
-        if _has_texts(X):
+        """What the columns of X are; the estimator is told their number and names.
+
+        Columns of numbers are numeric unless they are among the categories, whatever other columns there are.
+        Those that are left out are warned of.
+        """
+        table = _read_table(X)
+        if table is not None and not all(map(_is_plain, table.schema.types)):
             validate_data(estimator, X, skip_check_array=True, reset=True)
-            columns = [str(name) for name in list_columns(X)]
-            check_width(len(columns), "X")
-            chosen = [columns[find_column(one, columns, "categories")] for one in _listed(categories)]
-            encoding = learn_table_codes(X, types=dict.fromkeys(chosen, "category"))
-            return cls(encoding_kinds(encoding), encoding)
+            check_width(table.num_columns, "X")
+            plan = _plan(table, categories)
+            encoding = learn_planned_codes(table, plan)
+            became = (one.text_names or [one.name] if one.is_feature else [] for one in plan.columns)
+            columns = zip(table.column_names, map(tuple, became), strict=True)
+            return cls(encoding_kinds(encoding), encoding, tuple(columns))
         matrix = _validate(estimator, X, reset=True)
         check_width(matrix.shape[1], "X")
         names = getattr(estimator, "feature_names_in_", None)
         kinds = [ColumnKind(f"x{j}" if names is None else str(names[j])) for j in range(matrix.shape[1])]
         return cls(mark_categories(kinds, categories))
+
+    def find_code(self, name: Any, what: str) -> int:
+        """Number of the column of codes that is named, or that a column of X, counted from 0, became.
+
+        ``what`` says what it is for.
+        """
+        names = [kind.name for kind in self.kinds]
+        if not self.columns or (isinstance(name, str) and name in names):
+            return find_column(name, names, what)
+        own = [column for column, _ in self.columns]
+        place = find_column(name, own if not isinstance(name, str) or name in own else names, what)
+        column, became = self.columns[place]
+        if len(became) != 1:
+            told = (
+                f"became {', '.join(map(repr, became))}; name one of them"
+                if became
+                else f"was left out; there are {list_names(names)}"
+            )
+            raise ValueError(f"{what}: column {place}, {column!r}, {told}.")
+        return names.index(became[0])
+
+    def find_pairs(self, pairs: Any, what: str = "interactions") -> list[tuple[int, int]]:
+        """Pairs of columns as for :meth:`find_code`, by number of their codes, each once and in order."""
+        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+            raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pairs)}.")
+        found = set()
+        for pair in pairs:
+            if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:
+                raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pair)}.")
+            a, b = sorted(self.find_code(one, what) for one in pair)
+            if a == b:
+                raise ValueError(f"{what}: a pair needs two different columns, got {abbreviate(pair)}.")
+            found.add((a, b))
+        return sorted(found)
 
     def transform(self, estimator: Any, X: Any) -> Array:
         """Rows as numbers and codes; the estimator knows their number and names."""
@@ -83,56 +130,95 @@ def find_column(name: Any, names: Sequence[str], what: str) -> int:
         return int(name)
     if isinstance(name, str) and name in names:
         return list(names).index(name)
-    shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    raise ValueError(f"{what}: there is no column {name!r}; columns are {shown}.")
+    raise ValueError(f"{what}: there is no column {name!r}; columns are {list_names(names)}.")
 
 
-def find_pairs(pairs: Any, names: Sequence[str], what: str = "interactions") -> list[tuple[int, int]]:
-    """Pairs of columns that are named or counted from 0, by number, each once and in order."""
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pairs)}.")
-    found = set()
-    for pair in pairs:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError(f"{what} must be pairs of columns, got {abbreviate(pair)}.")
-        a, b = sorted(find_column(one, names, what) for one in pair)
-        if a == b:
-            raise ValueError(f"{what}: a pair needs two different columns, got {abbreviate(pair)}.")
-        found.add((a, b))
-    return sorted(found)
+def list_names(names: Sequence[str]) -> str:
+    """Names for an error, of many the first."""
+    return ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def mark_categories(kinds: list[ColumnKind], categories: Sequence[Any] | None) -> list[ColumnKind]:
     """The same columns, some of which hold codes of categories."""
     names = [kind.name for kind in kinds]
-    chosen = {find_column(one, names, "categories") for one in _listed(categories)}
+    chosen = {find_column(one, names, "categories") for one in list_categories(categories)}
     return [replace(kind, categorical=True) if j in chosen else kind for j, kind in enumerate(kinds)]
 
 
-def _listed(categories: Sequence[Any] | None) -> Sequence[Any]:
+def list_categories(categories: Iterable[Any] | None) -> list[Any]:
+    """Columns that are said to be categories; none by default."""
     if categories is None:
         return []
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise ValueError(f"categories must be a list of columns, got {abbreviate(categories)}.")
-    return categories
+    return list(categories)
 
 
-def _has_texts(X: Any) -> bool:
-    """Whether X is a table with columns that are not plain numbers."""
+def _read_table(X: Any) -> Any:
+    """X as an Arrow table, if it is one that Arrow can hold or has columns that are no numbers."""
     if isinstance(X, np.ndarray) or is_sparse(X) or not (hasattr(X, "columns") or hasattr(X, "column_names")):
-        return False
+        return None
     try:
-        table = as_arrow_table(X, list_columns(X))
+        names = list_columns(X)
     except (TypeError, ValueError):
-        return False
-    return any(str(kind) not in _NUMBERS for kind in table.schema.types)
+        return None
+    try:
+        return as_arrow_table(X, names)
+    except TypeError:
+        return None
+    except ValueError as error:
+        try:
+            np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise error from None
+        return None
 
 
-#: Types of Arrow columns that need no reader.
-_NUMBERS = {
-    "double", "float", "halffloat",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32)), "int64", "uint64",
-}  # fmt: skip
+def _is_plain(kind: Any) -> bool:
+    """Whether a type of Arrow columns is one of numbers that need no reader."""
+    types = pyarrow().types
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _plan(table: Any, categories: Sequence[Any] | None) -> ColumnPlan:
+    """What the columns of a table are; a warning names those that are left out."""
+    names = table.column_names
+    is_decimal = pyarrow().types.is_decimal
+    numbers = (
+        name
+        for name, kind in zip(names, table.schema.types, strict=True)
+        if _is_plain(kind) or is_decimal(kind)
+    )
+    chosen = (names[find_column(one, names, "categories")] for one in list_categories(categories))
+    types = dict.fromkeys(numbers, "numeric") | dict.fromkeys(chosen, "category")
+    try:
+        plan = plan_frame_codes(table, types)
+    except NoFeatureError as error:
+        raise ValueError(
+            f"X has no column to learn from: {_tell_left_out(error.plan)}. Add columns, or name one of these "
+            "in categories to have a level for each of its values."
+        ) from None
+    except ValueError as error:  # what it advises are arguments that only a source of files has
+        said = str(error)
+        if not isinstance(said, Advice):
+            raise
+        raise ValueError(
+            f"{said.fact} Drop it from X, or make columns of numbers or texts from it first."
+        ) from None
+    count = len(plan.columns) - len(plan.features)
+    if count:
+        warn(
+            f"{count} column{'s' if count > 1 else ''} of X {'are' if count > 1 else 'is'} left out: "
+            f"{_tell_left_out(plan)}. Name a column in categories to have a level for each of its values, or "
+            "drop it from X.",
+            LeftOutWarning,
+        )
+    return plan
+
+
+def _tell_left_out(plan: ColumnPlan) -> str:
+    left_out = [f"{one.name!r} ({one.why})" for one in plan.columns if not one.is_feature]
+    return ", ".join(left_out[:20]) + (f" and {len(left_out) - 20} more" if len(left_out) > 20 else "")
 
 
 def _validate(estimator: Any, X: Any, *, reset: bool) -> Array:

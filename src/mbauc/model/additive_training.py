@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mbauc.errors import Advice
-from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
+from mbauc.estimators.additive.classifier import AdditiveAUCClassifier, check_interactions
 from mbauc.features.row_codes import MOST_COLUMNS
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.rows.source import Source
@@ -34,6 +34,7 @@ def check_additive(settings: Mapping[str, Any]) -> None:
     for name, (nothing, why) in _REFUSED.items():
         if name in settings and not any(settings[name] == one for one in nothing):
             raise ValueError(Advice.of_argument(name) + Advice(" cannot be combined with {features}: ") + why)
+    check_interactions(settings.get("features"), settings.get("interactions"))
 
 
 def check_codes(layout: TableLayout | LibsvmLayout, *, additive: bool) -> None:

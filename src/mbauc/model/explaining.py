@@ -51,6 +51,11 @@ def explain_files(
         Columns of the files that name rows.
     on_error : {"stop", "skip"}
         What to do at a row that cannot be read.
+
+    Raises
+    ------
+    ValueError
+        If the files have none of these rows; it says how many there are.
     """
     first, last = (0, np.inf) if rows is None else rows
     wanted = None if top is None else _highest(model, paths, first, last, top, on_error)
@@ -58,9 +63,11 @@ def explain_files(
     texts = _text_columns(model)
     scorer, means = _named_scorer(model), None if model.terms is None else model.terms.term_means
     found: list[ExplainedFileRow] = []
+    n_rows = 0
     for numbers, X, columns in source.number_rows([*dict.fromkeys([*keep, *texts])]):
         if numbers.size and numbers[0] > last:
             break
+        n_rows = int(numbers[-1]) + 1 if numbers.size else n_rows
         own = (numbers >= first) & (numbers <= last)
         if wanted is not None:
             own &= np.isin(numbers, wanted)
@@ -76,6 +83,9 @@ def explain_files(
             ExplainedFileRow(int(numbers[place]), id_, one if raw is None else _plain(one, raw[k]))
             for k, (place, id_, one) in enumerate(zip(places, ids, told, strict=True))
         ]
+    if not found:
+        there = f"they have {n_rows:,}, counted from 0" if n_rows else "they have none"
+        raise ValueError(f"there are no such rows in these files: {there}.")
     if wanted is not None:
         found.sort(key=lambda one: (-one.explanation.score, one.row))
     return found

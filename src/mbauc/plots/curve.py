@@ -12,7 +12,7 @@ from mbauc.estimators.additive.terms import Curve, Level
 from mbauc.estimators.additive.value_axis import squeeze_width
 from mbauc.plots.display import Display, inner_share, options_of, percent
 from mbauc.plots.figure import axes_or_new
-from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, terms_of
+from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, term_name, terms_of
 
 #: Values of a number up to which each has a tick and a whisker of its own.
 _FEW_VALUES = 12
@@ -73,18 +73,14 @@ class CurveDisplay(Display):
         estimator : AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         column : str or int
-            Its name, or its number from 0 on.
+            Its name, or its number from 0 on as X has them. Parts of a time are named: ``"when.hour"``.
         name : str, optional
             For the legend.
         ax, **kwargs
             As for :meth:`plot`.
         """
         terms = terms_of(estimator)
-        whole = isinstance(column, int | np.integer)
-        if whole and not 0 <= int(column) < len(terms.curves):
-            raise ValueError(f"column must be from 0 to {len(terms.curves) - 1}, got {column}.")
-        curve = terms.curves[int(column)] if whole else terms.curve(str(column))
-        return cls(curve, name=name).plot(ax, **kwargs)
+        return cls(terms.curve(term_name(estimator, column)), name=name).plot(ax, **kwargs)
 
     def plot(
         self,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from mbauc.checks import abbreviate
 from mbauc.estimators.additive.terms import HeatMap
 from mbauc.plots.display import Display
 from mbauc.plots.figure import axes_or_new
-from mbauc.plots.term_style import LOWERS, RAISES, shorten, signed, terms_of
+from mbauc.plots.term_style import LOWERS, RAISES, shorten, signed, term_name, terms_of
 
 #: Cells up to which each shows its number.
 _FEW_CELLS = 60
@@ -60,7 +62,7 @@ class InteractionDisplay(Display):
     def from_estimator(
         cls,
         estimator: Any,
-        columns: tuple[str, str] | int = 0,
+        columns: tuple[str | int, str | int] | int = 0,
         *,
         name: str | None = None,
         ax: Any = None,
@@ -72,21 +74,30 @@ class InteractionDisplay(Display):
         ----------
         estimator : AdditiveAUCClassifier or AdditiveTerms
             Fitted.
-        columns : tuple of str, or int
-            Names of the two columns; or the place among the interactions, the most important first.
+        columns : tuple of two columns, or int
+            Names or numbers of the two columns, as for :class:`CurveDisplay`; or the place among the
+            interactions, the most important first.
         name : str, optional
             Above the picture.
         ax, **kwargs
             As for :meth:`plot`.
         """
         terms = terms_of(estimator)
+        if not terms.heat_maps:
+            raise ValueError("the ranker has no interactions to draw; CurveDisplay draws its curves.")
         if isinstance(columns, int | np.integer):
             ranked = sorted(terms.heat_maps, key=lambda one: -one.importance)
             if not 0 <= columns < len(ranked):
-                raise ValueError(f"there are {len(ranked)} interactions; columns must be below, got {columns}.")
+                raise ValueError(f"columns must be from 0 to {len(ranked) - 1}, or two columns, got {columns}.")
             heat_map = ranked[int(columns)]
+        elif isinstance(columns, str) or not isinstance(columns, Sequence | np.ndarray) or len(columns) != 2:
+            raise ValueError(
+                "columns must be two columns, such as ('age', 'sex'), or a place among the interactions, got "
+                f"{abbreviate(columns)}."
+            )
         else:
-            heat_map = terms.heat_map(*columns)
+            a, b = (term_name(estimator, one) for one in columns)
+            heat_map = terms.heat_map(a, b)
         return cls(heat_map, name=name).plot(ax, **kwargs)
 
     def plot(

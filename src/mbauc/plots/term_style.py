@@ -34,6 +34,17 @@ def terms_of(estimator: Any) -> AdditiveTerms:
     return found
 
 
+def term_name(estimator: Any, column: str | int) -> str:
+    """Name of the curve of a column: of a fitted estimator's X by its number, of terms by its place."""
+    if not isinstance(column, int | np.integer):
+        return str(column)
+    if not isinstance(estimator, AdditiveTerms):
+        return str(estimator.term_name(column))
+    if not 0 <= column < len(estimator.curves):
+        raise ValueError(f"column must be from 0 to {len(estimator.curves) - 1}, got {column}.")
+    return estimator.curves[int(column)].name
+
+
 def shorten(text: str, longest: int = _LONGEST) -> str:
     """A text that fits beside an axis; signs that matplotlib would take for formulas are kept as they are."""
     text = " ".join(text.split()) or "(no name)"

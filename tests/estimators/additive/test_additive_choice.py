@@ -1,10 +1,14 @@
 """What is chosen, and whether it is what the rows are made of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from additive_rows import make_rows
 
 from mbauc import AdditiveAUCClassifier, MBAClassifier
+from mbauc.estimators.additive import classifier as classifier_module
+from mbauc.estimators.additive.search import SearchSettings
 from mbauc.metrics import roc_auc
 
 
@@ -62,6 +66,51 @@ def test_the_pair_that_gains_most_is_screened_first():
         alone = fit(X[:800], y[:800], "interactions", interactions=[pair])
         gain[alone.interactions_[0]] = roc_auc(y[800:], alone.decision_function(X[800:]))
     assert first == max(gain, key=gain.get) == ("x1", "x3")
+
+
+@pytest.mark.parametrize("features", ["auto", "interactions"])
+@pytest.mark.parametrize("none", [0, []])
+def test_where_no_interactions_are_wanted_none_are_looked_for(features, none):
+    ranker = fit(*make_rows("product", 300), features, interactions=none)
+    assert ranker.interactions_ == []
+    assert "no interactions, as asked for" in ranker.choice_
+    assert "shows an interaction" not in ranker.choice_
+
+
+def few_are_tried(monkeypatch, limit):
+    settings = replace(SearchSettings(), most_crossed=limit * SearchSettings().coarse ** 2)
+    monkeypatch.setattr(classifier_module, "SearchSettings", lambda: settings)
+
+
+def test_more_interactions_than_can_be_tried_are_asked_for_by_number(monkeypatch):
+    few_are_tried(monkeypatch, 2)
+    X, y = make_rows("product", 600)
+    ranker = fit(X, y, "interactions", interactions=1_000)
+    assert len(ranker.interactions_) == 2
+    assert (
+        "2 interactions (as many as can be tried on rows held out, of up to 1,000 asked for):" in ranker.choice_
+    )
+    assert "asked for" not in fit(X, y, "interactions", interactions=2).choice_
+
+
+def test_pairs_that_cannot_be_tried_are_taken_only_where_interactions_are_asked_for(monkeypatch):
+    few_are_tried(monkeypatch, 2)
+    X, y = make_rows("product", 300)
+    pairs = [(0, 1), (0, 2), (0, 3)]
+    assert len(fit(X, y, "interactions", interactions=pairs).interactions_) == 3
+    ranker = fit(X, y, "auto", interactions=pairs)
+    assert ranker.interactions_ == []
+    assert ranker.features_ == fit(X, y, "auto", interactions=0).features_
+    assert "3 interactions are more than the 2 that can be tried on rows held out" in ranker.choice_
+
+
+def test_the_choice_counts_the_interactions_that_are_fitted():
+    """Folds and all rows may find different numbers of them."""
+    X, y = make_rows("curves", 300)
+    for seed in range(2):
+        ranker = AdditiveAUCClassifier("interactions", random_state=seed, n_jobs=1).fit(X, y)
+        count = len(ranker.interactions_)
+        assert ranker.choice_.startswith(f"{count} interaction{'s' if count != 1 else ''}:")
 
 
 @pytest.mark.parametrize("kind", ["linear", "curves", "interactions", "fourier"])

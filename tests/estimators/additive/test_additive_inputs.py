@@ -179,6 +179,9 @@ def test_a_scorer_makes_a_ranker_again():
         ({"interactions": ["ab"]}, "interactions must be pairs of columns, got 'ab'"),
         ({"interactions": [(0, "z")]}, "interactions: there is no column 'z'"),
         ({"interactions": [(1, "x1")]}, "a pair needs two different columns"),
+        ({"interactions": 3, "features": "curves"}, "asks for interactions, features='curves' for none; leave"),
+        ({"interactions": [(0, 1)], "features": "linear"}, "or pass features='interactions'"),
+        ({"interactions": np.array([[0, 1]]), "features": "fourier"}, "features='fourier' for none"),
     ],
 )
 def test_settings_that_do_not_fit_are_named(wrong, said):
@@ -210,6 +213,13 @@ def test_wide_tables_with_texts_are_refused_too():
     wide = pd.DataFrame({f"c{j}": ["a", "b"] * 2 for j in range(2001)})
     with pytest.raises(ValueError, match="2,001 columns; curves are for 2,000 at most"):
         ranker().fit(wide, [0, 1, 0, 1])
+
+
+def test_waves_of_values_that_are_too_large_name_the_column():
+    X, y = make_rows("curves", 300)
+    X[:, 0], X[:, 2] = X[:, 0].round(), 1e200 * X[:, 2]
+    with pytest.raises(ValueError, match="column 'x2' whose squares overflow"):
+        ranker("fourier", categories=[0]).fit(X, y)
 
 
 @pytest.mark.parametrize("weights", ["sampling", "frequency"])

@@ -18,6 +18,7 @@ from mbauc.estimators.additive.crossed import PairChooser
 from mbauc.estimators.additive.search import FeatureSearch, Found, SearchSettings
 from mbauc.estimators.additive.search_rows import SearchRows
 from mbauc.features import FourierFeatures
+from mbauc.features.column_units import ColumnUnits
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
 from mbauc.rows.parts.row_sample import RowSample
 
@@ -132,6 +133,12 @@ def _draw_waves(
     numeric = np.array([not kind.categorical for kind in kinds])
     if not numeric.any():
         raise ValueError("features='fourier' needs numeric columns; there are none. Use features='auto'.")
+    too_large = numeric & ColumnUnits.from_rows(X).overflows
+    if too_large.any():
+        name = kinds[int(np.flatnonzero(too_large)[0])].name
+        raise ValueError(
+            f"X holds values in column {name!r} whose squares overflow float64; rescale the column."
+        )
     fitted = FourierFeatures(random_state=int(rng.integers(2**31))).fit(X[:, numeric], positive).map_
     center, unit = np.zeros(len(kinds)), np.zeros(len(kinds))
     center[numeric], unit[numeric] = fitted.center, fitted.unit
@@ -159,12 +166,18 @@ class _Choice:
         tried: tuple[Found, ...] = (curves,)
         if self.wanted == "auto":
             base, tried, said = self._compare_lines(curves)
-        most = self.pairs if isinstance(self.pairs, int) else self.search.most_pairs
+        limit = self.search.settings.most_crossed // self.search.settings.coarse**2
+        most = min(self.pairs, limit) if isinstance(self.pairs, int) else self.search.most_pairs
         given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
-        if (
-            given is not None
-            and len(given) * self.search.settings.coarse**2 > self.search.settings.most_crossed
-        ):
+        if most == 0 or given == []:
+            return self._finish(base, said + "; no interactions, as asked for", tried)
+        if given is not None and len(given) > limit:
+            if self.wanted == "auto":
+                reason = (
+                    f"{said}; {len(given):,} interactions are more than the {limit} that can be tried on rows "
+                    "held out, so that none is taken: features='interactions' takes them untested"
+                )
+                return self._finish(base, reason, tried)
             found = self.search.cross_all(curves, given)
             reason = f"{len(given):,} interactions, as asked for: too many to be tried on rows held out; {said}"
             return self._finish(found, reason, tried)
@@ -172,9 +185,8 @@ class _Choice:
         crossed = self.search.interactions(curves, base, chooser)
         if crossed is None:
             return self._finish(base, said + "; no pair of columns shows an interaction", tried)
-        count = len(crossed.first.crossed.features.pairs)
-        number = f"{count} interaction{'s' if count != 1 else ''}"
         if self.wanted == "auto" and crossed.gain <= crossed.error:
+            number = self._tell_number(crossed.first.crossed.features, limit)
             return self._finish(
                 base,
                 f"{said}; {number} gain {crossed.gain:+.4f} on rows held out, no more than the "
@@ -184,10 +196,18 @@ class _Choice:
         found = self.search.take(crossed, curves, chooser)
         return self._finish(
             found,
-            f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
-            f"rows held out; without them, {said}",
+            f"{self._tell_number(found.features, limit)}: the gain is {crossed.gain:+.4f} (standard error "
+            f"{crossed.error:.4f}) on rows held out; without them, {said}",
             (*tried, found),
         )
+
+    def _tell_number(self, features: FeatureMap, limit: int) -> str:
+        """How many interactions there are, and whether more were asked for than can be tried."""
+        count = len(features.pairs)
+        number = f"{count} interaction{'s' if count != 1 else ''}"
+        if isinstance(self.pairs, int) and count == limit < self.pairs:
+            number += f" (as many as can be tried on rows held out, of up to {self.pairs:,} asked for)"
+        return number
 
     def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
         """Straight lines or curves, what was tried, and what is said of it."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.explain import Explanation, explain
@@ -23,9 +24,16 @@ from mbauc.estimators.additive.search import SearchSettings
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
 from mbauc.estimators.capabilities import Way, check_capabilities
 from mbauc.estimators.scorer import match_log_odds
-from mbauc.estimators.source_fit import SourceRun, check_source, is_source, show_auc, source_run
-from mbauc.estimators.validation import check_class_weights, restore_on_failure
-from mbauc.features.row_codes import RowCodes, find_pairs, mark_categories
+from mbauc.estimators.source_fit import (
+    SourceRun,
+    check_source,
+    check_source_alone,
+    is_source,
+    show_auc,
+    source_run,
+)
+from mbauc.estimators.validation import check_class_weights, remember_columns, restore_on_failure
+from mbauc.features.row_codes import RowCodes, mark_categories
 from mbauc.losses import PairLoss, get_loss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
@@ -72,13 +80,17 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
         solution; ``"auto"`` takes ``"squared_hinge"`` if that ranks held-out rows better.
     interactions : int or sequence of pairs, optional
-        How many interactions there may be, or which: pairs of names or numbers of columns. By default up to 24
-        that a screening of all pairs finds promising.
+        How many interactions there may be, of which 80 at most are tried; or which: pairs of columns, by name
+        or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``. By default up to 24 that a
+        screening of all pairs finds promising. ``"auto"`` takes interactions that gain on held-out rows;
+        ``"interactions"`` takes all pairs that are named, untested where they are more than 80. With other
+        features it is refused.
     bins : int
         Bins of a numeric column, at most.
     categories : sequence of columns, optional
-        Columns of an array that hold codes of categories, by number or name. Columns of texts and categoricals
-        in data frames need not be named.
+        Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
+        frames need not be named; those of numbers are numeric unless they are. A :class:`TableSource` says
+        itself what its columns are.
     search_rows : int
         Rows that features and penalties are chosen on, at most: a sample, half of each class where there are
         enough. The weights are then fitted to all rows. It bounds time and memory of the search.
@@ -189,10 +201,12 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d), or a source
-            Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times. A
-            source of :mod:`mbauc.readers` is fitted as by :meth:`fit_source`.
+            Rows: numbers, NaN where they are missing; data frames may hold texts, categoricals and times.
+            Times become hour and weekday. Columns that are empty, or of texts that differ in nearly every row,
+            are left out with a warning (:class:`~mbauc.errors.LeftOutWarning`). A source of
+            :mod:`mbauc.readers` is fitted as by :meth:`fit_source`.
         y : array-like of shape (n,)
-            Labels, of which the larger is positive.
+            Labels, of which the larger is positive. A source has its own, and weights.
         sample_weight : array-like of shape (n,), optional
             Weight of each row; a pair has the product of both.
 
@@ -201,6 +215,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         if is_source(X):
+            check_source_alone(y, sample_weight, None)
             return self.fit_source(X)
         self._check_settings("memory")
         if y is None:
@@ -212,7 +227,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if weight is not None:
             check_class_weights(weight, positive, known)
         block = Block(rows, positive, weight, frequencies=self.weights == "frequency")
-        self._fit_rows(rows_in_memory(block), self._codes.kinds, parse_memory(None))
+        self._fit_rows(rows_in_memory(block), parse_memory(None))
         self.classes_ = known
         return self
 
@@ -250,8 +265,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
             if memory is None:
                 # free memory changes, and with it how pairs are summed up: a later run does as the first did
                 room = int(run.make_once("memory", lambda: room))
-            self._fit_rows(rows, self._codes.kinds, room, run)
-        self.n_features_in_ = source.n_features
+            self._fit_rows(rows, room, run)
+        remember_columns(self, rows.schema)
         labels = source.classes
         grouped = any(isinstance(label, tuple | list | set) for label in labels)
         self.classes_ = np.array([0, 1]) if grouped else np.asarray(labels)
@@ -269,16 +284,13 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         # moments are results of a job, of 16 bytes for each pair of features
         memory = int(min(parse_memory(None), _TRAVEL * rows.parts.largest_result))
         with rows.in_order() as ordered:
-            self.classes_ = self._fit_rows(ordered, self._codes.kinds, memory)
-        self.n_features_in_ = rows.schema.n_features
-        if rows.schema.names is not None and all(isinstance(name, str) for name in rows.schema.names):
-            self.feature_names_in_ = np.array(rows.schema.names, dtype=object)
+            self.classes_ = self._fit_rows(ordered, memory)
+        remember_columns(self, rows.schema)
         return self
 
-    def _fit_rows(
-        self, rows: PartedRows, kinds: Sequence[ColumnKind], memory: int, run: SourceRun | None = None
-    ) -> NDArray[Any]:
+    def _fit_rows(self, rows: PartedRows, memory: int, run: SourceRun | None = None) -> NDArray[Any]:
         """Choose features on a sample, and fit their weights to all rows; returns the classes."""
+        pairs = self._pairs()
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         rng = generator(run.seed(self.random_state))
         sample = sample_once(rows, int(self.search_rows), int(rng.integers(2**62)))
@@ -286,9 +298,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         with show_wait("choosing features", show=run.show), single_threaded_blas():
             chosen = choose_features(
                 sample,
-                kinds,
+                self._codes.kinds,
                 self.features,
-                self._pairs([kind.name for kind in kinds]),
+                pairs,
                 design=DesignSettings(bins=int(self.bins)),
                 settings=SearchSettings(),
                 n_folds=int(self.cv),
@@ -327,12 +339,12 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         names = self.feature_map_.names
         return [(names[a], names[b]) for a, b in self.feature_map_.pairs]
 
-    def _pairs(self, names: Sequence[str]) -> Sequence[tuple[int, int]] | int | None:
-        """Interactions that are asked for, by number of column."""
+    def _pairs(self) -> Sequence[tuple[int, int]] | int | None:
+        """Interactions that are asked for, by number of the columns of codes."""
         asked = self.interactions
         if asked is None or isinstance(asked, int | np.integer):
             return asked if asked is None else int(asked)
-        return find_pairs(asked, names)
+        return self._codes.find_pairs(asked)
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint belongs to."""
@@ -354,6 +366,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         check_choice("weights", self.weights, ("sampling", "frequency"))
         if isinstance(self.interactions, int | np.integer):
             check_whole("interactions", self.interactions, low=0)
+        check_interactions(self.features, self.interactions)
         thread_count(self.n_jobs)
         check_capabilities(way, {**self.get_params(deep=False), "groups": grouped})
 
@@ -363,6 +376,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         """Features and weights alone: small, and without scikit-learn."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
+        if names is not None and tuple(names) != self.feature_map_.names:
+            # a time became several columns, or a column was left out
+            names = np.array(self.feature_map_.names, dtype=object)
         return AdditiveScorer(
             self.coef_[0], self.intercept_[0], self.slope_, self.classes_, names, self.feature_map_
         )
@@ -407,6 +423,11 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._codes.transform(self, X)
 
+    def term_name(self, column: str | int) -> str:
+        """Name of the term that a column has: of X by its number or name, or of a part of a time."""
+        check_is_fitted(self)
+        return self.feature_map_.names[self._codes.find_code(column, "column")]
+
     def terms(self) -> AdditiveTerms:
         """Curves and heat maps as numbers, in log-odds around the mean of the training rows."""
         check_is_fitted(self)
@@ -425,6 +446,18 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def explain(self, X: Any, n: int = 5) -> list[Explanation]:
         """Why rows have their scores: the ``n`` largest contributions of each; see :func:`mbauc.explain`."""
         return explain(self, X, n)
+
+
+def check_interactions(features: Any, interactions: Any) -> None:
+    """Raise if interactions are asked for beside features that have none."""
+    none = interactions is None or (isinstance(interactions, int | np.integer) and interactions == 0)
+    if none or (hasattr(interactions, "__len__") and len(interactions) == 0):
+        return
+    if features in ("linear", "curves", "fourier"):
+        raise ValueError(
+            Advice("{interactions} asks for interactions, {features} for none", features=features)
+            + Advice("; leave out one of the two, or pass {features}.", features="interactions")
+        )
 
 
 def _labels(y: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -30,6 +30,7 @@ from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.estimators.source_fit import check_source
 from mbauc.estimators.validation import (
     name_columns,
+    remember_columns,
     require_pairs_within_groups,
     restore_on_failure,
     validate_training_data,
@@ -104,7 +105,7 @@ class PenaltySearch(SolvedRanker):
                 else fold_rules(counts, n_folds, int(self.repeats), rng)
             )
             self._fit_folds(ordered, rules)
-        self._remember_columns(rows.schema)
+        remember_columns(self, rows.schema)
         return self
 
     # -- what losses differ in -----------------------------------------------------------------------------

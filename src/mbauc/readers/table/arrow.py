@@ -75,5 +75,5 @@ def _as_arrow_column(values: Any, name: str) -> Any:
         return arrow.array(values, from_pandas=True)
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
         raise ValueError(
-            f"column {name!r} cannot be read: {error}. Give all its values one type, as astype(str) does."
+            f"column {name!r} cannot be read: {error}. Make it all texts, as astype(str) does, or all numbers."
         ) from None

@@ -101,6 +101,26 @@ class ColumnPlan:
         return "\n".join([*texts, f"({self.basis})"])
 
 
+class NoFeatureError(ValueError):
+    """A table has no column that could be a feature.
+
+    Attributes
+    ----------
+    plan : ColumnPlan
+        What its columns are instead.
+    """
+
+    def __init__(self, plan: ColumnPlan, where: str) -> None:
+        self.plan, self.where = plan, where
+        super().__init__(
+            f"{where} has no column that could be a feature; each of its {len(plan.columns)} columns is left "
+            f"out:\n{plan.describe()}"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[ColumnPlan, str]]:
+        return type(self), (self.plan, self.where)
+
+
 def override_advice(column: Column) -> Advice:
     """What overrules the guess about a column."""
     if column.kind in ("label", "weight"):
@@ -187,10 +207,7 @@ def plan_columns(
                 "which is the name of another column. Rename that one, or leave one of the two out."
             )
     if not plan.features:
-        raise ValueError(
-            f"{where} has no column that could be a feature; each of its {len(names)} columns is left out:\n"
-            + plan.describe()
-        )
+        raise NoFeatureError(plan, where)
     return plan
 
 

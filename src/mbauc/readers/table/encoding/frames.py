@@ -9,7 +9,7 @@ from mbauc.checks import check_whole
 from mbauc.defaults import BLOCK_ROWS, HASH_DIM, MAX_CATEGORIES
 from mbauc.readers.table.arrow import as_arrow_table
 from mbauc.readers.table.columns.code_guess import guess_frame_code
-from mbauc.readers.table.columns.plan import plan_columns
+from mbauc.readers.table.columns.plan import ColumnPlan, plan_columns
 from mbauc.readers.table.columns.planning import LOOK_ROWS
 from mbauc.readers.table.encoding.code_learner import CodeLearner
 from mbauc.readers.table.encoding.frame_rows import list_columns, read_frame_rows
@@ -68,11 +68,24 @@ def learn_table_codes(
     check_whole("max_categories", max_categories)
     check_whole("hash_dim", hash_dim, low=2)
     rows = as_arrow_table(table, list_columns(table))
+    return learn_planned_codes(rows, plan_frame_codes(rows, types, ignore), max_categories, hash_dim)
+
+
+def plan_frame_codes(
+    rows: Any, types: Mapping[str, str] | None = None, ignore: Sequence[str] = ()
+) -> ColumnPlan:
+    """What the columns of an Arrow table are, where they become codes."""
     if not rows.num_rows:
         raise ValueError("the table has no rows; pass those that the columns are to be learned from.")
-    plan = plan_columns(
+    return plan_columns(
         rows.slice(0, LOOK_ROWS), label=None, types=types, ignore=ignore, judge=guess_frame_code
     )
+
+
+def learn_planned_codes(
+    rows: Any, plan: ColumnPlan, max_categories: int = MAX_CATEGORIES, hash_dim: int = HASH_DIM
+) -> TableEncoding:
+    """How an Arrow table becomes codes, given what its columns are."""
     learner = CodeLearner(plan, max_categories, hash_dim)
     if learner.needs_rows:
         for start in range(0, rows.num_rows, BLOCK_ROWS):
