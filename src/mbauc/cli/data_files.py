@@ -225,6 +225,8 @@ def open_source(
         given["scale"] = None
     if given.get("names") == ["auto"]:
         given["names"] = "auto"
+    if getattr(options, "cluster", None) is not None:
+        given["types"] = {options.cluster: "group"} | given.get("types", {})
     table = TableSource(
         paths,
         label=options.label,

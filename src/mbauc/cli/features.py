@@ -13,6 +13,12 @@ from mbauc.defaults import BINS
 FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 #: Options of columns that say how these become numbers for straight lines.
 _FOR_LINES = ("encode", "signed", "scale", "missing")
+#: Options that only straight lines have, and their values that ask for nothing.
+_LINES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys((*_FOR_LINES, "hash_dim", "like", "group", "max_fpr", "min_tpr", "decay"), (None,)),
+    **{"l1": (0.0,), "l2": ("auto",), "cv": (0,), "pairs": ("all",), "solver": ("auto",)},
+    "no_moments": (False,),
+}
 #: Options that belong to --features.
 _OWN = ("cross", "bins")
 
@@ -26,7 +32,8 @@ def add_features(parser: argparse.ArgumentParser) -> None:
         help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of "
         "columns as well; auto: the simplest of these that ranks held-out rows as well as the next; fourier: "
         "straight lines and random waves of all numbers, for many smooth columns such as pixels "
-        "(default: straight lines of scaled columns, and categories hashed)",
+        "(default: auto for tables; straight lines of scaled columns, and categories hashed, where an option "
+        "asks for these, such as --encode hash)",
     )
     group.add_argument(
         "--cross",
@@ -39,6 +46,13 @@ def add_features(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--bins", type=_bins, metavar="N", help=f"bins of a number's curve, at most (default: {BINS})"
     )
+
+
+def choose_features(options: argparse.Namespace) -> None:
+    """Curves and interactions where nothing asks for straight lines; for tables."""
+    asked = [name for name, nothing in _LINES.items() if getattr(options, name) not in nothing]
+    if options.features is None and not asked:
+        options.features = "auto"
 
 
 def check_features(options: argparse.Namespace) -> None:

@@ -11,8 +11,8 @@ from mbauc import defaults
 from mbauc.cli.advice import in_options
 from mbauc.cli.argument_types import LOSSES, jobs, memory, number, number_or_auto, pairs, rate, seed, whole
 from mbauc.cli.column_table import column_table
-from mbauc.cli.data_files import files, open_like, open_source
-from mbauc.cli.features import add_features, check_features, feature_settings, find_crossed
+from mbauc.cli.data_files import files, is_libsvm, open_like, open_source
+from mbauc.cli.features import add_features, check_features, choose_features, feature_settings, find_crossed
 from mbauc.cli.fit_result import describe_updates, say_result
 from mbauc.cli.options import COLUMN_OPTIONS, add_columns, add_command, add_data, add_out
 from mbauc.cli.out_files import check_writable
@@ -123,10 +123,26 @@ def add(commands: Any) -> None:
     )
     fit.add_argument(
         "--hold-out",
-        type=float,
-        metavar="SHARE",
-        help="of the rows to test on, which the model does not learn from; 0 for none (default: "
-        f"{defaults.HOLD_OUT})",
+        type=_hold_out,
+        metavar="SHARE|last",
+        help="rows to test on: a share of them drawn at random, the last ones as they stand in the files, 0 "
+        f"for none (default: {defaults.HOLD_OUT}; the latest of a table with a time, and each row once, by "
+        "folds, where rows are few)",
+    )
+    fit.add_argument(
+        "--time", metavar="NAME", help="column of times, or of numbers that grow: test on the latest rows"
+    )
+    fit.add_argument(
+        "--cluster",
+        metavar="NAME",
+        help="column of what rows belong to, such as a patient: all rows of one are on the same side of the "
+        "test, its interval allows for that, and the column is no feature",
+    )
+    fit.add_argument(
+        "--keep-tested",
+        action="store_true",
+        help="keep the model that was tested, instead of training once more on all rows; 'mbauc threshold "
+        "--held-out' needs it",
     )
     fit.add_argument(
         "--no-moments",
@@ -180,11 +196,15 @@ def run(options: argparse.Namespace) -> int:
     training = _make_training(options)
     from mbauc.cli.memory_need import Room
     from mbauc.model import save_model
+    from mbauc.model.hold_out import choose_hold_out
     from mbauc.model.training import train
     from mbauc.rows.source import about_rows
 
     output = Output(options.json)
     with files(options) as paths:
+        if not is_libsvm(paths, options.format):
+            choose_features(options)
+            training = _make_training(options)
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)
@@ -223,6 +243,11 @@ def run(options: argparse.Namespace) -> int:
             training.settings | additive | ({"equal_groups": True} if grouped and options.equal_groups else {})
         )
         training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
+        if test is None and options.hold_out is None:
+            chosen, why = choose_hold_out(source, training.hold_out, grouped=grouped)
+            training = replace(training, hold_out=chosen)
+            if why:
+                output.say(f"test        on {chosen.describe()}: {why}")
         model, tested = train(source, layout, training, about=about, test=test)
         left_out = note_skipped(source, test)
     say_result(output, model, tested)
@@ -239,19 +264,41 @@ def run(options: argparse.Namespace) -> int:
     return output.finish({**result, **left_out, **model.trained_on})
 
 
+def _hold_out(text: str) -> float | str:
+    """A share of the rows, or "last"."""
+    if text == "last":
+        return text
+    value = number(text)
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a share between 0 and 1, or last, got {text!r}")
+    return value
+
+
+def _make_hold_out(options: argparse.Namespace) -> Any:
+    """The rows to test on, as far as the options say."""
+    from mbauc.model.hold_out import HoldOut
+
+    share = options.hold_out if isinstance(options.hold_out, float) else defaults.HOLD_OUT
+    by = "time" if options.time else "cluster" if options.cluster else options.hold_out
+    return HoldOut(
+        share, options.seed, by if isinstance(by, str) else "random", options.time or options.cluster
+    )
+
+
 def _make_training(options: argparse.Namespace) -> Training:
     """What to do, unless options contradict each other."""
     if options.test is not None and options.hold_out is not None:
         raise Usage(
             "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
         )
-    if options.hold_out is not None and not 0 <= options.hold_out < 1:
-        raise Usage(f"--hold-out must lie between 0 and 1, got {options.hold_out}.")
+    told = [name for name in ("time", "cluster") if getattr(options, name) is not None]
+    if told and (options.test is not None or options.hold_out == "last" or len(told) > 1):
+        other = "--test" if options.test is not None else "--hold-out last" if len(told) == 1 else "--cluster"
+        raise Usage(f"--{told[0]} cannot be combined with {other}: both say which rows to test on.")
     if options.cv == 1:
         raise Usage("--cv needs at least 2 folds.")
     if options.test is not None and "-" in options.test:
         raise Usage("--test takes files; standard input can only be DATA.")
-    from mbauc.model.hold_out import HoldOut
     from mbauc.model.training import Training
 
     check_features(options)
@@ -262,7 +309,9 @@ def _make_training(options: argparse.Namespace) -> Training:
         {**settings, **feature_settings(options), "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,
         grouped=options.group is not None,
-        hold_out=HoldOut(defaults.HOLD_OUT if options.hold_out is None else options.hold_out, options.seed),
+        hold_out=_make_hold_out(options),
+        refit=not options.keep_tested,
+        baseline=True,
         memory=options.memory,
         checkpoint=options.checkpoint,
         decay=options.decay or 1.0,

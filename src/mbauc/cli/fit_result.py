@@ -37,6 +37,18 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
         seen = record["tested"]["trained_on"]
         where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
         output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        if not seen:
+            output.say(f"            ({record['tested']['rows']})")
+        if "baseline" in record:
+            other = record["baseline"]
+            output.say(
+                f"            {other['auc']:.4f} logistic regression on {other['rows']:,} of the same rows"
+            )
+            if other["auc"] > record["tested"]["high"]:
+                record["notes"].append(
+                    "logistic regression ranks the test rows better: they differ from those before them, where "
+                    "curves had more to learn; try --features linear, or leave out columns that drift"
+                )
         for line in _test_lines(record["tested"]):
             output.say(f"            {line}")
         if seen:

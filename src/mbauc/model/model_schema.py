@@ -75,6 +75,7 @@ _TRAINED_ON = Record(
         "asked": Record({}, dict.fromkeys(("max_fpr", "min_tpr", "min_fpr"), Number(0, 1))),
         "hashed_columns": ListOf(_HASHED),
         "tested": Record({}, others=SCALAR),
+        "baseline": Record({}, others=_MEASURED),
         "updates": ListOf(Record({}, others=Json())),
         "merged": ListOf(Record({}, others=Json())),
     },

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import NoPairsError
+from mbauc.errors import Advice, NoPairsError
 from mbauc.losses import PairWeights
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc
@@ -84,6 +84,11 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
     """The rows that a model's training held out, of all rows of its files; or an error if there are none."""
     drawn = model.trained_on.get("held_out")
     if not isinstance(drawn, dict):
+        if isinstance(model.trained_on.get("tested"), dict):
+            raise ValueError(
+                "this model was trained on all rows after its test, those that were held out among them. "
+                + Advice("Train with {refit}.", command="Train with --keep-tested.", refit=False)
+            )
         raise ValueError("the training of this model held no rows out, or it has learned more since.")
     trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
     if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:

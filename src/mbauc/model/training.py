@@ -19,6 +19,7 @@ from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
 from mbauc.losses import Region
 from mbauc.metrics.region_area import standardized_area
 from mbauc.model.additive_training import check_additive, check_codes, fit_additive
+from mbauc.model.baseline import Baseline, measure_baseline
 from mbauc.model.hashed_names import find_hashed_names
 from mbauc.model.hold_out import HoldOut
 from mbauc.model.layout import LibsvmLayout, TableLayout
@@ -54,6 +55,8 @@ class Training:
         Rows to test on.
     refit : bool
         Whether the model that is kept is trained on all rows, once another one has been tested.
+    baseline : bool
+        Whether logistic regression is tested on the same rows.
     memory, checkpoint
         As for :meth:`mbauc.MBAClassifier.fit_source`.
     decay : float
@@ -67,6 +70,7 @@ class Training:
     grouped: bool = False
     hold_out: HoldOut = field(default_factory=HoldOut)
     refit: bool = False
+    baseline: bool = False
     memory: str | int | None = None
     checkpoint: str | None = None
     decay: float = 1.0
@@ -188,6 +192,8 @@ def train(
         if not refitted:
             record["held_out"] = training.hold_out.to_record()
         tested = trial.tested
+        if trial.baseline is not None:
+            record["baseline"] = trial.baseline._asdict()
         if tested is None:
             record["notes"].append(trial.note)
         elif refitted:
@@ -241,6 +247,7 @@ class _Trial(NamedTuple):
     note: str
     ranker: Any
     path: list[dict[str, float]]
+    baseline: Baseline | None = None
 
 
 def _try_held_out(make: _ModelMaker) -> _Trial:
@@ -254,7 +261,7 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
     if checkpoint is not None and (training.refit or len(splits) > 1):
         checkpoint = str(Path(checkpoint, "test"))
     tested: list[Tested] = []
-    ranker, path, what = None, list[dict[str, float]](), "rows"
+    ranker, path, what, baseline = None, list[dict[str, float]](), "rows", None
     for k, split in enumerate(splits):
         rows = SplitSource(source, split, memory=room)
         own = checkpoint if checkpoint is None or len(splits) == 1 else f"{checkpoint}-{k}"
@@ -265,6 +272,8 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
             found = score_source(model, rows.held_out, verbose=training.verbose)
         except NoRowsError:
             continue
+        if training.baseline and len(splits) == 1:
+            baseline = measure_baseline(rows, rows.held_out, rows.encoding)
         clusters = training.hold_out.clusters(source, split)
         if clusters is not None:
             found = replace(found, clusters=clusters)
@@ -272,7 +281,7 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
         tested.append(replace(found, s=found.s * model.slope) if training.refit or len(splits) > 1 else found)
     kept = (None, []) if len(splits) > 1 else (ranker, path)
     note = f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
-    return _Trial(Tested.join(tested), note, *kept)
+    return _Trial(Tested.join(tested), note, *kept, baseline)
 
 
 def _where_it_counts(tested: Tested, asked: Region, *, equal_groups: bool) -> dict[str, Any]:

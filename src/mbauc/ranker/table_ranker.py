@@ -18,7 +18,6 @@ from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED
 from mbauc.errors import FewRowsWarning
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.validation import restore_on_failure
-from mbauc.features.row_codes import find_pairs
 from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import AucInterval, Weights
 from mbauc.model.explaining import explain_files
@@ -226,7 +225,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         seed = integer_seed(self.random_state)
         interactions = self.interactions
         if interactions is not None and not isinstance(interactions, int | np.integer):
-            interactions = find_pairs(interactions, source.layout.feature_names())
+            interactions = [tuple(pair) for pair in interactions]
         settings = {
             "features": self.features,
             "loss": self.loss,

@@ -1,0 +1,85 @@
+"""Logistic regression on the same rows and columns: what people would have used otherwise."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from mbauc.metrics.roc_auc import roc_auc
+from mbauc.readers.table.encoding import TableEncoding
+from mbauc.rows.matrix import is_sparse
+from mbauc.rows.source import Source, unpack_block
+
+Array = NDArray[np.float64]
+
+#: Rows that it learns from and is tested on, at most, numbers of them, and rows that a level needs.
+_ROWS, _NUMBERS, _LEVEL_ROWS = 50_000, 20_000_000, 10
+
+
+class Baseline(NamedTuple):
+    """How logistic regression did on rows held out: AUC, rows it learned from, and rows it was tested on."""
+
+    auc: float
+    rows: int
+    tested: int
+
+
+def measure_baseline(train: Source, test: Source, encoding: Any) -> Baseline | None:
+    """Fit logistic regression to the first rows of a source, and test it on the first of another.
+
+    Numbers are standardised, missing ones at the median with a column that says so; levels are one-hot, rare
+    ones together. None where a class is missing, or where the columns are not codes of a table.
+    """
+    if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
+        return None
+    most = min(_ROWS, _NUMBERS // max(1, len(encoding.code_columns)))
+    X, y, weight = _take(train, most)
+    X_test, y_test, _ = _take(test, most)
+    if min(np.unique(y).size, np.unique(y_test).size) < 2:
+        return None
+    numeric = np.array([column.is_numeric for column in encoding.code_columns])
+    # a column that is missing everywhere has no median
+    numeric &= ~np.isnan(X).all(axis=0)
+    levels = np.array([not column.is_numeric for column in encoding.code_columns])
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), numeric),
+        (OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_LEVEL_ROWS), levels),
+    )
+    model = make_pipeline(columns, LogisticRegression(max_iter=200))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)  # levels that training has not seen
+        model.fit(X, y, logisticregression__sample_weight=weight)
+        scores = model.decision_function(X_test)
+    return Baseline(float(roc_auc(y_test, scores)), int(y.size), int(y_test.size))
+
+
+def _take(source: Iterable[Any], most: int) -> tuple[Array, NDArray[np.int8], Array | None]:
+    """The first rows of a source."""
+    matrices: list[Array] = []
+    labels: list[NDArray[np.int8]] = []
+    weights: list[Array | None] = []
+    count = 0
+    for raw in source:
+        X, y, weight, _ = unpack_block(raw, "the source")
+        matrices.append(X.toarray() if is_sparse(X) else np.asarray(X))
+        labels.append(np.asarray(y, dtype=np.int8))
+        weights.append(weight)
+        count += len(y)
+        if count >= most:
+            break
+    if not matrices:
+        return np.zeros((0, 0)), np.zeros(0, dtype=np.int8), None
+    known = [one for one in weights if one is not None]
+    weight = np.concatenate(known)[:most] if len(known) == len(weights) else None
+    return np.concatenate(matrices)[:most], np.concatenate(labels)[:most], weight
