@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mbauc.basis.schema import FEATURE_MAP
+from mbauc.defaults import FEATURES
 from mbauc.losses import LOSSES
 from mbauc.model.layout import LAYOUT
 from mbauc.model.terms import BY_FEATURE, BY_TERM
@@ -38,7 +39,7 @@ _SETTINGS = Record(
         "solver": Choice("auto", "gram", "matrix-free"),
         "tol": Nullable(Number(0)),
         "max_iter": Number(1),
-        "features": Nullable(Choice("auto", "linear", "curves", "interactions", "fourier")),
+        "features": Nullable(Choice(*FEATURES)),
         "interactions": Nullable(Either(_WHOLE, ListOf(ListOf(SCALAR, 2, 2)))),
         "bins": Number(2, whole=True),
         "search_rows": _POSITIVE,
