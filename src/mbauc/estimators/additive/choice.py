@@ -182,6 +182,8 @@ class _Choice:
                 tried,
             )
         found = self.search.take(crossed, curves, chooser)
+        if crossed.first.crossed.narrow:
+            number += " and the curves of few columns, the strongest and those of the pairs"
         return self._finish(
             found,
             f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on "
