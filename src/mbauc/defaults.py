@@ -10,3 +10,5 @@ HOLD_OUT, SEED = 0.2, 0
 FOLDS = 5
 #: Rows that curves are chosen on, at most, and bins of a curve; see :class:`mbauc.AdditiveAUCClassifier`.
 SEARCH_ROWS, BINS = 50_000, 64
+#: Kinds of features that can be asked for there.
+FEATURES = ("auto", "linear", "curves", "interactions", "fourier")

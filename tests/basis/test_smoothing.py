@@ -122,6 +122,17 @@ def test_coarse_functions_have_mean_0_over_the_rows(seed):
         assert functions.shape == (features.coarse_widths[j], rough.size)
 
 
+def test_coarse_groups_without_rows_have_no_height():
+    """More levels than functions: what is left of the others is no height for values that no row has."""
+    X = np.repeat(np.arange(8.0), 10)[:, None]
+    features = design_features(X, None, [ColumnKind("a", categorical=True)], DesignSettings())
+    totals = np.bincount(features.codes(X)[:, 0], minlength=10) * 1.0
+    functions, _ = coarse_functions(features, 0, totals, 5)
+    assert functions.shape == (10, 5)
+    assert not functions[8:].any()
+    assert functions[:8].any(axis=1).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_moments_and_operators_of_coordinates_are_those_of_the_transformed_rows(weighted):
     features, X, totals = make_rows(5)

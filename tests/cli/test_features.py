@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from mbauc.cli.features import FEATURES
 from mbauc.cli.main import main
-from mbauc.estimators.additive.classifier import FEATURES as KNOWN
 from mbauc.model import load_model
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
@@ -51,10 +49,6 @@ def crossed(loans):
     return out
 
 
-def test_names_are_those_of_python():
-    assert sorted(FEATURES) == sorted(KNOWN)
-
-
 def test_fit_says_what_it_chose_and_keeps_it(loans, crossed, tmp_path, capsys):
     found = answer(
         capsys, "fit", loans, "--label", "bad", "--weight", "times", "--features", "curves", "--bins", 16,
@@ -88,6 +82,21 @@ def test_the_other_commands_take_the_model(loans, crossed, tmp_path, capsys):
     assert terms[0]["name"] in ("age", "income × debt")
     for words in (["update", crossed, loans, "--again"], ["merge", crossed, crossed]):
         assert "without --features" in told(capsys, *words, "-o", tmp_path / "u", code=1).err
+
+
+def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="pictures are drawn with matplotlib")
+    out = tmp_path / "waves.mbauc"
+    told(capsys, "fit", loans, "--label", "bad", "--ignore", "times", "--features", "fourier", "-o", out)
+    shown = told(capsys, "inspect", out).out
+    assert "waves of all columns  waves" in shown
+    found = answer(capsys, "inspect", out, "--plots", tmp_path / "pictures")
+    assert {one["name"]: one["kind"] for one in found["terms"]} == {
+        "age": "line", "income": "line", "debt": "line", "town": "levels", "waves of all columns": "waves",
+    }  # fmt: skip
+    assert found["terms"][0]["name"] == "waves of all columns"
+    assert found["terms"][0]["lowest"] is None
+    assert "importance.png" in found["plots"]
 
 
 @pytest.mark.parametrize(

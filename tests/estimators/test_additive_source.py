@@ -96,6 +96,7 @@ def test_products_with_the_rows_give_the_weights_of_moments(rows, monkeypatch):
     assert multiplied.feature_map_.to_dict() == formed.feature_map_.to_dict()
     np.testing.assert_allclose(multiplied.coef_, formed.coef_, atol=1e-4 * np.abs(formed.coef_).max())
     np.testing.assert_allclose(multiplied.decision_function(X), formed.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(multiplied.coef_error_, formed.coef_error_, rtol=0.25, atol=1e-3)
 
 
 def test_sparse_blocks_are_rows_like_others(rows):

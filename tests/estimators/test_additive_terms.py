@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from mbauc import AdditiveAUCClassifier, MBAClassifier, auc_without, explain
 from mbauc.basis.columns import Levels, Number, Steps
+from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.estimators import LinearScorer
 from mbauc.estimators.additive.labels import group_labels, short_number, step_labels
@@ -156,7 +157,7 @@ def test_linear_rankers_are_explained_by_their_columns(table):
     X, y = table
     ranker = MBAClassifier().fit(X, y)
     for rows in (X[:5], sp.csr_array(X[:5]), pd.DataFrame(X[:5])):
-        found = explain(ranker, np.asarray(rows) if isinstance(rows, pd.DataFrame) else rows, 2)
+        found = explain(ranker, rows, 2)
         assert [one.score for one in found] == pytest.approx(list(ranker.decision_function(X[:5])))
         assert [one.probability for one in found] == pytest.approx(list(ranker.predict_proba(X[:5])[:, 1]))
     [first] = explain(ranker, X[:1], 99, means=X.mean(axis=0))
@@ -225,6 +226,22 @@ def test_wrong_arguments_are_named(table):
         auc_without(LinearScorer(np.ones(5000)), np.zeros((2, 5000)), [0, 1])
 
 
+@pytest.mark.parametrize("start", [1e4, 1e8, 1e15, -3e12])
+@pytest.mark.parametrize("step", [1.0, 2.5])
+def test_labels_of_close_values_are_told_apart(start, step):
+    values = start + step * np.arange(20.0)
+    few, many = (values[:6, None].repeat(9, 0), values[:, None].repeat(9, 0))
+    for X, bins in ((few, 64), (many, 7)):
+        settings = DesignSettings(bins=bins, coarse_bins=4)
+        features = design_features(X, None, [ColumnKind("a")], settings)
+        column = features.columns[0]
+        for labels in (step_labels(column), group_labels(features, 0), column.labels()):
+            assert len(set(labels)) == len(labels)
+        two = FeatureMap(("a", "b"), (column, column), (), ((0, 1),), features.coarse * 2)
+        names = two.feature_names()
+        assert len(set(names)) == len(names)
+
+
 def test_ranges_and_numbers_read_well():
     assert step_labels(FEATURES.columns[2]) == ["1", "2"]
     assert step_labels(Steps(np.array([20.5, 40.5]), np.array([10.0, 30.0, 55.0]))) == [
@@ -236,6 +253,11 @@ def test_ranges_and_numbers_read_well():
         "≤ 0.25",
         "0.25 to 0.5",
         "> 0.5",
+    ]
+    assert step_labels(Steps(np.array([10_010.5, 10_020.5]), np.array([10_000.0, 10_020.0, 10_030.0]))) == [
+        "≤ 10.01k",
+        "10.01k to 10.02k",
+        "> 10.02k",
     ]
     assert group_labels(FEATURES, 0) == ["≤ 40", "> 40", "missing"]
     assert group_labels(FEATURES, 1) == ["a", "c", "other", "missing"]

@@ -12,6 +12,7 @@ from mbauc import AdditiveAUCClassifier
 from mbauc.errors import ModelFileError
 from mbauc.model import RankerModel, load_model, save_model, score_files, update_model
 from mbauc.model.export import to_onnx, to_sklearn
+from mbauc.model.terms import ModelTerms
 from mbauc.model.training import Training, train
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
@@ -145,6 +146,30 @@ def test_a_summary_says_what_terms_do(model, X):
     site = by_name["site"]
     assert site.kind == "levels"
     assert site.highest == "b"
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_a_summary_tells_waves_apart(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, n_columns))
+    ranker = AdditiveAUCClassifier("fourier", random_state=0).fit(X, (X**2).sum(axis=1) > n_columns)
+    names = [f"x{j}" for j in range(n_columns)]
+    found = ModelTerms.of(ranker, names).summarise(ranker.coef_[0], ranker.slope_)
+    assert sorted(one.name for one in found) == ["waves of all columns", *names]
+    added = ranker.slope_ * ranker.scorer().contributions(X)
+    waves = found[0]
+    assert waves == ("waves of all columns", "waves", pytest.approx(added[:, -1].std()), *[None] * 4)
+    terms = list(ranker.feature_map_.terms())
+    for one in found[1:]:
+        own = [k for k, term in enumerate(terms) if term.kind != "waves" and names[term.columns[0]] == one.name]
+        assert one.kind == "line"
+        assert one.deviation == pytest.approx(added[:, own].sum(axis=1).std(), abs=0.02)
+
+
+def test_a_summary_needs_no_shares(model):
+    bare = ModelTerms(model.terms.features)
+    found = {one.name: one.kind for one in bare.summarise(model.coef, model.slope)}
+    assert found == {one.name: one.kind for one in model.terms.summarise(model.coef, model.slope)}
 
 
 def test_training_needs_all_rows_again_and_says_so(model, source):

@@ -64,6 +64,29 @@ def test_displays_keep_to_scikit_learn(ranker, rows):
         assert display.plot(ax=ax).ax_ is ax
 
 
+def test_waves_are_a_bar_of_importance():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    ranker = AdditiveAUCClassifier("fourier", random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    for by in ("column", "term"):
+        display = ImportanceDisplay.from_estimator(ranker, X, X[:, 0] * X[:, 1] > 0, by=by)
+        assert texts(display.ax_.get_yticklabels())[-1] == "waves of all columns"
+        assert display.bars_[-1].get_width() == pytest.approx(ranker.terms().waves)
+    assert curves_figure(ranker).figure.axes
+
+
+def test_ticks_of_close_values_are_told_apart():
+    rng = np.random.default_rng(0)
+    X = 1e8 + 100 * rng.random((300, 1))
+    ranker = AdditiveAUCClassifier("curves", random_state=0).fit(
+        X, X[:, 0] > 1e8 + 50 + 20 * rng.normal(size=300)
+    )
+    display = CurveDisplay.from_estimator(ranker, 0)
+    display.figure_.canvas.draw()
+    ticks = texts(display.ax_.get_xticklabels())
+    assert len(ticks) == len(set(ticks)) > 2
+
+
 def test_a_curve_is_drawn_where_its_numbers_say(ranker):
     curve = ranker.terms().curve("x")
     display = CurveDisplay.from_estimator(ranker, "x", color="red")

@@ -120,6 +120,19 @@ def test_rows_of_all_kinds_are_chosen_without_counting_them_twice_in_a_kind():
     assert len(choose_rows(np.zeros(0, bool), np.zeros(0))) == 0
 
 
+def test_waves_are_one_line_of_the_page():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    y = (X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(300) > 0).astype(int)
+    ranker = AdditiveAUCClassifier("fourier", random_state=0).fit(X, y)
+    terms = ModelTerms.of(ranker, ["a", "b"])
+    parts = ranker.coef_[0], ranker.intercept_[0], ranker.slope_, 0.0, 0.1
+    model = RankerModel(CodeColumns(["a", "b"]), (0, 1), *parts, terms=terms)
+    found = section(report_html(model, y, model.score(X), X=X), "terms")
+    assert found.count("waves of all columns") == 1
+    assert f"<td>{model_terms(model).waves:.3f}</td>" in found
+
+
 def test_models_without_curves_have_weights_as_before():
     y, s = make_rows(300, 0.2)
     html = report_html(make_model(), y, s, X=np.zeros((300, 6)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,8 @@ Codes = NDArray[np.int32]
 MISSING = "(missing)"
 #: Stands for levels without an indicator of their own.
 OTHER = "(other)"
+#: Digits that tell all numbers apart.
+_MOST_DIGITS = 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +60,23 @@ class Steps:
 
     def labels(self) -> list[str]:
         """Names of the indicators: ranges of values."""
-        ends = _write_apart(self.edges)
-        if not ends:
-            return ["any", MISSING]
-        inner = [f"({low}, {high}]" for low, high in pairwise(ends)]
-        return [f"≤{ends[0]}", *inner, f">{ends[-1]}", MISSING]
+        return [*(self.label_range(k, k) for k in range(self.edges.size + 1)), MISSING]
 
     def label_range(self, first: int, last: int) -> str:
         """Name of the bins from one to another, taken together."""
         low, high = first > 0, last < self.edges.size
         if low and high:
-            return f"({self.edges[first - 1]:.6g}, {self.edges[last]:.6g}]"
-        return f">{self.edges[first - 1]:.6g}" if low else f"≤{self.edges[last]:.6g}" if high else "any"
+            return f"({self._ends[first - 1]}, {self._ends[last]}]"
+        return f">{self._ends[first - 1]}" if low else f"≤{self._ends[last]}" if high else "any"
+
+    @cached_property
+    def _ends(self) -> list[str]:
+        """Edges with six digits, or as many as it takes to tell them apart."""
+
+        def write(digits: int) -> list[str]:
+            return [f"{edge:.{digits}g}" for edge in self.edges]
+
+        return write(digits_apart(write, 6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,13 +154,17 @@ class Number:
         return np.where(np.isnan(result), 0.0, result)
 
 
-def _write_apart(edges: Array) -> list[str]:
-    """Numbers with six digits, or as many as it takes to tell them apart."""
-    for digits in (6, 9, 12):
-        ends = [f"{edge:.{digits}g}" for edge in edges]
-        if len(set(ends)) == len(ends):
-            return ends
-    return [repr(float(edge)) for edge in edges]
+def digits_apart(write: Callable[[int], list[str]], digits: int) -> int:
+    """So many digits, or as many as it takes to write all texts differently.
+
+    Examples
+    --------
+    >>> digits_apart(lambda digits: [f"{x:.{digits}g}" for x in (1.0, 1.0001, 1.0002)], 3)
+    5
+    """
+    while digits < _MOST_DIGITS and len(set(found := write(digits))) < len(found):
+        digits += 1
+    return digits
 
 
 def _freeze(values: Array) -> Array:

@@ -19,6 +19,8 @@ from mbauc.runtime.threads import run_threads, thread_count
 
 Array = NDArray[np.float64]
 
+#: Name of what waves add.
+WAVES = "waves of all columns"
 #: Name and version of the format of a feature map as JSON.
 _FORMAT, _VERSION = "mbauc feature map", 1
 #: Rows that are expanded at a time.
@@ -139,7 +141,7 @@ class FeatureMap:
     def term_name(self, term: Term) -> str:
         """Name of a term: of its column, or of both with a cross between."""
         if term.kind == "waves":
-            return "waves of all columns"
+            return WAVES
         return " × ".join(self.names[j] for j in term.columns)
 
     def feature_names(self) -> list[str]:

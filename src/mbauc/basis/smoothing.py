@@ -193,18 +193,21 @@ def _add_missing(totals: Array, functions: Array, roughness: Array) -> tuple[Arr
 
 
 def coarse_functions(features: FeatureMap, j: int, totals: Array, most: int) -> tuple[Array, Array]:
-    """Functions over the coarse groups of a column, each of mean 0 and about variance 1."""
+    """Functions over the coarse groups of a column, each of mean 0 and about variance 1; 0 where no row is."""
     width = int(features.coarse_widths[j])
     groups = np.bincount(features.coarse[j], totals, minlength=width).astype(np.float64)
     total = groups.sum() or 1.0
     if isinstance(features.columns[j], Steps):
         functions, roughness = smooth_functions(groups, most)
-        return functions - groups @ functions / total, roughness
-    # the most frequent; the others share what remains
-    used = np.sort(np.argsort(-groups, kind="stable")[: min(most, int((groups > 0).sum()))])
-    share = groups / total
-    functions = (np.eye(groups.size) - share)[:, used] / np.sqrt(share[used])
-    return functions, np.ones(used.size)
+        functions = functions - groups @ functions / total
+    else:
+        # the most frequent; the others share what remains
+        used = np.sort(np.argsort(-groups, kind="stable")[: min(most, int((groups > 0).sum()))])
+        share = groups / total
+        functions = (np.eye(groups.size) - share)[:, used] / np.sqrt(share[used])
+        roughness = np.ones(used.size)
+    functions[groups == 0] = 0.0
+    return functions, roughness
 
 
 def with_pairs(features: FeatureMap, pairs: list[tuple[int, int]]) -> FeatureMap:

@@ -7,10 +7,8 @@ from typing import Any
 
 from mbauc.cli.argument_types import name_list, whole
 from mbauc.cli.output import Usage
-from mbauc.defaults import BINS
+from mbauc.defaults import BINS, FEATURES
 
-#: What can be asked for; those of :class:`mbauc.AdditiveAUCClassifier`, which takes time to import.
-FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 #: Options of columns that say how these become numbers for straight lines.
 _FOR_LINES = ("encode", "signed", "scale", "missing")
 #: Options that only straight lines have, and their values that ask for nothing.

@@ -140,7 +140,7 @@ def _say_terms(output: Output, terms: list[Any], most: int) -> None:
     lines = [("column", "kind", "deviation", "lowest", "highest")]
     for one in terms[:most]:
         ends = [
-            f"{_short(label, 48)} ({effect:+.3g})"
+            "" if label is None else f"{_short(label, 48)} ({effect:+.3g})"
             for label, effect in ((one.lowest, one.low), (one.highest, one.high))
         ]
         lines.append((_short(one.name, 48), one.kind, f"{one.deviation:.3f}", *ends))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mbauc.basis.schema import FEATURE_MAP
+from mbauc.defaults import FEATURES
 from mbauc.losses import LOSSES
 from mbauc.model.hold_out import WAYS
 from mbauc.model.layout import LAYOUT
@@ -39,7 +40,7 @@ _SETTINGS = Record(
         "solver": Choice("auto", "gram", "matrix-free"),
         "tol": Nullable(Number(0)),
         "max_iter": Number(1),
-        "features": Nullable(Choice("auto", "linear", "curves", "interactions", "fourier")),
+        "features": Nullable(Choice(*FEATURES)),
         "interactions": Nullable(Either(_WHOLE, ListOf(ListOf(SCALAR, 2, 2)))),
         "bins": Number(2, whole=True),
         "search_rows": _POSITIVE,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.basis.columns import Levels, Number
-from mbauc.basis.feature_map import FeatureMap, Term
+from mbauc.basis.feature_map import WAVES, FeatureMap
+from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap, describe_terms
 
 Array = NDArray[np.float64]
 
@@ -23,18 +23,19 @@ BY_TERM = ("term_means", "term_deviations")
 class TermSummary(NamedTuple):
     """What a column, or a pair of columns, does to scores, in log-odds.
 
-    ``kind`` is "curve", "line", "levels" or "interaction"; ``deviation`` is the standard deviation of what it
-    adds over the rows; ``lowest`` and ``highest`` are the bins, levels or cells that add least and most, and
-    ``low`` and ``high`` what they add, compared with the mean row.
+    ``kind`` is "curve", "line", "levels", "interaction" or "waves"; ``deviation`` is the standard deviation of
+    what it adds over the rows; ``lowest`` and ``highest`` are the bins, levels or cells that add least and
+    most, and ``low`` and ``high`` what they add, compared with the mean row. These are None for waves, which
+    have no bins.
     """
 
     name: str
     kind: str
     deviation: float
-    lowest: str
-    low: float
-    highest: str
-    high: float
+    lowest: str | None
+    low: float | None
+    highest: str | None
+    high: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +93,21 @@ class ModelTerms:
             raise ValueError("features that would not be written as they are described")
         return cls(read, **{name: arrays[name] for name in (*BY_FEATURE, *BY_TERM) if name in arrays})
 
+    def describe(self, coef: Array, slope: float) -> AdditiveTerms:
+        """Curves and heat maps of weights, in log-odds; without shares as if each bin had as many rows."""
+        shares = np.ones(self.features.n_features) if self.feature_shares is None else self.feature_shares
+        return describe_terms(
+            self.features,
+            coef,
+            slope,
+            shares=shares,
+            errors=self.coef_error,
+            means=self.term_means,
+            deviations=self.term_deviations,
+        )
+
     def summarise(self, coef: Array, slope: float = 1.0) -> list[TermSummary]:
-        """What columns and pairs of columns do to scores, those that do most first; ``O(features)`` time.
+        """What columns, pairs of columns and waves do to scores, those that do most first. ``O(features)``.
 
         Parameters
         ----------
@@ -102,57 +116,31 @@ class ModelTerms:
         slope : float
             Scores times the slope are log-odds.
         """
-        found: dict[tuple[int, ...], list[tuple[int, Term]]] = {}
-        for place, term in enumerate(self.features.terms()):
-            found.setdefault(term.columns, []).append((place, term))
-        summaries = [self._summarise(terms, coef * slope, slope) for terms in found.values()]
-        return sorted(summaries, key=lambda one: -one.deviation)
-
-    def _summarise(self, terms: list[tuple[int, Term]], coef: Array, slope: float) -> TermSummary:
-        features, first = self.features, terms[0][1]
-        name, [j, *others] = features.term_name(first), first.columns
-        heights = coef[first.start : first.stop].copy()
-        if others:
-            kind = "interaction"
-            labels = [
-                f"{a} × {b}" for a in features.coarse_labels(j) for b in features.coarse_labels(others[0])
-            ]
-        else:
-            column = features.columns[j]
-            kind, labels = "levels" if isinstance(column, Levels) else "curve", column.labels()
-        seen = np.ones(heights.size) if self.feature_shares is None else self.feature_shares[first.start :]
-        seen = seen[: heights.size]
-        inside = 0.0
-        if len(terms) > 1:
-            place, line = terms[1]
-            number, weight = self._number(line), float(coef[line.start])
-            values = weight * number.values(np.append(features.columns[j].centers, np.nan))  # type: ignore[union-attr]
-            if heights.size == 2:  # one bin: a straight line is all there is
-                ends = weight * number.values(np.array([number.low, number.high]))
-                kind, labels = "line", [f"{number.low:.6g}", f"{number.high:.6g}", *labels[1:]]
-                heights = np.append(heights[0] + ends, heights[1])
-                seen = np.append([seen[0] / 2] * 2, seen[1])
-                values = np.append(ends, 0.0)
-            else:
-                heights += values
-            inside = self._variance(place, slope) - _variance(values, seen)
-        deviation = np.sqrt(max(_variance(heights, seen) + inside, 0.0)) if seen.any() else 0.0
-        own = np.flatnonzero(seen > 0) if (seen > 0).any() else np.arange(heights.size)
-        mean = float(np.average(heights[own], weights=seen[own] if (seen > 0).any() else None))
-        least, most = own[np.argmin(heights[own])], own[np.argmax(heights[own])]
-        ends_of = (labels[least], float(heights[least] - mean), labels[most], float(heights[most] - mean))
-        return TermSummary(name, kind, float(deviation), *ends_of)
-
-    def _variance(self, place: int, slope: float) -> float:
-        return 0.0 if self.term_deviations is None else float(self.term_deviations[place] * slope) ** 2
-
-    def _number(self, term: Term) -> Number:
-        return self.features.numbers[term.start - int(self.features.starts[-1])]
+        terms = self.describe(coef, slope)
+        found = [_summarise_curve(one) for one in terms.curves]
+        found += [_summarise_heat_map(one) for one in terms.heat_maps]
+        if self.features.waves is not None:
+            found.append(TermSummary(WAVES, "waves", terms.waves, None, None, None, None))
+        return sorted(found, key=lambda one: -one.deviation)
 
 
-def _variance(values: Array, shares: Array) -> float:
-    total = float(shares.sum())
-    if total <= 0:
-        return 0.0
-    mean = float(shares @ values) / total
-    return float(shares @ (values - mean) ** 2) / total
+def _summarise_curve(curve: Curve) -> TermSummary:
+    kind = "line" if curve.straight else "curve" if curve.kind == "numeric" else "levels"
+    ends = [(label, level.value) for label, level in curve.levels() if level.share > 0]
+    return TermSummary(curve.name, kind, curve.importance, *_ends(ends))
+
+
+def _summarise_heat_map(one: HeatMap) -> TermSummary:
+    ends = [
+        (f"{one.labels[0][a]} × {one.labels[1][b]}", float(one.values[a, b]))
+        for a, b in zip(*np.nonzero(one.shares), strict=True)
+    ]
+    return TermSummary(one.name, "interaction", one.importance, *_ends(ends))
+
+
+def _ends(heights: list[tuple[str, float]]) -> tuple[str | None, float | None, str | None, float | None]:
+    """The lowest and the highest; None where no row has a value."""
+    if not heights:
+        return None, None, None, None
+    lowest, highest = (choose(heights, key=lambda entry: entry[1]) for choose in (min, max))
+    return *lowest, *highest

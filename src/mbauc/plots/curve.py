@@ -14,8 +14,6 @@ from mbauc.plots.display import Display, inner_share, options_of, percent
 from mbauc.plots.figure import axes_or_new
 from mbauc.plots.term_style import LOWERS, RAISES, set_value_scale, shorten, term_name, terms_of
 
-#: Values of a number up to which each has a tick and a whisker of its own.
-_FEW_VALUES = 12
 #: Height of the distribution below a curve, and bars that it has.
 _BELOW, _BARS = 0.16, 40
 
@@ -125,7 +123,7 @@ class CurveDisplay(Display):
         curve, alone = self.curve, ax is None
         ax = axes_or_new(ax, 6.4, 4.2)
         x, y, half = np.asarray(curve.centers), curve.values, width * curve.errors
-        few = curve.discrete and x.size <= _FEW_VALUES
+        few = curve.has_few_values
         style = {"color": RAISES} if "color" not in given and "c" not in given else {}
         ax.axhline(0, color="0.35", linewidth=0.8)
         if few:

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbauc.basis.feature_map import WAVES
 from mbauc.checks import check_choice, check_whole
 from mbauc.estimators.additive.auc_without import auc_without
-from mbauc.estimators.additive.terms import WAVES
 from mbauc.plots.display import Display, options_of
 from mbauc.plots.figure import axes_or_new
 from mbauc.plots.term_style import RAISES, shorten, terms_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.estimators.additive.labels import short_number
+from mbauc.estimators.additive.labels import short_number, short_numbers
 from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.estimators.additive.value_axis import round_values, squeeze_width
 
@@ -60,7 +60,7 @@ def signed(value: float) -> str:
 
 def set_value_scale(ax: Any, centers: Array) -> None:
     """An axis of values, squeezed at the far end where a few are very large."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import MaxNLocator
 
     width = squeeze_width(centers)
     if width is None:
@@ -70,4 +70,18 @@ def set_value_scale(ax: Any, centers: Array) -> None:
         ax.set_xticks(round_values(centers, width))
         ax.xaxis.set_minor_locator(MaxNLocator(1))
         ax.minorticks_off()
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(float(value))))
+    ax.xaxis.set_major_formatter(_short_formatter())
+
+
+def _short_formatter() -> Any:
+    """Ticks of an axis in a few letters each, and no two alike."""
+    from matplotlib.ticker import Formatter
+
+    class ShortFormatter(Formatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return short_number(float(x))
+
+        def format_ticks(self, values: Any) -> list[str]:
+            return short_numbers(values)
+
+    return ShortFormatter()

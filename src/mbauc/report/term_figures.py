@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.estimators.additive.labels import short_number
+from mbauc.estimators.additive.labels import short_numbers
 from mbauc.estimators.additive.terms import Curve, HeatMap
 from mbauc.estimators.additive.value_axis import round_values, squeeze_width
 from mbauc.report.pieces import log_odds
@@ -17,7 +17,7 @@ from mbauc.report.text import escape
 Array = NDArray[np.float64]
 
 #: Standard errors on either side of a curve.
-_ERRORS = 1.96
+ERRORS = 1.96
 #: Share of a plot that the distribution below a curve takes.
 _BELOW = 0.18
 #: Width of a letter, and letters of a name beside a heat map.
@@ -41,14 +41,15 @@ class ValueAxis(Axis):
     def ticks(self) -> list[tuple[float, str]]:
         """Round values with their texts."""
         if self.width is None:
-            return [(value, short_number(value)) for value, _ in super().ticks()]
-        found = round_values(np.array([self.low, self.high]), self.width)
-        return [(value, short_number(value)) for value in found]
+            found = [value for value, _ in super().ticks()]
+        else:
+            found = round_values(np.array([self.low, self.high]), self.width)
+        return list(zip(found, short_numbers(found), strict=True))
 
 
 def curve_plot(curve: Curve, ends: tuple[float, float]) -> Plot:
     """The curve of a number between two ends of log-odds, with its band and, below, where the rows are."""
-    x, y, half = np.asarray(curve.centers), curve.values, _ERRORS * curve.errors
+    x, y, half = np.asarray(curve.centers), curve.values, ERRORS * curve.errors
     low, high = ends
     below = low - _BELOW * (high - low)
     width = squeeze_width(x)
@@ -78,8 +79,8 @@ def curve_plot(curve: Curve, ends: tuple[float, float]) -> Plot:
 
 def curve_ends(curves: list[Curve]) -> tuple[float, float]:
     """Log-odds between which curves lie, with their bands."""
-    low = min(float((one.values - _ERRORS * one.errors).min()) for one in curves)
-    high = max(float((one.values + _ERRORS * one.errors).max()) for one in curves)
+    low = min(float((one.values - ERRORS * one.errors).min()) for one in curves)
+    high = max(float((one.values + ERRORS * one.errors).max()) for one in curves)
     room = 0.05 * (high - low) or 0.1
     return min(low - room, -room), max(high + room, room)
 
@@ -102,7 +103,7 @@ def heat_map_svg(found: HeatMap, described_by: str) -> str:
             pieces.append(f'<rect class="no-rows" {place}/>')
             continue
         kind = "plus-weight" if value > 0 else "minus-weight"
-        told = f"{labels[0][i]}, {labels[1][j]}: {log_odds(value)} ± {_ERRORS * errors[i, j]:.2f}"
+        told = f"{labels[0][i]}, {labels[1][j]}: {log_odds(value)} ± {ERRORS * errors[i, j]:.2f}"
         pieces.append(
             f'<rect class="{kind}" fill-opacity="{abs(value) / most:.2f}" {place}>'
             f"<title>{escape(told)}</title></rect>"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbauc.estimators.additive.auc_without import AucWithout
-from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap, describe_terms
+from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap
 from mbauc.report.pieces import Section, bar, fold, log_odds, rough_share, side_by_side, table
-from mbauc.report.term_figures import curve_ends, curve_plot, heat_map_svg
+from mbauc.report.term_figures import ERRORS, curve_ends, curve_plot, heat_map_svg
 from mbauc.report.text import escape, escape_name
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: Columns that are listed, curves that are drawn, heat maps that are drawn, and levels of a category.
 _LISTED, _CURVES, _HEAT_MAPS, _LEVELS = 30, 16, 6, 14
-#: Values of a number up to which each is a bar of its own.
-_FEW_VALUES = 12
 
 
 def model_terms(model: RankerModel) -> AdditiveTerms | None:
@@ -24,15 +22,7 @@ def model_terms(model: RankerModel) -> AdditiveTerms | None:
     found = model.terms
     if found is None or found.feature_shares is None:
         return None
-    return describe_terms(
-        found.features,
-        model.coef,
-        model.slope,
-        shares=found.feature_shares,
-        errors=found.coef_error,
-        means=found.term_means,
-        deviations=found.term_deviations,
-    )
+    return found.describe(model.coef, model.slope)
 
 
 def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Section:
@@ -92,7 +82,7 @@ def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
         one = curve.missing
         text += f" Missing values ({rough_share(one.share)} of the rows) add {log_odds(one.value)}."
     levels = [
-        (escape(label), log_odds(level.value), f"{1.96 * level.error:.2f}", rough_share(level.share))
+        (escape(label), log_odds(level.value), f"{ERRORS * level.error:.2f}", rough_share(level.share))
         for label, level in curve.levels()
     ]
     shown = "" if curve.straight else fold(table("Heights", ("Value", "Log-odds", "±", "Rows"), levels))
@@ -101,7 +91,7 @@ def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
 
 
 def _as_bars(curve: Curve) -> bool:
-    return curve.kind == "category" or (curve.discrete and curve.values.size <= _FEW_VALUES)
+    return curve.kind == "category" or curve.has_few_values
 
 
 def _bars(curve: Curve) -> str:
@@ -114,7 +104,7 @@ def _bars(curve: Curve) -> str:
     most = max((abs(level.value) for _, level in shown), default=0.0) or 1.0
     rows = "".join(
         f'<tr><th scope="row">{escape_name(label, 40)}</th><td>{bar(level.value / most)}</td>'
-        f"<td>{log_odds(level.value)} ± {1.96 * level.error:.2f}</td><td>{rough_share(level.share)}</td></tr>"
+        f"<td>{log_odds(level.value)} ± {ERRORS * level.error:.2f}</td><td>{rough_share(level.share)}</td></tr>"
         for label, level in shown
     )
     left_out = len(levels) - len(shown)
@@ -128,7 +118,7 @@ def _bars(curve: Curve) -> str:
 
 def _interactions(heat_maps: list[HeatMap]) -> Section:
     text = (
-        "<p>What two columns add together, beyond what each adds alone. Blue raises the score, orange lowers "
+        "<p>What two columns add together, beyond what each adds alone. Blue raises the score, brown lowers "
         "it; each picture has its own deepest colour. Cells with a dashed frame had no rows.</p>"
     )
     figures = []

@@ -8,6 +8,8 @@ from additive_rows import make_rows
 
 from mbauc import AdditiveAUCClassifier, MBAClassifier
 from mbauc.estimators.additive import classifier as classifier_module
+from mbauc.estimators.additive import fit as fitting
+from mbauc.estimators.additive.coordinates import FoldedRows
 from mbauc.estimators.additive.search import SearchSettings
 from mbauc.metrics import roc_auc
 
@@ -156,3 +158,46 @@ def test_the_same_seed_gives_the_same_bits():
     assert first.choice_ == second.choice_
     threads = AdditiveAUCClassifier("interactions", search_rows=200, random_state=0, n_jobs=2).fit(X, y)
     np.testing.assert_allclose(threads.coef_, first.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["linear", "auto"])
+def test_columns_without_a_straight_line_keep_their_bins(kind):
+    """A spread of next to nothing beside the mean: there is no line, and yet the values tell labels apart."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 5, (400, 1))
+    X = 1e15 + np.hstack([code, rng.integers(0, 5, (400, 1))]).astype(float)
+    y = (code[:, 0] + rng.normal(size=400) > 2).astype(int)
+    ranker = fit(X, y, kind)
+    assert not ranker.feature_map_.numbers
+    assert roc_auc(y, ranker.decision_function(X)) == pytest.approx(ranker.search_["linear"], abs=0.02)
+    assert ranker.search_["linear"] > 0.85
+    # beside a column that has a line
+    both = fit(np.column_stack([X[:, 0], rng.normal(size=400)]), y, "linear")
+    assert [column.width for column in both.feature_map_.columns] == [6, 2]
+    assert both.search_["linear"] > 0.85
+
+
+def test_a_weight_of_a_frequency_is_as_many_rows_for_the_choice_of_a_loss(monkeypatch):
+    X, y = make_rows("curves", 200)
+    kept = []
+    choose = fitting._choose_loss
+    monkeypatch.setattr(fitting, "_choose_loss", lambda *args: kept.append(args) or choose(*args))
+    ranker = AdditiveAUCClassifier("curves", "auto", weights="frequency", random_state=0, n_jobs=1)
+    ranker.fit(X, y, sample_weight=np.full(200, 5.0))
+    [(chosen, loss)] = kept
+    rows = chosen.rows
+    often = FoldedRows(
+        *(np.repeat(one, 5, axis=0) for one in (rows.Z, rows.positive)), None, rows.fold.repeat(5)
+    )
+    assert choose(chosen, loss) == choose(replace(chosen, rows=often), loss)
+
+
+def test_a_category_that_no_row_lacks_has_no_height_of_missing_values():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 8, 900), rng.normal(size=900)]).astype(float)
+    y = ((X[:, 0] - 3.5) * X[:, 1] + rng.normal(size=900) > 0).astype(int)
+    ranker = fit(X, y, "interactions", interactions=[(0, 1)], categories=[0])
+    [place] = [k for k, term in enumerate(ranker.feature_map_.terms()) if term.kind == "cells"]
+    added = ranker.scorer().contributions(np.array([[np.nan, 0.5], [99.0, 0.5], [0.0, 0.5]]))[:, place]
+    assert added[:2].tolist() == [0.0, 0.0]
+    assert added[2] != 0.0

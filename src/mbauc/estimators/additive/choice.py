@@ -194,6 +194,8 @@ class _Choice:
                 tried,
             )
         found = self.search.take(crossed, curves, chooser)
+        if crossed.first.crossed.narrow:
+            number += " and the curves of few columns, the strongest and those of the pairs"
         return self._finish(
             found,
             f"{self._tell_number(found.features, limit)}: the gain is {crossed.gain:+.4f} (standard error "
@@ -212,7 +214,7 @@ class _Choice:
     def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
         """Straight lines or curves, what was tried, and what is said of it."""
         if not self.search.has_curves:
-            said = f"held-out AUC {curves.auc:.4f}; no column has more than two values to draw a curve through"
+            said = f"held-out AUC {curves.auc:.4f}; no column has a straight line to bend into a curve"
             lines = replace(curves, kind="linear")
             return lines, (lines,), f"levels and straight lines: {said}"
         linear = self.search.linear()
@@ -238,17 +240,16 @@ class _Choice:
         if found.kind in ("linear", "fourier"):
             features = _drop_curves(features)
             totals = _totals(features, self.search.features, self.search.rows.totals(self.search.features))
-            basis = smooth_features(features, totals)
+            basis = smooth_features(features, totals, functions=self.search.functions)
         return Chosen(found.kind, features, basis, found.strength, reason, tried, rows, found.columns)
 
 
 def _drop_curves(features: FeatureMap) -> FeatureMap:
-    """The same columns, with one bin for numbers that have more than two values."""
+    """The same columns, with one bin for numbers that have a straight line."""
+    lines = {number.column for number in features.numbers}
     columns = tuple(
-        Steps(np.zeros(0), column.centers[:1])
-        if isinstance(column, Steps) and column.edges.size > 1
-        else column
-        for column in features.columns
+        Steps(np.zeros(0), column.centers[:1]) if j in lines and isinstance(column, Steps) else column
+        for j, column in enumerate(features.columns)
     )
     return FeatureMap(features.names, columns, features.numbers, waves=features.waves)
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
+from mbauc.defaults import FEATURES
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.columns import source_kinds
@@ -51,8 +52,6 @@ from mbauc.runtime.threads import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
 
-#: Kinds of features that can be asked for.
-FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
 #: Features up to which products of matrices are too short for threads of BLAS.
 _FEW_FEATURES = 2_048
 #: Memory, in results that may travel: moments are formed where half of it has 24 bytes for a pair of features.
@@ -108,7 +107,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     choice_ : str
         What was chosen, and why.
     features_ : str
-        The kind of features: "linear", "curves" or "interactions".
+        The kind of features: "linear", "curves", "interactions" or "fourier".
     feature_map_ : FeatureMap
         How rows become features.
     coef_ : ndarray of shape (1, features)

@@ -14,6 +14,7 @@ from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, noise_of
 from mbauc.estimators.additive.gain import paired_gain
 from mbauc.estimators.pair_problems import PairProblems
+from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun
 from mbauc.losses import PairLoss, Region, get_loss
 from mbauc.pairs.accumulator import accumulate_block
@@ -89,7 +90,7 @@ def fit_chosen(
         l2 = 2.0 * noise_of(pairs.effective_sizes)
         problem = Problem(pairs, chosen.strength, scale=False)
         tol = _GRAM_TOL if isinstance(pairs, PairMoments) else _PRODUCT_TOL
-        solution = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
+        solution = squared = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
         if wanted.name != "squared" and isinstance(pairs, PairOperator):
             problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
             curvature = max(problems.mean_curvature(wanted, solution.coef), 1e-3)
@@ -100,7 +101,7 @@ def fit_chosen(
         means, deviations, shares = _summarise_terms(chosen, sample, coef)
         return AdditiveFit(
             coef,
-            _errors(chosen, pairs, solution.coef),
+            _errors(chosen, pairs, squared.coef, solution.coef),
             solution,
             pairs.summarise_scores(solution.coef),
             pairs.weights,
@@ -166,9 +167,10 @@ def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, 
     rows, held_out = chosen.rows, chosen.rows.fold == 0
     block = sample_block(chosen, rows.frequencies)
     train = np.flatnonzero(~held_out)
-    pairs = build_matrix_operator(
+    pairs: PairOperator = build_matrix_operator(
         block.X, [block.rows_of(True, train), block.rows_of(False, train)], block.weight, 1
     )
+    pairs = pairs.as_frequencies() if rows.frequencies else pairs
     problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
     l2 = 2.0 * noise_of(pairs.effective_sizes)
     squared = problems.of(get_loss("squared")).solve(0.0, l2, tol=1e-4, max_iter=_MAX_ITER)
@@ -187,30 +189,37 @@ def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, 
     )
 
 
-def _errors(chosen: Chosen, pairs: Quadratic, u: Array) -> Array:
+def _errors(chosen: Chosen, pairs: Quadratic, squared: Array, u: Array) -> Array:
     """Standard error of each feature's weight: of the normal weights whose mean the solution is (Wahba).
 
-    Where Σ was not formed, as if coordinates were uncorrelated.
+    In log-odds, errors of another loss are those of the squared one. Where Σ was not formed, that of the rows
+    of the search stands for it; where these have other coordinates, as if coordinates were uncorrelated.
     """
-    basis, noise = chosen.basis, noise_of(pairs.effective_sizes)
+    reduction, noise = chosen.basis.reduction, noise_of(pairs.effective_sizes)
     penalty = noise * chosen.strength
-    root: Array | None = None
+    covariance: Array | None = None
     if isinstance(pairs, PairMoments):
-        statistics = Statistics.of(pairs)
-        root = inverse_root(statistics.covariance, penalty + 1e-12)
-        w = root.T @ (root @ statistics.mu)
-    else:
-        w = u
+        covariance = Statistics.of(pairs).covariance
+    elif chosen.columns.size:
+        covariance = chosen.rows.statistics().select(chosen.columns).covariance
+    if covariance is None:
         alone = noise / (np.maximum(pairs.diagonal - pairs.mu**2, 0.0) / 2 + penalty)
-    # the solution is a multiple of log-odds
-    size = float(w @ w)
-    ratio = abs(float(u @ w)) / size if size > 0 else 0.0
-    errors = np.zeros(basis.reduction.n_features)
-    for block, (features, columns) in zip(basis.reduction.blocks, basis.reduction.places(), strict=True):
-        own = np.diag(alone[columns]) if root is None else noise * root[:, columns].T @ root[:, columns]
+    else:
+        root = inverse_root(covariance, penalty + 1e-12)
+    # (2C + μμ' + 2νP) u = μ: the solution is a multiple of (C + νP)⁻¹ μ, which has the unit of log-odds
+    ratio = max(1.0 - float(pairs.mu @ squared), 0.0) / 2
+    ratio *= _slope(pairs, squared) / _slope(pairs, u)
+    errors = np.zeros(reduction.n_features)
+    for block, (features, columns) in zip(reduction.blocks, reduction.places(), strict=True):
+        own = np.diag(alone[columns]) if covariance is None else noise * root[:, columns].T @ root[:, columns]
         variance = np.diagonal(own) if isinstance(block, int) else np.einsum("ij,jk,ik->i", block, own, block)
         errors[features] = ratio * np.sqrt(np.maximum(variance, 0.0))
     return errors
+
+
+def _slope(pairs: Quadratic, u: Array) -> float:
+    """Scores times this are log-odds."""
+    return match_log_odds(*pairs.summarise_scores(u), prior_odds=1.0)[1]
 
 
 def _summarise_terms(chosen: Chosen, sample: RowSample, coef: Array) -> tuple[Array, Array, Array]:

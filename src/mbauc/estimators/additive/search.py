@@ -38,8 +38,6 @@ _FEW_ROWS, _DECIDED = 5_000, 2.0
 _ROWS_FOR_A_PAIR = 50
 #: Coordinates of all curves together, about; of one curve at least.
 _MOST_COORDINATES, _LEAST_FUNCTIONS = 1_200, 3
-#: Kinds of features, the one to prefer first.
-KINDS = ("linear", "curves", "interactions")
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Found:
     Attributes
     ----------
     kind : str
-        "linear", "curves" or "interactions".
+        "linear", "curves", "interactions" or "fourier".
     features : FeatureMap
         The features; those of "linear" are among those of "curves".
     basis : SmoothBasis
@@ -107,8 +105,9 @@ class FeatureSearch:
     def __post_init__(self) -> None:
         self._totals = self.rows.totals(self.features)
         numeric = sum(isinstance(column, Steps) for column in self.features.columns) or 1
-        self._functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
-        self.basis = smooth_features(self.features, self._totals, functions=self._functions)
+        #: coordinates of a curve, at most
+        self.functions = max(_LEAST_FUNCTIONS, min(self.settings.functions, _MOST_COORDINATES // numeric))
+        self.basis = smooth_features(self.features, self._totals, functions=self.functions)
         self.folded = self.rows.fold_rows(self.basis, self.features, self.rows.fold)
 
     # -- straight lines and curves -----------------------------------------------------------------------
@@ -133,13 +132,13 @@ class FeatureSearch:
         return self._try_folds("fourier", np.union1d(self._linear_columns(), waves))
 
     def _linear_columns(self) -> Index:
-        """Coordinates of numbers, of levels, of columns with two values, and of missing values."""
-        keep = []
+        """Coordinates of numbers, of levels, of missing values, and of bins that have no number beside them."""
+        keep, lines = [], {number.column for number in self.features.numbers}
         for term, (_, columns) in zip(self.features.terms(), self.basis.reduction.places(), strict=True):
-            column, own = self.features.columns[term.columns[0]], np.arange(columns.start, columns.stop)
+            own = np.arange(columns.start, columns.stop)
             if term.kind == "waves":
                 continue
-            if isinstance(column, Steps) and term.kind == "steps" and column.edges.size != 1:
+            if term.kind == "steps" and term.columns[0] in lines:
                 # of a curve only what it says of missing values
                 missing = self._totals[term.columns[0]][-1] > 0
                 own = own[-1:] if missing else own[:0]
@@ -259,7 +258,7 @@ class FeatureSearch:
     def cross_all(self, curves: Found, pairs: list[tuple[int, int]]) -> Found:
         """Curves and interactions that are too many to be tried: under one penalty, that of curves if any."""
         features = with_pairs(self.features, pairs)
-        basis = smooth_features(features, self._totals, functions=self._functions, coarse=self.settings.coarse)
+        basis = smooth_features(features, self._totals, functions=self.functions, coarse=self.settings.coarse)
         ratio = curves.strength / self.basis.roughness
         own = float(ratio[0]) if np.allclose(ratio, ratio[0]) else _USUAL
         strength = own * np.where(basis.is_interaction, CROSSED, 1.0) * basis.roughness
@@ -301,7 +300,7 @@ class FeatureSearch:
     def _crossed_functions(self, features: FeatureMap) -> int:
         """Coordinates of a curve; more where fewer columns are left."""
         numeric = sum(isinstance(one, Steps) and one.edges.size > 0 for one in features.columns) or 1
-        return max(self._functions, min(self.settings.functions, _MOST_COORDINATES // numeric))
+        return max(self.functions, min(self.settings.functions, _MOST_COORDINATES // numeric))
 
     def folded_rows(self, found: Found) -> FoldedRows:
         """Rows in the coordinates of what was found; where these were too many, in those of curves."""

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.basis.columns import Levels, Steps
-from mbauc.basis.feature_map import FeatureMap
+from mbauc.basis.feature_map import WAVES, FeatureMap
 from mbauc.estimators.additive.labels import group_labels, is_discrete, step_labels
 
 Array = NDArray[np.float64]
 
-
-#: Name of what waves of all columns add.
-WAVES = "waves of all columns"
+#: Values of a number up to which each is drawn by itself.
+_FEW_VALUES = 12
 
 
 class Level(NamedTuple):
@@ -68,6 +67,11 @@ class Curve:
     missing: Level | None
     other: Level | None
     importance: float
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether each bin is one of few values, to draw one by one."""
+        return self.discrete and self.values.size <= _FEW_VALUES
 
     def levels(self) -> list[tuple[str, Level]]:
         """All levels with their names, those of missing and other values last."""
