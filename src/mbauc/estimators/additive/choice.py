@@ -194,12 +194,13 @@ class _Choice:
                 tried,
             )
         found = self.search.take(crossed, curves, chooser)
+        number = self._tell_number(found.features, limit)
         if crossed.first.crossed.narrow:
             number += " and the curves of few columns, the strongest and those of the pairs"
         return self._finish(
             found,
-            f"{self._tell_number(found.features, limit)}: the gain is {crossed.gain:+.4f} (standard error "
-            f"{crossed.error:.4f}) on rows held out; without them, {said}",
+            f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on rows held out; "
+            f"without them, {said}",
             (*tried, found),
         )
 
