@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from mbauc import AdditiveAUCClassifier, MBAClassifier, MBAClassifierCV, defaults
+from mbauc import AdditiveAUCClassifier, MBAClassifier, MBAClassifierCV, TableRanker, defaults
 from mbauc.cli.main import main, whole_parser
 from mbauc.metrics.neyman_pearson import false_alarm_threshold
 from mbauc.model import load_model, score_files
+from mbauc.model.hold_out import HoldOut
 from mbauc.model.training import Training
 from mbauc.readers import LibsvmSource, TableSource
 
@@ -50,7 +51,9 @@ def test_settings_of_the_fit(name):
 def test_settings_of_the_training():
     training = defaults_of(Training)
     assert FIT["jobs"] is defaults_of(MBAClassifier)["n_jobs"] is None
-    assert (FIT["cv"], FIT["seed"]) == (training["folds"], training["seed"])
+    assert FIT["cv"] == training["folds"]
+    assert FIT["hold_out"] is FIT["time"] is FIT["cluster"] is None
+    assert (HoldOut().share, HoldOut().seed) == (defaults.HOLD_OUT, FIT["seed"])
     assert (FIT["memory"], FIT["checkpoint"], FIT["decay"]) == (
         training["memory"],
         training["checkpoint"],
@@ -86,8 +89,18 @@ def test_the_same_file_gives_the_same_model(tmp_path, capsys):
     path.write_text("y,site,bid\n" + "".join(f"{int(a > 6)},s{b},{a + c:.3f}\n" for a, b, c in rows))
     assert main(["fit", str(path), "--label", "y", "--hold-out", "0", "-o", str(out), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["skipped"] == 0
+    model, ranker = load_model(out), TableRanker(hold_out=0).fit(path, label="y")
+    assert model.layout.to_dict() == ranker.model_.layout.to_dict()
+    assert model.coef.tobytes() == ranker.model_.coef.tobytes()
+    # tested and refitted, too
+    words = ["fit", str(path), "--label", "y", "-o", str(out), "--force"]
+    assert main(words) == 0
+    model, ranker = load_model(out), TableRanker().fit(path, label="y")
+    assert model.coef.tobytes() == ranker.model_.coef.tobytes()
+    assert model.trained_on["tested"]["auc"] == ranker.auc_.auc
+    # straight lines of scaled and hashed columns where these are asked for
+    assert main([*words, "--encode", "hash", "--hold-out", "0"]) == 0
     source = TableSource(path, label="y")
-    ranker = MBAClassifier().fit_source(source, keep_moments=True)
-    model = load_model(out)
-    assert model.layout.encoding.to_dict() == source.encoding.to_dict()
-    assert model.coef.tobytes() == ranker.coef_[0].tobytes()
+    assert load_model(out).layout.encoding.to_dict() == source.encoding.to_dict()
+    lines = MBAClassifier().fit_source(source, keep_moments=True)
+    assert load_model(out).coef.tobytes() == lines.coef_[0].tobytes()

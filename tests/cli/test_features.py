@@ -40,12 +40,8 @@ def loans(tmp_path_factory):
 @pytest.fixture(scope="module")
 def crossed(loans):
     out = loans.with_name("crossed.mbauc")
-    assert (
-        main(
-            ["fit", str(loans), "--label", "bad", "--ignore", "times", "--cross", "income,debt", "-o", str(out)]
-        )
-        == 0
-    )
+    words = ["--ignore", "times", "--cross", "income,debt", "--keep-tested", "-o", str(out)]
+    assert main(["fit", str(loans), "--label", "bad", *words]) == 0
     return out
 
 
@@ -81,7 +77,7 @@ def test_the_other_commands_take_the_model(loans, crossed, tmp_path, capsys):
     }  # fmt: skip
     assert terms[0]["name"] in ("age", "income × debt")
     for words in (["update", crossed, loans, "--again"], ["merge", crossed, crossed]):
-        assert "without --features" in told(capsys, *words, "-o", tmp_path / "u", code=1).err
+        assert "with --encode onehot" in told(capsys, *words, "-o", tmp_path / "u", code=1).err
 
 
 def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):

@@ -77,6 +77,8 @@ def test_fit_says_whether_the_model_can_go_on_learning(east, tmp_path, capsys):
         in told(capsys, "fit", east, "--label", "click", "--hash-dim", 500, "-o", out).out
     )
     shown = told(capsys, "fit", east, "--label", "click", "-o", out, "--force").out
+    assert "updates     not possible: curves are chosen anew" in shown
+    shown = told(capsys, "fit", east, "--label", "click", "--encode", "hash", "-o", out, "--force").out
     assert "updates     not possible; --solver gram, or fewer columns, keeps what they need (800 MB)" in shown
     many = told(capsys, "fit", east, "--label", "click", "--hash-dim", 2**20, "-o", out, "--force").out
     assert "updates     not possible: too many columns to keep what they need" in many

@@ -288,5 +288,5 @@ def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsy
     assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB, needed no longer", shown)
     assert "nothing is left to do" in told(capsys, *words, code=2).err
     assert f"going on from {folder}" in told(capsys, *words, "--force").out
-    said = told(capsys, *words, "--force", "--l2", 0.5, code=1).err
-    assert "l2 was" in said
+    said = told(capsys, *words, "--force", "--bins", 10, code=1).err
+    assert "bins was" in said

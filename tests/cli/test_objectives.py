@@ -109,7 +109,8 @@ def test_pairs_within_groups_alone_count(monday, tmp_path, capsys, words):
 
 def test_whole_groups_are_held_out_and_tested_on(monday, tmp_path, capsys):
     out = tmp_path / "m.mbauc"
-    printed = told(capsys, "fit", monday, "--label", "click", "--group", "query", "-o", out).out
+    words = ("--group", "query", "--keep-tested", "-o", out)
+    printed = told(capsys, "fit", monday, "--label", "click", *words).out
     tested = load_model(out).trained_on["tested"]
     assert 15 < tested["groups"] < 50
     assert tested["within_groups_low"] < tested["within_groups"] < tested["within_groups_high"]
@@ -226,7 +227,8 @@ def test_a_loss_is_chosen_by_cross_validation(monday, tmp_path, capsys):
 def test_squared_said_aloud_is_the_default(monday, tmp_path, capsys):
     first, second = tmp_path / "a.mbauc", tmp_path / "b.mbauc"
     for out, words in ((first, ()), (second, ("--loss", "squared"))):
-        told(capsys, "fit", monday, "--label", "click", "--ignore", "query", *words, "-o", out)
+        lines = ("--ignore", "query", "--encode", "hash")
+        told(capsys, "fit", monday, "--label", "click", *lines, *words, "-o", out)
     assert (load_model(first).coef == load_model(second).coef).all()
     assert load_model(second).moments is not None
 
@@ -241,7 +243,7 @@ def models(monday, tmp_path_factory):
     for name, words in {
         "within": ("--group", "query"),
         "all": ("--ignore", "query"),
-        "hinge": ("--ignore", "query", "--loss", "squared_hinge"),
+        "hinge": ("--ignore", "query", "--encode", "hash", "--loss", "squared_hinge"),
     }.items():
         assert main(["fit", str(monday), "--label", "click", *words, "-o", str(folder / f"{name}.mbauc")]) == 0
     return folder

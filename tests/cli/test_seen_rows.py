@@ -48,7 +48,7 @@ def copied(train, tmp_path):
 @pytest.fixture
 def model(train, tmp_path, capsys):
     path = tmp_path / "model.mbauc"
-    told(capsys, "fit", train, "--label", "click", "-o", path)
+    told(capsys, "fit", train, "--label", "click", "--encode", "hash", "--keep-tested", "-o", path)
     return path
 
 

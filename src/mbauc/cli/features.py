@@ -31,7 +31,7 @@ def add_features(parser: argparse.ArgumentParser) -> None:
         "columns as well; auto: the simplest of these that ranks held-out rows as well as the next; fourier: "
         "straight lines and random waves of all numbers, for many smooth columns such as pixels "
         "(default: auto for tables; straight lines of scaled columns, and categories hashed, where an option "
-        "asks for these, such as --encode hash)",
+        "asks for these, such as --encode)",
     )
     group.add_argument(
         "--cross",

@@ -265,7 +265,13 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
     for k, split in enumerate(splits):
         rows = SplitSource(source, split, memory=room)
         own = checkpoint if checkpoint is None or len(splits) == 1 else f"{checkpoint}-{k}"
-        ranker, path = training.fit(rows, memory, own)
+        try:
+            ranker, path = training.fit(rows, memory, own)
+        except ValueError as error:
+            if not training.refit:
+                raise
+            # rows without those held out may be too few; if it is more than that, the fit to all rows says so
+            return _Trial(None, f"not tested: {error}", None, [])
         what = "groups" if rows.has_groups else "rows"
         model = make(ranker, path, {})
         try:

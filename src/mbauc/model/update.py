@@ -189,7 +189,7 @@ def _moments(model: RankerModel, name: str) -> PairMoments:
         raise ValueError(
             f"{name} is of curves, which are chosen anew for new rows, and nothing is kept that training could "
             "resume from. Train again on all rows together"
-            + Advice(", or without curves (MBAClassifier).", command=", or without --features.")
+            + Advice(", or without curves (MBAClassifier).", command=", or with --encode onehot.")
         )
     if not model.is_quadratic or model.group is not None:
         raise ValueError(
