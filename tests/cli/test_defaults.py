@@ -82,6 +82,7 @@ def test_promises():
     assert (limit["alpha"], pytest.approx(limit["delta"])) == (_FALSE_ALARM, 1 - _CONFIDENCE)
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_same_file_gives_the_same_model(tmp_path, capsys):
     pytest.importorskip("pyarrow")
     path, out = tmp_path / "rows.csv", tmp_path / "m.mbauc"

@@ -437,6 +437,9 @@ def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
 def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
     rows = searches(tmp_path / "few.csv", n=200, queries=1)
     words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", tmp_path / "m.mbauc")
-    said = told(capsys, *words, "--hold-out", 0.999999, code=1).err
+    words = (*words, "--hold-out", 0.999999)
+    shown = " ".join(told(capsys, *words).out.split())
+    assert "not tested: all 200 rows of so few groups were drawn to be held out" in shown
+    said = told(capsys, *words, "--keep-tested", "--force", code=1).err
     assert "all 200 rows of so few groups were drawn to be held out" in said
     assert "Use another --seed or --hold-out 0." in said

@@ -193,7 +193,6 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train, test, write."""
     check_writable(options.out, options.force, finished=_measure_checkpoint(options.checkpoint))
-    training = _make_training(options)
     from mbauc.cli.memory_need import Room
     from mbauc.model import save_model
     from mbauc.model.hold_out import choose_hold_out
@@ -204,7 +203,7 @@ def run(options: argparse.Namespace) -> int:
     with files(options) as paths:
         if not is_libsvm(paths, options.format):
             choose_features(options)
-            training = _make_training(options)
+        training = _make_training(options)
         room = Room(options.memory, paths, options)
         open_rows = open_source if options.like is None else _open_alike
         source, layout = open_rows(paths, options, room.block_rows)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbauc.defaults import FOLDS
+from mbauc.errors import Advice
 from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
@@ -271,7 +272,8 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
             if not training.refit:
                 raise
             # rows without those held out may be too few; if it is more than that, the fit to all rows says so
-            return _Trial(None, f"not tested: {error}", None, [])
+            said = error.args[0] if error.args else ""
+            return _Trial(None, f"not tested: {said.fact if isinstance(said, Advice) else said}", None, [])
         what = "groups" if rows.has_groups else "rows"
         model = make(ranker, path, {})
         try:
