@@ -98,7 +98,7 @@ def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--bins", "8"], "--bins is for curves"),
+        (["--bins", "8", "--encode", "hash"], "--bins is for curves"),
         (["--features", "curves", "--cross", "age,debt"], "--cross asks for interactions"),
         (["--cross", "age,height"], "no column 'height'"),
         (["--features", "auto", "--encode", "hash"], "--encode says how columns become numbers"),

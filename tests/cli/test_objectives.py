@@ -398,7 +398,10 @@ def test_other_programs_score_the_same(models, tuesday, tmp_path, capsys):
         (("--loss", "hinge", "--pairs", "100"), "--pairs 100: pairs are drawn for the squared loss"),
         (("--max-fpr", "0.1", "--solver", "gram"), "--solver gram is for the squared loss"),
         (("--loss", "auto", "--l2", "0.1"), "--l2 0.1 is chosen by --cv or --loss auto"),
-        (("--loss", "auto", "--checkpoint", "x"), "--checkpoint cannot be combined with --cv or --loss auto"),
+        (
+            ("--loss", "auto", "--encode", "hash", "--checkpoint", "x"),
+            "--checkpoint cannot be combined with --cv or --loss auto",
+        ),
         (("--group", "query", "--pairs", "100"), "--group: within groups all pairs are used"),
         (("--group", "query", "--decay", "0.9"), "--group cannot be combined with --decay"),
         (("--equal-groups",), "name their column with --group"),
