@@ -162,8 +162,9 @@ class TableSource:
         count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
         same key in all files, whatever its type there. A row without a group is an error.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), or ``"group"``, ``"id"``,
-        ``"ignore"``, which are left out.
+        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), ``"day-first"`` or
+        ``"month-first"`` (a time as text, with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which
+        are left out.
     ignore, id : sequence of str
         Columns to leave out.
     encode : {"hash", "onehot", "codes"}
