@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.defaults import BLOCK_ROWS, ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
+from mbauc.defaults import BLOCK_ROWS, ENCODE, MAX_CATEGORIES, MISSING, SCALE, SIGNED
 from mbauc.readers.table.columns.code_guess import guess_code
 from mbauc.readers.table.columns.guess import guess
 from mbauc.readers.table.columns.plan import plan_known_columns
@@ -172,10 +172,10 @@ class TableSource:
         has nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column:
         numbers as they are, categories as numbers of their levels, NaN where a value is missing; then
         ``signed``, ``missing`` and ``scale`` have no say, and few or round whole numbers are numeric.
-    hash_dim : int
+    hash_dim : int, optional
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
         columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
-        hashed.
+        hashed; by default about ten for each of its distinct values, at most 2²⁴.
     signed : bool
         Whether hashed features have a sign.
     missing : {"category", "mean"}
@@ -256,7 +256,7 @@ class TableSource:
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
         encode: str = ENCODE,
-        hash_dim: int = HASH_DIM,
+        hash_dim: int | None = None,
         signed: bool = SIGNED,
         missing: str = MISSING,
         scale: str | None = SCALE,

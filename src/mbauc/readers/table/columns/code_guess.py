@@ -65,8 +65,8 @@ def guess_frame_code(name: str, column: Any, y: Array | None = None) -> Guess:
     """What a column of a data frame is, whose types say more than those of a file.
 
     As :func:`guess_code`, but floating-point numbers up to 2⁵³ are numeric, and texts of whole numbers are
-    categories, since somebody has kept them as texts. Texts of numbers with a decimal point are numeric, as in files: a
-    blank among numbers makes texts of a whole column when pandas reads it.
+    categories, since somebody has kept them as texts. Texts of numbers with a decimal point are numeric, as in
+    files: a blank among numbers makes texts of a whole column when pandas reads it.
 
     ``O(n log n)`` time.
 

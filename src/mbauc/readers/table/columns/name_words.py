@@ -19,9 +19,9 @@ _CODE_WORDS = {
 _QUANTITY_WORDS = {
     "age", "amount", "amt", "average", "avg", "bal", "balance", "budget", "cnt", "cost", "costs", "count",
     "counts", "days", "distance", "duration", "fee", "fees", "hours", "income", "length", "limit", "mean",
-    "median", "minutes", "months", "payment", "payments", "pct", "percent", "percentage", "price", "profit", "qty",
-    "quantity", "rate", "ratio", "revenue", "salary", "sales", "score", "seconds", "spend", "sum", "total", "wage", "weeks",
-    "year", "years",
+    "median", "minutes", "months", "payment", "payments", "pct", "percent", "percentage", "price", "profit",
+    "qty", "quantity", "rate", "ratio", "revenue", "salary", "sales", "score", "seconds", "spend", "sum",
+    "total", "wage", "weeks", "year", "years",
 }  # fmt: skip
 #: Words that make a count or an amount of what follows: n_cards, max_hour.
 _COUNTING_WORDS = {"avg", "max", "mean", "min", "n", "nb", "no", "nr", "num", "number", "sum", "total"}

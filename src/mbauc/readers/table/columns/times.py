@@ -78,8 +78,8 @@ def form_of_type(kind: Any) -> str | None:
 def form_of_texts(texts: list[str]) -> str | None:
     """The form of texts that are all dates in one order; None for others, and where the order is unclear.
 
-    Year, month and day is one order (ISO 8601). Where the year is last, the order of day and month must be clear
-    from the values: 21.10.2014 has no 21st month. The time of day may follow.
+    Year, month and day is one order (ISO 8601). Where the year is last, the order of day and month must be
+    clear from the values: 21.10.2014 has no 21st month. The time of day may follow.
 
     Examples
     --------

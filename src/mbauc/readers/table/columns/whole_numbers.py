@@ -132,7 +132,7 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
 
 
 def names_things(name: str, distinct: Integers) -> bool:
-    """Whether whole numbers name something, by the column's name or since all have as many digits, 9 or more."""
+    """Whether whole numbers name something: by the column's name, or all have as many digits, 9 or more."""
     said = read_name(name)
     if said is not None or distinct.size <= 2 or are_round(distinct):
         return said == "id"
