@@ -68,7 +68,7 @@ class CodeColumn:
         if self.n_texts is None:
             return slots
         shared = 1.0 - (1.0 - 1.0 / self.hashed) ** (self.n_texts - 1)
-        return f"{slots} for about {self.n_texts:,} values, {shared:.1%} of which share one"
+        return f"{slots} ({shared:.1%} of values share one)"
 
     def write_codes(self, texts: Texts, out: NDArray[np.float64]) -> None:
         """Write the codes of some rows. ``O(rows)`` time, and a look-up for each distinct text."""
