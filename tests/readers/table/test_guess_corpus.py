@@ -10,7 +10,7 @@ from mbauc.readers.table.columns.code_guess import guess_code, guess_frame_code
 from mbauc.readers.table.columns.features import read_features
 from mbauc.readers.table.columns.guess import guess
 from mbauc.readers.table.columns.label_evidence import prefer_levels, read_two_labels
-from mbauc.readers.table.columns.plan import plan_columns
+from mbauc.readers.table.columns.plan import override_advice, plan_columns
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
@@ -161,6 +161,11 @@ def test_values_of_marked_numbers_and_dates():
 
 def test_days_and_months_that_cannot_be_told_apart_are_said(tmp_path):
     (tmp_path / "t.csv").write_text("y,day\n0,01/02/2014\n1,03/04/2014\n0,12/12/2014\n")
+    table = pa.table({"day": ["01/02/2014", "03/04/2014"], "x": [0.5, 1.5]})
+    unclear = plan_columns(table, label=None)["day"]
+    assert (unclear.kind, override_advice(unclear)) == ("ignore", "types={'day': 'day-first'}")
+    with pytest.raises(ValueError, match=r"'day' should be a time.*types=\{'day': 'day-first'\}"):
+        plan_columns(table, label=None, types={"day": "time"})
     weekdays = {}
     for order in ("day-first", "month-first"):
         source = TableSource(tmp_path / "t.csv", label="y", types={"day": order}, encode="codes")

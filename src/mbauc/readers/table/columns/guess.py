@@ -271,7 +271,7 @@ def _guess_spelled(name: str, spelled: list[str], read_rows: Callable[[], list[s
     if forms:
         why = f"dates such as {spelled[0]!r}, whose day and month cannot be told apart: "
         said = [Advice("{types}", types={name: order}) for order in ("day-first", "month-first")]
-        return Guess("ignore", why + said[0] + " or " + said[1])
+        return Guess("ignore", why + said[0] + " or " + said[1], form=forms[0])
     if all(map(_SHORT_DATE.fullmatch, bare)):
         why = f"dates such as {spelled[0]!r}: write them as 2014-10-21 to have their weekday used"
         return Guess("ignore", why)

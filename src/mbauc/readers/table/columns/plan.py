@@ -115,6 +115,8 @@ def override_advice(column: Column) -> Advice:
     if column.kind == "category" and column.spelling in ("text", "truth"):
         return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
+    if column.kind == "ignore" and column.form.startswith(_ORDERS):  # dates whose order is unclear
+        other = column.form.split()[0]
     return Advice("{types}", types={column.name: other})
 
 
@@ -275,7 +277,7 @@ def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str)
     """A feature that the user says something about; how its values are spelled is still looked up."""
     if kind in _ORDERS:
         return Column(name, "time", "you said so", found.spelling, _form_in_order(name, kind, column, where))
-    form = found.form if kind == "time" or (kind == "numeric" and found.kind != "time") else ""
+    form = found.form if found.kind == kind or (kind == "numeric" and found.kind == "category") else ""
     if kind == "time" and not form:
         form = form_of_type(column.type) or ""
         if not form:
@@ -283,7 +285,8 @@ def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str)
             if not is_text(flatten(column).type) or example is not None:
                 raise ValueError(
                     f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
-                    "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH)."
+                    "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH). "
+                    + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
                 )
             form = "timestamp"
     return Column(name, kind, "you said so", found.spelling, form)
