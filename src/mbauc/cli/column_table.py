@@ -25,7 +25,7 @@ def column_table(plan: Any) -> str:
 
     cells = [["column", "seen as", "why", "becomes", "override"]]
     cells += [
-        [one.name, one.kind, one.why, one.becomes or "-", in_options(override_advice(one))]
+        [one.name, one.kind, in_options(one.why), one.becomes or "-", in_options(override_advice(one))]
         for one in plan.columns
     ]
     cells = [[escape_controls(text) for text in row] for row in cells]

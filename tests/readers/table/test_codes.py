@@ -68,8 +68,31 @@ def test_each_column_is_one_column_of_codes(tmp_path):
     np.testing.assert_array_equal(matrix(source), expected)
     assert source.n_features == 5
     assert repr(source.encoding) == "TableEncoding(4 columns → 5 features, codes)"
-    becomes = {column.name: column.becomes for column in source.plan.features}
-    assert becomes == {"site": "2 levels", "bid": "numbers", "at": "2 levels + 3 levels", "user": "50 slots"}
+    assert {column.name: column.becomes for column in source.plan.features} == {
+        "site": "2 levels",
+        "bid": "numbers",
+        "at": "2 levels + 3 levels",
+        "user": "50 slots (4.0% of values share one)",
+    }
+
+
+def test_slots_follow_the_number_of_distinct_values():
+    texts = [f"user {k}" for k in range(30_000)]
+    rng = np.random.default_rng(0)
+    for seen in (1_500, 30_000):
+        # some in many rows, across blocks
+        rows = rng.permutation(texts[:seen] + texts[: seen // 2] * 4)
+        encoding = learn_table_codes(
+            {"user": rows, "v": rng.normal(size=rows.size)}, types={"user": "category"}
+        )
+        column = encoding.code_columns[0]
+        assert column.hashed == 10 * column.n_texts
+        assert abs(column.n_texts - seen) <= (0 if seen < 4_096 else 0.05 * seen)
+        slots = encoding.transform({"user": texts[:seen], "v": np.zeros(seen)})[:, 0]
+        shared = 1 - (np.bincount(slots.astype(int)) == 1).sum() / seen
+        said = float(column.describe().split(" slots (")[1].split("%")[0]) / 100
+        assert abs(shared - said) < 0.03
+        assert TableEncoding.from_dict(encoding.to_dict()).code_columns[0] == column
 
 
 def test_scaling_and_missing_have_no_say(tmp_path):

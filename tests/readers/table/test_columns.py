@@ -147,7 +147,8 @@ def test_texts_of_a_file_decide():
     assert kind("x", ["2014-10-21", "2014-10-22"]) == "time"
     assert kind("x", ["2014-10-21T05:00:00Z"]) == "time"
     assert kind("x", ["2014-13-21"]) == "category"
-    assert kind("x", ["21.10.2014", "22.10.2014"]) == "ignore"
+    assert kind("x", ["21.10.2014", "22.10.2014"]) == "time"
+    assert kind("x", ["11.10.2014", "12.10.2014"]) == "ignore"
     assert kind("x", ["NA"]) == "category"
     assert kind("id", [str(10**19 + k) for k in range(100)]) == "id"
     assert kind("x", [f"{k:x}-" for k in range(100)]) == "id"
@@ -158,6 +159,9 @@ def test_reasons_say_what_is_odd():
     assert "such as '007'" in guess("x", pa.array(["007", "012"])).why
     assert "texts such as 'n.v.'" in guess("x", pa.array([*map(str, range(30)), "n.v."])).why
     assert "'21.10.2014'" in guess("x", pa.array(["21.10.2014"])).why
+    unclear = guess("x", pa.array(["11.10.2014"])).why
+    assert unclear.endswith("told apart: types={'x': 'day-first'} or types={'x': 'month-first'}")
+    assert in_options(unclear).endswith("told apart: --types x=day-first or --types x=month-first")
 
 
 def test_whole_numbers_with_missing_ones_are_judged_alike_from_any_source(rng):

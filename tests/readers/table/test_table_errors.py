@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mbauc.readers import TableSource
-from mbauc.readers.table.columns.values import MISSING_NUMBERS
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 parquet = pytest.importorskip("pyarrow.parquet")

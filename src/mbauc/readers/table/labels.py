@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.values import MISSING_NUMBERS, WrongTypeError, flatten, parse_number
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, parse_number
+from mbauc.readers.table.columns.values import WrongTypeError, flatten
 from mbauc.readers.table.faults import RowFault
 from mbauc.readers.table.files.pieces import Piece
 

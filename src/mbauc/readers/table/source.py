@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
-from mbauc.defaults import BLOCK_ROWS, ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
+from mbauc.defaults import BLOCK_ROWS, ENCODE, MAX_CATEGORIES, MISSING, SCALE, SIGNED
 from mbauc.readers.table.columns.code_guess import guess_code, guess_frame_code
-from mbauc.readers.table.columns.guess import Guess, guess
-from mbauc.readers.table.columns.plan import plan_known_columns
+from mbauc.readers.table.columns.guess import guess
+from mbauc.readers.table.columns.plan import Judge, plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
@@ -163,8 +163,9 @@ class TableSource:
         count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
         same key in all files, whatever its type there. A row without a group is an error.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), or ``"group"``, ``"id"``,
-        ``"ignore"``, which are left out.
+        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), ``"day-first"`` or
+        ``"month-first"`` (a time as text, with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which
+        are left out.
     ignore, id : sequence of str
         Columns to leave out.
     encode : {"hash", "onehot", "codes"}
@@ -172,10 +173,10 @@ class TableSource:
         has nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column:
         numbers as they are, categories as numbers of their levels, NaN where a value is missing; then
         ``signed``, ``missing`` and ``scale`` have no say, and few or round whole numbers are numeric.
-    hash_dim : int
+    hash_dim : int, optional
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
         columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
-        hashed.
+        hashed; by default about ten for each of its distinct values, at most 2²⁴.
     signed : bool
         Whether hashed features have a sign.
     missing : {"category", "mean"}
@@ -256,7 +257,7 @@ class TableSource:
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
         encode: str = ENCODE,
-        hash_dim: int = HASH_DIM,
+        hash_dim: int | None = None,
         signed: bool = SIGNED,
         missing: str = MISSING,
         scale: str | None = SCALE,
@@ -544,7 +545,7 @@ class TableSource:
         return stop if self.on_error == "stop" else self.skipped.note
 
 
-def _choose_judge(paths: Any, encode: str) -> Callable[[str, Any], Guess]:
+def _choose_judge(paths: Any, encode: str) -> Judge:
     """What decides what a column is: types of a frame say more than those of a file."""
     if encode != "codes":
         return guess

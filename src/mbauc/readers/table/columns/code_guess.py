@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.guess import Guess, guess
+from mbauc.readers.table.columns.guess import Guess, guess, weigh_labels
+from mbauc.readers.table.columns.label_evidence import Array
 from mbauc.readers.table.columns.values import flatten, is_text, read_numbers
-from mbauc.readers.table.columns.whole_numbers import EXACT, has_id_name
+from mbauc.readers.table.columns.whole_numbers import EXACT, are_round, names_things
 
 #: Distinct whole numbers up to which a curve over them has a level for each, so that categories add nothing.
 _FEW = 32
-#: Share of distinct whole numbers that are multiples of ten, from which on they are amounts that were rounded.
-_ROUND_SHARE = 0.9
 
 
-def guess_code(name: str, column: Any) -> Guess:
+def guess_code(name: str, column: Any, y: Array | None = None) -> Guess:
     """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for some whole numbers.
 
     Whole numbers that look like codes are numeric
@@ -26,8 +25,10 @@ def guess_code(name: str, column: Any) -> Guess:
     - if 90% of the distinct ones are multiples of ten: amounts that people round leave holes as codes do, and
       a curve bends where a line could not.
 
-    Those beyond 2⁵³, those named an id, and those that come with a dictionary stay categories: a new one among
-    them is no neighbour of any other.
+    Those beyond 2⁵³, those that name something (ids, cards, phones), and those that come with a dictionary stay
+    categories: a new one among them is no neighbour of any other. Where labels ``y`` are given, more than 32
+    values are a category if levels explain the labels better than a curve, and numeric if it is the other way
+    round.
 
     ``O(n log n)`` time.
 
@@ -41,27 +42,31 @@ def guess_code(name: str, column: Any) -> Guess:
     'category'
     """
     found = guess(name, column)
-    if found.kind != "category" or found.spelling != "whole" or has_id_name(name):
+    if found.kind not in ("category", "numeric") or found.spelling != "whole":
         return found
     if pyarrow().types.is_dictionary(column.type):
         return found
     numbers, _ = read_numbers(column)
     distinct = np.unique(numbers[~np.isnan(numbers)])
-    if np.abs(distinct).max() > EXACT:
+    if np.abs(distinct).max() > EXACT or names_things(name, distinct.astype(np.int64)):
+        return found
+    if distinct.size > _FEW and y is not None:
+        found = weigh_labels(found, name, column, y, line=False)
+    if found.kind == "numeric":
         return found
     if distinct.size <= _FEW:
         return Guess("numeric", f"{distinct.size} whole numbers, few enough for a level each", "whole")
-    if (distinct % 10 == 0).mean() >= _ROUND_SHARE:
+    if are_round(distinct.astype(np.int64)):
         return Guess("numeric", f"round whole numbers ({distinct.size:,} distinct)", "whole")
     return found
 
 
-def guess_frame_code(name: str, column: Any) -> Guess:
+def guess_frame_code(name: str, column: Any, y: Array | None = None) -> Guess:
     """What a column of a data frame is, whose types say more than those of a file.
 
-    As :func:`guess_code`, but floating-point numbers are numeric, and texts of whole numbers are categories,
-    since somebody has kept them as texts. Texts of numbers with a decimal point are numeric, as in files: a
-    blank among numbers makes texts of a whole column when pandas reads it.
+    As :func:`guess_code`, but floating-point numbers up to 2⁵³ are numeric, and texts of whole numbers are
+    categories, since somebody has kept them as texts. Texts of numbers with a decimal point are numeric, as in
+    files: a blank among numbers makes texts of a whole column when pandas reads it.
 
     ``O(n log n)`` time.
 
@@ -75,11 +80,12 @@ def guess_frame_code(name: str, column: Any) -> Guess:
     'numeric'
     """
     types = pyarrow().types
-    found = guess_code(name, column)
+    found = guess_code(name, column, y)
     if found.kind == "ignore" or types.is_dictionary(column.type):
         return found
     if types.is_floating(column.type):
-        return Guess("numeric", "floating-point numbers", found.spelling)
+        beyond = found.kind != "numeric" and np.nanmax(np.abs(read_numbers(column)[0])) > EXACT
+        return found if beyond else Guess("numeric", "floating-point numbers", found.spelling)
     if found.kind == "numeric" and found.spelling == "whole" and is_text(flatten(column).type):
         return Guess("category", "texts of whole numbers", "whole")
     return found

@@ -45,7 +45,7 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
         try:
             values = table[column.name]
             if column.kind == "numeric":
-                found.numbers[column.name], bad = read_numbers(values)
+                found.numbers[column.name], bad = read_numbers(values, column.form)
                 if bad is not None:
                     faults.append(
                         RowFault(bad, f"no number in {column.name!r}", _no_number(column.name, flatten(values)))
@@ -85,6 +85,8 @@ def _no_number(name: str, values: Any) -> Callable[[int], str]:
 
 def _no_time(column: Column, values: Any) -> Callable[[int], str]:
     wanted = "a time" if column.form in ("timestamp", "date", "time of day") else f"a time as {column.form}"
+    if "-first " in column.form:
+        wanted = f"a {column.form}"
 
     def message(row: int) -> str:
         return (f"expected {wanted} in column {column.name!r}, got {_show(values[row].as_py())}. ") + Advice(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,22 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.times import form_of_numbers, form_of_texts, form_of_type
-from mbauc.readers.table.columns.values import MISSING_NUMBERS, flatten, is_text, parse_number, read_numbers
-from mbauc.readers.table.columns.whole_numbers import EXACT, ID_ROWS, ID_SHARE, judge_whole_numbers
+from mbauc.readers.table.columns.label_evidence import Array, prefer_levels
+from mbauc.readers.table.columns.name_words import read_name
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, find_marks, parse_number
+from mbauc.readers.table.columns.times import form_of_numbers, form_of_type, possible_forms
+from mbauc.readers.table.columns.values import TRUTH_PAIRS, flatten, is_text, read_numbers
+from mbauc.readers.table.columns.whole_numbers import (
+    EXACT,
+    ID_ROWS,
+    ID_SHARE,
+    judge_whole_numbers,
+    names_things,
+)
 
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
-_OTHER_DATE = re.compile(r"(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)|\d{4}[./]\d{1,2}[./]\d{1,2})(?:[ T].*)?")
+_SHORT_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d\d(?:[ T].*)?")
 
 
 #: Columns that pandas makes of the index of a frame, and of a column whose name is empty.
@@ -26,6 +36,10 @@ _INDEX_NAME = re.compile(r"Unnamed: \d+(?:_level_\d+)?(?:\.\d+)?_*|__index_level
 
 #: Rows that a file must have on average where each has an index of its own.
 _INDEX_ROWS = 25
+#: Whole numbers up to this, written with an exponent or as floating point, may be codes of 64 bits.
+_MOST_CODE = 2.0**64
+#: Distinct whole numbers up to which labels may say that they are no slope.
+_FEW = 10
 
 
 class Guess(NamedTuple):
@@ -37,23 +51,27 @@ class Guess(NamedTuple):
     why: str
     #: What its values are, for :func:`~mbauc.readers.table.columns.values.read_texts`.
     spelling: str = "text"
-    #: How its values spell a time, if they do.
+    #: How its values spell a time, if they do; signs that stand beside its numbers.
     form: str = ""
 
 
-def guess(name: str, column: Any) -> Guess:
-    """What a column is.
+def guess(name: str, column: Any, y: Array | None = None) -> Guess:
+    """What a column is, where numbers have a slope.
 
     - A column without a name, or with one by which pandas keeps the index of a frame, is an id if it is one:
       whole numbers or texts that differ in every row, or numbers that count up and, 25 rows later or more,
       begin again.
     - Truth values, texts and dictionaries are categories; texts that differ in 95% of 100 rows or more are ids.
-    - Numbers with a fraction are numeric. Whole numbers are judged by
+    - Numbers with a fraction are numeric, and so are texts of numbers with one currency sign, percent signs or
+      commas between thousands. Whole numbers are judged by
       :func:`~mbauc.readers.table.columns.whole_numbers.judge_whole_numbers`; texts of digits with leading
       zeros are codes. Whole floating-point numbers are judged like whole numbers if some are missing, because
       pandas turns whole numbers with missing ones into floating point.
-    - Timestamps, dates, ISO 8601 texts and whole numbers that spell a time (YYMMDDHH and the like) are
-      times. Dates in another order are left out, because day and month are ambiguous.
+    - Whole numbers beyond 2⁵³ are ids or categories in any spelling, up to 2⁶⁴ also with an exponent.
+    - Timestamps, dates, texts that are dates and whole numbers that spell a time (YYMMDDHH and the like) are
+      times. Dates whose day and month cannot be told apart are left out.
+    - Where labels are given, whole numbers of 3 to 10 values are a category if levels explain the labels better
+      than a line, and codes are numeric if a line explains them better than levels.
     - A column that is empty in the first rows is left out.
 
     ``O(n log n)`` time.
@@ -64,7 +82,35 @@ def guess(name: str, column: Any) -> Guess:
         Name of the column.
     column : Arrow array
         Its first values.
+    y : ndarray, optional
+        Labels of these rows, 0 and 1, NaN where one is missing.
     """
+    found = _guess(name, column)
+    return found if y is None else weigh_labels(found, name, column, y, line=True)
+
+
+def weigh_labels(found: Guess, name: str, column: Any, y: Array, *, line: bool) -> Guess:
+    """The guess about a column of whole numbers, or the other one if labels speak for that clearly.
+
+    A name that says what the column is, and numbers that name something, stand. ``line`` as in
+    :func:`~mbauc.readers.table.columns.label_evidence.prefer_levels`.
+    """
+    if found.spelling != "whole" or found.kind not in ("numeric", "category") or read_name(name) is not None:
+        return found
+    numbers, wrong = read_numbers(column)
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    if wrong is not None or np.abs(distinct).max() > EXACT or names_things(name, distinct.astype(np.int64)):
+        return found
+    levels = prefer_levels(numbers, y, line=line)
+    order = "slope" if line else "curve"
+    if levels is False and found.kind == "category":
+        return Guess("numeric", f"whole numbers, whose {order} tells more of the label than levels", "whole")
+    if levels and found.kind == "numeric" and (not line or distinct.size <= _FEW):
+        return Guess("category", f"whole numbers, whose levels tell more of the label than a {order}", "whole")
+    return found
+
+
+def _guess(name: str, column: Any) -> Guess:
     types = pyarrow().types
     dictionary = types.is_dictionary(column.type)
     values = flatten(column)
@@ -128,18 +174,29 @@ def _guess_numbers(name: str, values: Any) -> Guess:
     present = values.drop_null()
     if arrow.types.is_integer(values.type):
         if arrow.types.is_uint64(values.type):
-            return _guess_digits(name, present.cast(arrow.string()).to_pylist())
+            return _guess_digits(name, present.to_pylist())
         return _guess_whole(name, present.cast(arrow.int64()).to_numpy(zero_copy_only=False))
+    if arrow.types.is_decimal(values.type):
+        return _guess_decimals(name, present.to_pylist(), values.type.scale)
     floats = present.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
     floats = floats[~np.isnan(floats)]
     if floats.size == 0:
         return _empty(values)
-    whole = bool(
-        np.isfinite(floats).all() and (floats == np.floor(floats)).all() and np.abs(floats).max() < 2**62
-    )
-    if whole and floats.size < len(values):
+    whole = bool(np.isfinite(floats).all() and (floats == np.floor(floats)).all())
+    if whole and EXACT < np.abs(floats).max() <= _MOST_CODE:
+        return _guess_beyond(floats.tolist())
+    if whole and floats.size < len(values) and np.abs(floats).max() <= EXACT:
         return _guess_whole(name, floats.astype(np.int64))
     return Guess("numeric", "floating-point numbers", "whole" if whole else "number")
+
+
+def _guess_decimals(name: str, values: list[Decimal], scale: int) -> Guess:
+    whole = all(value == value.to_integral_value() for value in values)
+    if whole and scale <= 0:
+        return _guess_digits(name, list(map(int, values)))
+    if whole and max(map(abs, values)) > EXACT:
+        return _guess_beyond(values)
+    return Guess("numeric", "decimal numbers", "whole" if whole else "number")
 
 
 def _guess_whole(name: str, values: NDArray[np.int64]) -> Guess:
@@ -150,21 +207,20 @@ def _guess_whole(name: str, values: NDArray[np.int64]) -> Guess:
     return Guess(kind, why, "whole")
 
 
-def _guess_digits(name: str, digits: list[str]) -> Guess:
-    """Texts of digits, perhaps beyond int64."""
-    values = [int(text) for text in digits]
+def _guess_digits(name: str, values: list[int]) -> Guess:
+    """Whole numbers, perhaps beyond int64."""
     if max(values) < 2**63 and min(values) >= -(2**63):
         return _guess_whole(name, np.array(values, dtype=np.int64))
     return _guess_beyond(values)
 
 
-def _guess_beyond(values: Sequence[int] | Sequence[str]) -> Guess:
+def _guess_beyond(values: Sequence[Any], spelling: str = "whole", form: str = "") -> Guess:
     """Whole numbers, some of which are beyond what floating point tells apart."""
     distinct = len(set(values))
     if len(values) >= ID_ROWS and distinct >= ID_SHARE * len(values):
         why = f"whole numbers beyond 2^53, {distinct:,} distinct in {len(values):,} rows"
-        return Guess("id", why, "whole")
-    return Guess("category", "whole numbers beyond 2^53", "whole")
+        return Guess("id", why, spelling, form)
+    return Guess("category", "whole numbers beyond 2^53", spelling, form)
 
 
 def _guess_texts(name: str, values: Any) -> Guess:
@@ -173,34 +229,68 @@ def _guess_texts(name: str, values: Any) -> Guess:
     distinct = [text for text in coded.dictionary.to_pylist() if text != ""]
     if not distinct:
         return _empty(values)
-    if all(text.lower() in ("true", "false") for text in distinct):
-        return Guess("category", "truth values", "truth")
+    truth = _find_truth(distinct)
+    if truth is not None:
+        return truth
     spelled = [text for text in distinct if text.strip() not in MISSING_NUMBERS]
-    if spelled and all(_WHOLE.fullmatch(text.strip()) for text in spelled):
-        code = next((text for text in spelled if _LEADING_ZERO.fullmatch(text.strip())), None)
-        if code is not None:
-            return Guess("category", f"digits with leading zeros, such as {code!r}")
+    if spelled:
         kept = set(spelled)
-        return _guess_digits(name, [text for text in values.to_pylist() if text in kept])
-    parsed = [parse_number(text) for text in spelled]
-    if spelled and all(number is not None for number in parsed):
-        whole = all(number == np.floor(number) for number in parsed if number is not None)
-        if whole and any(_WHOLE.fullmatch(text.strip()) and abs(int(text)) > EXACT for text in spelled):
-            # others among them may be written 1.5e+19, or 15.0
-            kept = set(spelled)
-            return _guess_beyond([text for text in values.to_pylist() if text in kept])
-        return Guess("numeric", _number_reason(spelled), "whole" if whole else "number")
-    form = form_of_texts(distinct)
-    if form is not None:
-        return Guess("time", f"ISO 8601 texts such as {distinct[0]!r}", form=form)
-    if all(_OTHER_DATE.fullmatch(text.strip()) for text in distinct):
-        return Guess(
-            "ignore", f"dates such as {distinct[0]!r}: write them as 2014-10-21 to have their weekday used"
-        )
+        found = _guess_spelled(name, spelled, lambda: [text for text in values.to_pylist() if text in kept])
+        if found is not None:
+            return found
     present = len(values) - values.null_count
     if present >= ID_ROWS and len(distinct) >= ID_SHARE * present:
         return Guess("id", f"texts, {len(distinct):,} distinct in {present:,} rows")
-    return Guess("category", _text_reason(distinct, parsed))
+    return Guess("category", _text_reason(distinct, [parse_number(text) for text in spelled]))
+
+
+def _find_truth(distinct: list[str]) -> Guess | None:
+    words = {text.lower() for text in distinct}
+    if not any(words <= set(pair) for pair in TRUTH_PAIRS):
+        return None
+    # names of levels stay as they are, unless one is written in two ways or true and false may come as such
+    mixed = len(words) < len(distinct) or words <= {"true", "false"}
+    return Guess("category", "truth values", "truth" if mixed else "text")
+
+
+def _guess_spelled(name: str, spelled: list[str], read_rows: Callable[[], list[str]]) -> Guess | None:
+    """Distinct texts, none of them missing, that are all numbers or all dates; None for others."""
+    bare = [text.strip() for text in spelled]
+    if all(map(_WHOLE.fullmatch, bare)):
+        code = next((text for text in bare if _LEADING_ZERO.fullmatch(text)), None)
+        if code is not None:
+            return Guess("category", f"digits with leading zeros, such as {code!r}")
+        return _guess_digits(name, list(map(int, read_rows())))
+    marks = find_marks(bare)
+    if marks is not None:
+        return _guess_marked(name, bare, marks, read_rows)
+    forms = possible_forms(bare)
+    if len(forms) == 1:
+        order = forms[0].removesuffix("timestamp").removesuffix("date").strip() or "ISO 8601"
+        return Guess("time", f"{order} texts such as {spelled[0]!r}", form=forms[0])
+    if forms:
+        why = f"dates such as {spelled[0]!r}, whose day and month cannot be told apart: "
+        said = [Advice("{types}", types={name: order}) for order in ("day-first", "month-first")]
+        return Guess("ignore", why + said[0] + " or " + said[1], form=forms[0])
+    if all(map(_SHORT_DATE.fullmatch, bare)):
+        why = f"dates such as {spelled[0]!r}: write them as 2014-10-21 to have their weekday used"
+        return Guess("ignore", why)
+    return None
+
+
+def _guess_marked(name: str, bare: list[str], marks: str, read_rows: Callable[[], list[str]]) -> Guess:
+    """Distinct texts of numbers, some of them with a fraction, an exponent or marks."""
+    numbers = np.array([parse_number(text, marks) for text in bare], dtype=np.float64)
+    whole = bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
+    if whole and np.abs(numbers).max() > EXACT:
+        digits = np.array(["e" not in text.lower() for text in bare])
+        if (np.abs(numbers[digits]) > EXACT).any() or np.abs(numbers).max() <= _MOST_CODE:
+            return _guess_beyond(read_rows(), "text" if marks else "whole", marks)
+    if marks:
+        what = "percentages" if "%" in marks else "numbers with commas" if marks == "," else "amounts"
+        example = next(text for text in bare if parse_number(text) is None)
+        return Guess("numeric", f"{what} such as {example!r}", "text", marks)
+    return Guess("numeric", _number_reason(bare), "whole" if whole else "number")
 
 
 def _number_reason(spelled: list[str]) -> str:

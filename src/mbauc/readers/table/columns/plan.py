@@ -9,12 +9,19 @@ from typing import Any
 
 from mbauc.errors import Advice
 from mbauc.readers.table.columns.guess import Guess, guess
-from mbauc.readers.table.columns.times import form_of_type, parts_of
+from mbauc.readers.table.columns.label_evidence import Array, read_two_labels
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
+from mbauc.readers.table.columns.times import form_of_type, parts_of, possible_forms
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
 
 #: What a column may be said to be.
-KINDS = ("numeric", "category", "time", "group", "id", "ignore")
+KINDS = ("numeric", "category", "time", "day-first", "month-first", "group", "id", "ignore")
 _FEATURES = ("numeric", "category", "time")
+#: Times whose texts have the day before the month, or after it.
+_ORDERS = ("day-first", "month-first")
+
+
+Judge = Callable[[str, Any, Array | None], Guess]
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,8 @@ def override_advice(column: Column) -> Advice:
     if column.kind == "category" and column.spelling in ("text", "truth"):
         return Advice("{ignore}", ignore=[column.name])
     other = "numeric" if column.kind == "category" else "category"
+    if column.kind == "ignore" and column.form.startswith(_ORDERS):  # dates whose order is unclear
+        other = column.form.split()[0]
     return Advice("{types}", types={column.name: other})
 
 
@@ -141,7 +150,7 @@ def plan_columns(
     ignore: Sequence[str] = (),
     id: Sequence[str] = (),
     left_out: Mapping[str, str] | None = None,
-    judge: Callable[[str, Any], Guess] = guess,
+    judge: Judge = guess,
     where: str = "the table",
 ) -> ColumnPlan:
     """Decide for each column of a table what it is.
@@ -156,13 +165,14 @@ def plan_columns(
     label, weight, group : str or None
         Names of the columns with labels, row weights and groups.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"``, ``"group"``, ``"id"`` or ``"ignore"``.
+        ``"numeric"``, ``"category"``, ``"time"``, ``"day-first"`` and ``"month-first"`` (times as texts with
+        the year at last), ``"group"``, ``"id"`` or ``"ignore"``.
     ignore, id : sequence of str
         Columns to leave out; ``id`` only says why.
     left_out : mapping from names to reasons, optional
         Columns that are left out unless the user says what they are. Some may be missing from the table.
     judge : callable
-        What a column is, given its name and its values, where nobody says so.
+        What a column is where nobody says so, given its name, its values and, if there are two, labels.
     where : str
         The file, for errors.
 
@@ -186,13 +196,14 @@ def plan_columns(
     for name, (_, how) in said.items():
         if name not in present:
             raise ValueError(no_such_column(Advice.of_argument(how) + f" {name!r}", name, names, where))
+    y = read_two_labels(table[label]) if label is not None else None
     columns = []
     for name in [*names, *(name for name in left_out if name not in present)]:
         kind, _ = said.get(name, (None, None))
         if kind is None and name in left_out:
             columns.append(Column(name, "ignore", left_out[name]))
-        elif kind is None or kind in _FEATURES:
-            found = _guess_column(judge, name, table[name], where)
+        elif kind is None or kind in (*_FEATURES, *_ORDERS):
+            found = _guess_column(judge, name, table[name], y, where)
             columns.append(
                 Column(name, *found) if kind is None else _column_as_said(name, kind, found, table[name], where)
             )
@@ -232,9 +243,9 @@ def plan_known_columns(
     return ColumnPlan(tuple(columns), 0)
 
 
-def _guess_column(judge: Callable[[str, Any], Guess], name: str, values: Any, where: str) -> Guess:
+def _guess_column(judge: Judge, name: str, values: Any, y: Array | None, where: str) -> Guess:
     try:
-        return judge(name, values)
+        return judge(name, values, y)
     except WrongTypeError as error:
         raise ValueError(
             f"{where}: column {name!r} holds {error}. "
@@ -281,7 +292,9 @@ def _collect_kinds(
 
 def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
     """A feature that the user says something about; how its values are spelled is still looked up."""
-    form = found.form if kind == "time" else ""
+    if kind in _ORDERS:
+        return Column(name, "time", "you said so", found.spelling, _form_in_order(name, kind, column, where))
+    form = found.form if found.kind == kind or (kind == "numeric" and found.kind == "category") else ""
     if kind == "time" and not form:
         form = form_of_type(column.type) or ""
         if not form:
@@ -289,7 +302,24 @@ def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str)
             if not is_text(flatten(column).type) or example is not None:
                 raise ValueError(
                     f"{where}: column {name!r} should be a time, but holds {example!r}; expected a timestamp, "
-                    "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH)."
+                    "ISO 8601 such as '2014-10-21 05:00', or whole numbers such as 14102105 (YYMMDDHH). "
+                    + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
                 )
             form = "timestamp"
     return Column(name, kind, "you said so", found.spelling, form)
+
+
+def _form_in_order(name: str, order: str, column: Any, where: str) -> str:
+    """The form of texts that are dates with day and month in this order."""
+    values = flatten(column)
+    texts = [text.strip() for text in values.unique().to_pylist() if text] if is_text(values.type) else []
+    texts = [text for text in texts if text not in MISSING_NUMBERS]
+    form = next((form for form in possible_forms(texts) if form.startswith(order)), None)
+    if form is None:
+        example = next(iter(texts), None)
+        raise ValueError(
+            f"{where}: column {name!r} should be {order} dates with the year at last, such as "
+            f"{'21.10.2014' if order == 'day-first' else '10/21/2014'!r}, but holds others"
+            + (f" ({example!r} is the first value)." if example else ".")
+        )
+    return form

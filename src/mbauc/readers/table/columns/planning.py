@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.guess import Guess
-from mbauc.readers.table.columns.plan import ColumnPlan, plan_columns
+from mbauc.readers.table.columns.plan import ColumnPlan, Judge, plan_columns
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Table
 
@@ -27,7 +26,7 @@ def plan_tables(
     ignore: Sequence[str],
     id: Sequence[str],
     on_error: str,
-    judge: Callable[[str, Any], Guess],
+    judge: Judge,
     where: str,
 ) -> ColumnPlan:
     """Decide on the first rows of some files what their columns are; see :func:`.plan.plan_columns`."""

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.name_words import read_name
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 
 #: Texts of the days, from Monday on.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -21,9 +23,18 @@ HOURS = tuple(str(hour) for hour in range(24))
 #: Parts that a time column may become, and their values.
 PARTS = {"hour": HOURS, "weekday": WEEKDAYS}
 
-_ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d)(?::\d\d(?::\d\d(?:[.,]\d+)?)?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?"
+_CLOCK = (
+    r"(?:[ T](?P<hour>\d\d?)(?::\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?P<half>[AaPp])[Mm])?)?"
+    r"(?: ?(?:Z|UTC|[+-]\d\d(?::?\d\d)?))?"
 )
+#: The orders in which texts may have year, month and day.
+_ORDERS = {
+    "": re.compile(r"(?P<year>\d{4})(?P<sign>[-./])(?P<month>\d\d?)(?P=sign)(?P<day>\d\d?)" + _CLOCK),
+    "day-first ": re.compile(r"(?P<day>\d\d?)(?P<sign>[-./])(?P<month>\d\d?)(?P=sign)(?P<year>\d{4})" + _CLOCK),
+    "month-first ": re.compile(
+        r"(?P<month>\d\d?)(?P<sign>[-./])(?P<day>\d\d?)(?P=sign)(?P<year>\d{4})" + _CLOCK
+    ),
+}
 #: How whole numbers may spell a time: digits of year, month, day, hour, and of what follows.
 _CODES = {
     "YYYYMMDD": (4, 2, 2, 0, 0),
@@ -34,6 +45,14 @@ _CODES = {
 }
 #: Seconds or thousandths of them since 1970, between September 2001 and 2100.
 _EPOCHS = {"seconds": (10**9, 4_102_444_800), "milliseconds": (10**12, 4_102_444_800_000)}
+#: Such numbers are times whatever their name if they lie between 2004 and 2033, within 18 years of each other.
+_LIKELY_EPOCHS = {
+    "seconds": (1_100_000_000, 2_000_000_000),
+    "milliseconds": (1_100_000_000_000, 2_000_000_000_000),
+}
+_LIKELY_SPAN = 18 / 28.5
+#: Distinct values that it takes to say so, and how many times as widely they are spread, at least.
+_LIKELY_VALUES, _LIKELY_SPREAD = 20, 4
 _TIME_WORDS = re.compile(r"time|epoch|(?:^|[^a-z])(?:ts|date)(?:$|[^a-z])")
 
 Parts = dict[str, NDArray[np.int32]]
@@ -41,7 +60,7 @@ Parts = dict[str, NDArray[np.int32]]
 
 def parts_of(form: str) -> tuple[str, ...]:
     """What times of this form become."""
-    if form in ("date", "YYYYMMDD"):
+    if form.endswith("date") or form == "YYYYMMDD":
         return ("weekday",)
     return ("hour",) if form == "time of day" else ("hour", "weekday")
 
@@ -57,28 +76,41 @@ def form_of_type(kind: Any) -> str | None:
 
 
 def form_of_texts(texts: list[str]) -> str | None:
-    """The form of texts that are all ISO 8601; None for others.
+    """The form of texts that are all dates in one order; None for others, and where the order is unclear.
+
+    Year, month and day is one order (ISO 8601). Where the year is last, the order of day and month must be
+    clear from the values: 21.10.2014 has no 21st month. The time of day may follow.
 
     Examples
     --------
     >>> from mbauc.readers.table.columns.times import form_of_texts
     >>> form_of_texts(["2014-10-21 05:00", "2014-10-22T17:31:02Z"]), form_of_texts(["2014-10-21"])
     ('timestamp', 'date')
+    >>> form_of_texts(["21.10.2014", "05.10.2014"]), form_of_texts(["5/10/2014 5:30 PM", "5/21/2014 1:00 AM"])
+    ('day-first date', 'month-first timestamp')
+    >>> form_of_texts(["05.10.2014"]) is None
+    True
     """
-    matches = [_ISO.fullmatch(text) for text in texts]
-    if not texts or not all(matches):
-        return None
-    _, bad = _parts_of_texts(texts)
-    if bad.any():
-        return None
-    return "timestamp" if any(match and match[4] for match in matches) else "date"
+    forms = possible_forms(texts)
+    return forms[0] if len(forms) == 1 else None
+
+
+def possible_forms(texts: list[str]) -> list[str]:
+    """The forms in which texts are all dates. Two if day and month cannot be told apart. ``O(n)`` time."""
+    forms = []
+    for order, pattern in _ORDERS.items():
+        matches = [match for match in map(pattern.fullmatch, texts) if match]
+        if texts and len(matches) == len(texts) and not _parts_of_texts(texts, order)[1].any():
+            forms.append(order + ("timestamp" if any(match["hour"] for match in matches) else "date"))
+    return forms
 
 
 def form_of_numbers(name: str, distinct: NDArray[np.int64]) -> str | None:
     """The form of whole numbers that all spell a time; None for others.
 
-    Seconds and milliseconds since 1970 are taken for times only if the column's name says so
-    (time, epoch, ts, date), because they look like any other large number.
+    Seconds and milliseconds since 1970 look like any other large number. They are taken for times if the
+    column's name says so (time, epoch, ts, date), or if 20 or more lie between 2004 and 2033 and within 18
+    years, are no serial numbers, and the name says nothing else.
 
     Examples
     --------
@@ -97,6 +129,11 @@ def form_of_numbers(name: str, distinct: NDArray[np.int64]) -> str | None:
     if _TIME_WORDS.search(name.lower()):
         for form, (low, high) in _EPOCHS.items():
             if distinct.min() >= low and distinct.max() <= high:
+                return form
+    span = int(distinct.max()) - int(distinct.min())
+    if read_name(name) is None and distinct.size >= _LIKELY_VALUES and span >= _LIKELY_SPREAD * distinct.size:
+        for form, (low, high) in _LIKELY_EPOCHS.items():
+            if low <= distinct.min() and distinct.max() <= high and span <= _LIKELY_SPAN * (high - low):
                 return form
     return None
 
@@ -120,7 +157,11 @@ def calendar_parts(column: Any, form: str) -> tuple[Parts, NDArray[np.bool_]]:
         coded = column.dictionary_encode()
         texts = [text.strip() for text in coded.dictionary.to_pylist()]
         known = form in _CODES or form in _EPOCHS
-        distinct, wrong = _parts_of_digits(texts, form) if known else _parts_of_texts(texts)
+        order = next((order for order in _ORDERS if order and form.startswith(order)), "")
+        distinct, wrong = _parts_of_digits(texts, form) if known else _parts_of_texts(texts, order)
+        missing = np.array([text in MISSING_NUMBERS for text in texts], dtype=bool)
+        distinct = {part: np.where(missing, -1, values) for part, values in distinct.items()}
+        wrong &= ~missing
         codes = coded.indices.fill_null(0).to_numpy(zero_copy_only=False)
         if not len(texts):
             distinct, wrong = {part: np.full(1, -1, np.int32) for part in PARTS}, np.zeros(1, dtype=bool)
@@ -142,12 +183,15 @@ def _fill_missing(values: Any) -> NDArray[np.int32]:
     return np.asarray(values.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
 
 
-def _parts_of_texts(texts: list[str]) -> tuple[Parts, NDArray[np.bool_]]:
+def _parts_of_texts(texts: list[str], order: str) -> tuple[Parts, NDArray[np.bool_]]:
     fields = np.zeros((len(texts), 4), dtype=np.int64)
     for row, text in enumerate(texts):
-        match = _ISO.fullmatch(text)
+        match = _ORDERS[order].fullmatch(text)
         if match:
-            fields[row] = [int(group or 0) for group in match.groups()]
+            hour = int(match["hour"] or 0)
+            if match["half"] and 1 <= hour <= 12:  # 12 AM is midnight
+                hour = hour % 12 + 12 * (match["half"] in "Pp")
+            fields[row] = [int(match["year"]), int(match["month"]), int(match["day"]), hour]
     return _check_dates(*fields.T)
 
 

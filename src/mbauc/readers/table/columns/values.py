@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
+from mbauc.readers.table.columns.number_texts import NUMBER, parse_number
 
-#: Spellings of a missing number. A category is missing only if it is empty: NA may be Namibia.
-MISSING_NUMBERS = frozenset(
-    {"", "-", "?", "#N/A", "N/A", "NA", "NULL", "NaN", "None", "\\N", "n/a", "nan", "none", "null"}
-)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WHOLE = re.compile(r"([+-]?\d+)\.0*")
 #: Digits that may be a code: as numbers they would lose a zero, or their last digits.
 _CODE = r"^[+-]?0\d|\d{16}"
 #: Whole numbers that are spelled as they should be.
 _PLAIN = r"^(?:0|-?[1-9][0-9]{0,17})$"
-_TRUTH = {"true": "true", "false": "false"}
+#: Spellings of truth values, in pairs.
+TRUTH_PAIRS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"))
+_TRUTH = {word for pair in TRUTH_PAIRS for word in pair}
 
 
 class Texts(NamedTuple):
@@ -119,31 +117,17 @@ def is_text(kind: Any) -> bool:
     return bool(pyarrow().types.is_string(kind))
 
 
-def parse_number(text: str) -> float | None:
-    """The number that a text spells, NaN if it spells a missing one, None if it is no number.
-
-    Examples
-    --------
-    >>> from mbauc.readers.table.columns.values import parse_number
-    >>> parse_number(" 2.5 "), parse_number("NA"), parse_number("12 kg"), parse_number("1_000")
-    (2.5, nan, None, None)
-    """
-    text = text.strip()
-    if text in MISSING_NUMBERS:
-        return float("nan")
-    return float(text) if _NUMBER.fullmatch(text) else None
-
-
-def read_numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+def read_numbers(column: Any, marks: str = "") -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
     """A column as float64 with NaN for missing values, and which values are no finite numbers.
 
-    ``O(n)`` time; the second is None where all values are good.
+    ``marks`` may stand in texts besides the number; see :func:`~.number_texts.parse_number`. ``O(n)`` time;
+    the second is None where all values are good.
     """
     arrow = pyarrow()
     coded = read_dictionary(column)
     if coded is not None:
         codes, distinct = coded.drop_unused(empty=True)  # those in no row must not change how these are read
-        known, wrong = read_numbers(distinct)
+        known, wrong = read_numbers(distinct, marks)
         return np.append(known, np.nan)[codes], None if wrong is None else np.append(wrong, False)[codes]
     column = flatten(column)
     kind = column.type
@@ -151,7 +135,7 @@ def read_numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | 
         try:
             values = column.cast(arrow.float64())
         except arrow.ArrowInvalid:
-            return _numbers_one_by_one(column)
+            return _numbers_one_by_one(column, marks)
     elif _is_number(kind) or arrow.types.is_boolean(kind) or arrow.types.is_null(kind):
         values = column.cast(arrow.float64(), safe=False)
     elif arrow.types.is_duration(kind):
@@ -164,10 +148,10 @@ def read_numbers(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | 
     return result, bad if bad.any() else None
 
 
-def _numbers_one_by_one(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-    """As :func:`read_numbers`, for texts among which are spaces, spellings of missing values, or no numbers."""
+def _numbers_one_by_one(column: Any, marks: str) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+    """As :func:`read_numbers`, for texts among which are spaces, marks, missing values, or no numbers."""
     coded = column.dictionary_encode()
-    spelled = [parse_number(text) for text in coded.dictionary.to_pylist()]
+    spelled = [parse_number(text, marks) for text in coded.dictionary.to_pylist()]
     values = np.array([np.inf if value is None else value for value in spelled] + [np.nan])
     result = values[coded.indices.fill_null(len(spelled)).to_numpy(zero_copy_only=False)]
     bad = np.isinf(result)
@@ -289,12 +273,12 @@ def _respell(text: str | None, spelling: str) -> str | None:
     if text is None:
         return None
     if spelling == "truth":
-        return _TRUTH.get(text.lower(), text)
+        return text.lower() if text.lower() in _TRUTH else text
     bare = text.strip()
     if re.match(r"[+-]?0\d", bare):  # a code
         match = _WHOLE.fullmatch(bare)
         return match[1] if match else text
-    if not _NUMBER.fullmatch(bare) or abs(float(bare)) == float("inf"):
+    if not NUMBER.fullmatch(bare) or abs(float(bare)) == float("inf"):
         return text
     value = Decimal(bare)
     # avoid a text of a thousand zeros

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mbauc.readers.table.columns.name_words import read_name
 
 Integers = NDArray[np.int64]
 
@@ -27,11 +28,10 @@ ID_SHARE = 0.95
 #: Whole numbers beyond this are no longer distinct as floating-point numbers.
 EXACT = 2**53
 
-_ID_WORDS = {"id", "uid", "uuid", "guid"}
-_CODE_WORDS = {
-    "category", "class", "code", "hour", "kind", "month", "postcode", "status", "type", "weekday", "zip",
-    "zipcode",
-}  # fmt: skip
+#: Digits from which numbers that all have as many name something: cards, phones, accounts.
+_LONG = 9
+#: Share of distinct whole numbers that are multiples of ten, from which on they are amounts that were rounded.
+_ROUND_SHARE = 0.9
 
 
 class Judgement(NamedTuple):
@@ -50,12 +50,14 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
 
     1. Numbers beyond 2⁵³, which floating point cannot tell apart: *id* if at least 95% of the values are
        distinct (and there are 100 or more), else *category*.
-    2. At most two distinct values: *numeric*; one column says all there is to say. Else, with a name that has
-       the word *id*: as in 1.
-    3. At least 100 values, all distinct, that only rise or only fall: a serial number, *id*.
-    4. A name with one of the words category, class, code, hour, kind, month, postcode, status, type, weekday,
-       zip, zipcode, or *day of week*: *category*.
-    5. **Codes leave holes, quantities do not.** The frequencies of a quantity change smoothly from value to
+    2. At most two distinct values: *numeric*; one column says all there is to say.
+    3. A name with a word such as id, hash, card, account, phone: as in 1. So too numbers that have 9 digits or
+       more, all as many, and are not round: cards and phones.
+    4. A name with a word such as count, amount, price, age, year: *numeric*.
+    5. At least 100 values, all distinct, that only rise or only fall: a serial number, *id*.
+    6. A name with a word such as code, type, status, zip, month, or *day of week*: *category*.
+       :mod:`~mbauc.readers.table.columns.name_words` has all words, and which of several counts.
+    7. **Codes leave holes, quantities do not.** The frequencies of a quantity change smoothly from value to
        value: where two neighbouring values are frequent, those between them occur as well. Of all pairs of
        neighbouring distinct values (in units of the differences' greatest common divisor)
 
@@ -65,10 +67,10 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
          R (1 - (1 - 1/R)ⁿ) of the numbers would occur. The share that is missing counts as holes.
 
        A quarter of the pairs or more: *category*.
-    6. **Codes are in no order.** At most 20 distinct values, one of which has less than half the rows of
+    8. **Codes are in no order.** At most 20 distinct values, one of which has less than half the rows of
        both its neighbours, or at most 6, one of which has less than half the rows of others on both sides
        (in each case by more than three standard errors): *category*.
-    7. Otherwise: *numeric*.
+    9. Otherwise: *numeric*.
 
     A sentinel (999, -1) beside many values is one hole and changes nothing. What no look at the values can
     tell: codes that are numbered without holes and whose frequencies happen to fall smoothly (they pass for
@@ -101,19 +103,23 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
     if m <= 2 and not large:
         return Judgement("numeric", f"whole numbers with {m} distinct value{'s' if m != 1 else ''}")
     unique = n >= ID_ROWS and m >= ID_SHARE * n
-    words = _words(name)
-    if large or has_id_name(name):
+    said = read_name(name)
+    if large or names_things(name, distinct):
         why = "whole numbers beyond 2^53" if large else "whole numbers, named an id"
+        if not large and said != "id":
+            why = f"whole numbers of {len(str(distinct[0]))} digits each"
         if unique:
             return Judgement("id", f"{why}, {m:,} distinct in {n:,} rows")
         return Judgement("category", why)
+    if said == "quantity":
+        return Judgement("numeric", f"whole numbers, named a quantity ({m:,} distinct)")
     if (
         n >= ID_ROWS
         and m == n
         and (bool((values[1:] > values[:-1]).all()) or bool((values[1:] < values[:-1]).all()))
     ):
         return Judgement("id", "whole numbers that differ in every row and only rise or fall")
-    if words & _CODE_WORDS or re.search(r"day_?of_?week", name.lower()):
+    if said == "code":
         return Judgement("category", "whole numbers, named a code")
     holes = _holes(distinct, counts)
     if holes >= _CODE_SHARE * (m - 1):
@@ -125,18 +131,22 @@ def judge_whole_numbers(name: str, values: Integers) -> Judgement:
     return Judgement("numeric", f"whole numbers without holes ({m:,} distinct)")
 
 
-def has_id_name(name: str) -> bool:
-    """Whether a column's name has a word for an id: siteId, site_id and uuid have, video has not."""
-    return bool(_words(name) & _ID_WORDS)
+def names_things(name: str, distinct: Integers) -> bool:
+    """Whether whole numbers name something: by the column's name, or all have as many digits, 9 or more."""
+    said = read_name(name)
+    if said is not None or distinct.size <= 2 or are_round(distinct):
+        return said == "id"
+    low, high = int(distinct[0]), int(distinct[-1])
+    return low > 0 and len(str(low)) == len(str(high)) >= _LONG
 
 
-def _words(name: str) -> set[str]:
-    """Words of a name, apart at case changes, digits and signs: siteId and site_id are site and id."""
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+def are_round(distinct: Integers) -> bool:
+    """Whether 90% of distinct whole numbers are multiples of ten, as amounts that people round."""
+    return bool((distinct % 10 == 0).mean() >= _ROUND_SHARE)
 
 
 def _holes(distinct: Integers, counts: Integers) -> float:
-    """How many pairs of neighbouring distinct values have a hole between them (see rule 5)."""
+    """How many pairs of neighbouring distinct values have a hole between them (see rule 7)."""
     gap = np.diff(distinct).astype(np.uint64)  # the difference of two int64 may need all 64 bits
     gap = gap // np.gcd.reduce(gap)
     low = np.minimum(counts[1:], counts[:-1]).astype(np.float64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ class CodeColumn:
         Texts that the codes 0, 1, … stand for; the code after the last is any other text.
     hashed : int or None
         Number of slots that texts are hashed into; a code is a slot.
+    n_texts : int or None
+        About how many distinct texts were hashed in training; None if that is not known, as from a file.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class CodeColumn:
     name: str
     levels: tuple[str, ...] | None = None
     hashed: int | None = None
+    n_texts: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_numeric(self) -> bool:
@@ -59,7 +62,13 @@ class CodeColumn:
         """What its numbers are, in words."""
         if self.levels is not None:
             return f"{len(self.levels):,} level{'s' if len(self.levels) != 1 else ''}"
-        return "numbers" if self.hashed is None else f"{self.hashed:,} slots"
+        if self.hashed is None:
+            return "numbers"
+        slots = f"{self.hashed:,} slots"
+        if self.n_texts is None:
+            return slots
+        shared = 1.0 - (1.0 - 1.0 / self.hashed) ** (self.n_texts - 1)
+        return f"{slots} ({shared:.1%} of values share one)"
 
     def write_codes(self, texts: Texts, out: NDArray[np.float64]) -> None:
         """Write the codes of some rows. ``O(rows)`` time, and a look-up for each distinct text."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mbauc.checks import check_whole
-from mbauc.defaults import BLOCK_ROWS, HASH_DIM, MAX_CATEGORIES
+from mbauc.defaults import BLOCK_ROWS, MAX_CATEGORIES
 from mbauc.readers.table.arrow import as_arrow_table
 from mbauc.readers.table.columns.code_guess import guess_frame_code
 from mbauc.readers.table.columns.plan import ColumnPlan, plan_columns
@@ -22,7 +22,7 @@ def learn_table_codes(
     types: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     max_categories: int = MAX_CATEGORIES,
-    hash_dim: int = HASH_DIM,
+    hash_dim: int | None = None,
 ) -> TableEncoding:
     """How a table in memory becomes a matrix of codes, as ``TableSource(encode="codes")`` does it for files.
 
@@ -43,8 +43,8 @@ def learn_table_codes(
         Columns to leave out.
     max_categories : int
         Levels that a category may have; one with more is hashed.
-    hash_dim : int
-        Slots of each column that is hashed.
+    hash_dim : int, optional
+        Slots of each column that is hashed; by default about ten for each of its distinct values, at most 2²⁴.
 
     Returns
     -------
@@ -66,7 +66,8 @@ def learn_table_codes(
     [[1.0, 2.0]]
     """
     check_whole("max_categories", max_categories)
-    check_whole("hash_dim", hash_dim, low=2)
+    if hash_dim is not None:
+        check_whole("hash_dim", hash_dim, low=2)
     rows = as_arrow_table(table, list_columns(table))
     return learn_planned_codes(rows, plan_frame_codes(rows, types, ignore), max_categories, hash_dim)
 
@@ -83,7 +84,7 @@ def plan_frame_codes(
 
 
 def learn_planned_codes(
-    rows: Any, plan: ColumnPlan, max_categories: int = MAX_CATEGORIES, hash_dim: int = HASH_DIM
+    rows: Any, plan: ColumnPlan, max_categories: int = MAX_CATEGORIES, hash_dim: int | None = None
 ) -> TableEncoding:
     """How an Arrow table becomes codes, given what its columns are."""
     learner = CodeLearner(plan, max_categories, hash_dim)

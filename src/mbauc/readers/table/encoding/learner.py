@@ -25,7 +25,7 @@ class EncodingSettings:
     """How columns are to be encoded; see :class:`~mbauc.readers.TableSource`."""
 
     encode: str = ENCODE
-    hash_dim: int = HASH_DIM
+    hash_dim: int | None = None
     signed: bool = SIGNED
     missing: str = MISSING
     scale: str | None = SCALE
@@ -34,7 +34,8 @@ class EncodingSettings:
     def check(self) -> None:
         """Raise if a setting makes no sense."""
         check_choice("encode", self.encode, ("hash", "onehot", "codes"))
-        check_whole("hash_dim", self.hash_dim, low=2)
+        if self.hash_dim is not None:
+            check_whole("hash_dim", self.hash_dim, low=2)
         check_flag("signed", self.signed)
         check_choice("missing", self.missing, ("category", "mean"))
         if self.scale is not None:
@@ -107,7 +108,7 @@ class EncodingLearner:
         return TableEncoding(
             self._plan.features,
             tuple(features),
-            hash_dim=self._settings.hash_dim if self._hashed else None,
+            hash_dim=(self._settings.hash_dim or HASH_DIM) if self._hashed else None,
             signed=self._settings.signed,
             other_columns=tuple(c.name for c in self._plan.columns if c.name not in used),
         )

@@ -1,0 +1,90 @@
+"""Texts that spell numbers: plain ones, missing ones, and those with a currency, a percent sign or commas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+#: Spellings of a missing number. A category is missing only if it is empty: NA may be Namibia.
+MISSING_NUMBERS = frozenset(
+    {
+        *("", "-", "--", "?", "#N/A", "#NA", "N/A", "NA", "n/a", "na", "<NA>", "NaT", "\\N"),
+        *("NaN", "nan", "NAN", "NULL", "Null", "null", "None", "none", "NONE"),
+    }
+)
+#: A number in plain text.
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CURRENCIES = "$€£¥₹"
+_MARKED = re.compile(
+    rf"([+-]?)([{_CURRENCIES}]?) ?([+-]?)(\d{{1,3}}(?:,\d{{3}})+|\d+|(?=\.\d))(\.\d*)? ?([%{_CURRENCIES}]?)"
+)
+
+
+def parse_number(text: str, marks: str = "") -> float | None:
+    """The number that a text spells, NaN if it spells a missing one, None if it is no number.
+
+    Parameters
+    ----------
+    text : str
+        A value.
+    marks : str
+        What may stand in it besides the number: one of ``$€£¥₹%``, and ``,`` between thousands. They are left
+        out: 12% is 12.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.columns.number_texts import parse_number
+    >>> parse_number(" 2.5 "), parse_number("NA"), parse_number("12 kg"), parse_number("1_000")
+    (2.5, nan, None, None)
+    >>> parse_number("-$1,200.50", "$,"), parse_number("1,200"), parse_number("1,20", ",")
+    (-1200.5, None, None)
+    """
+    text = text.strip()
+    if text in MISSING_NUMBERS:
+        return float("nan")
+    if NUMBER.fullmatch(text):
+        return float(text)
+    found = _split_marks(text) if marks else None
+    return float(found[0]) if found is not None and set(found[1]) <= set(marks) else None
+
+
+def find_marks(texts: Sequence[str]) -> str | None:
+    """What stands in texts that are all numbers besides the numbers, for :func:`parse_number`; None otherwise.
+
+    There may be one sign, of a currency or of percents, and commas between thousands. Where there are percents,
+    each number but 0 must have its sign, since 12% and 0.12 in one column would be the same.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.columns.number_texts import find_marks
+    >>> find_marks(["$1,200.50", "-$3"]), find_marks(["12%", "0"]), find_marks(["1.5", "2e3"])
+    ('$,', '%', '')
+    >>> find_marks(["12%", "0.12"]), find_marks(["$1", "€1"]), find_marks(["1,2"])
+    (None, None, None)
+    """
+    marks: set[str] = set()
+    bare = 0
+    for text in map(str.strip, texts):
+        if NUMBER.fullmatch(text):
+            bare += float(text) != 0
+            continue
+        found = _split_marks(text)
+        if found is None:
+            return None
+        marks |= set(found[1])
+        bare += "%" not in found[1] and float(found[0]) != 0
+    signs = marks - {","}
+    if len(signs) > 1 or ("%" in signs and bare):
+        return None
+    return "".join(signs) + "," * ("," in marks)
+
+
+def _split_marks(text: str) -> tuple[str, str] | None:
+    """The number in a text, plainly spelled, and the marks around it."""
+    match = _MARKED.fullmatch(text)
+    if match is None:
+        return None
+    sign, before, inner, digits, rest, after = match.groups(default="")
+    if (sign and inner) or (before and after) or not (digits or rest):
+        return None
+    return sign + inner + digits.replace(",", "") + rest, before + after + "," * ("," in digits)
