@@ -65,15 +65,15 @@ def folder(tmp_path_factory):
     words["model_name"] = HOSTILE[1]
     day, odd = np.arange(y.size) % 300, np.array(HOSTILE, dtype=object)[np.arange(y.size) % len(HOSTILE)]
     pages = {
-        "typical": report_html(model, y, s, title="Churn", data_name="march.csv", generated="2026-03-01"),
-        "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3, groups=day),
-        "few": report_html(make_model(slope=1.8), few, s + few),
-        "small": report_html(make_model(), small, scores),
-        "tied": report_html(make_model(coef=np.zeros(6)), small, np.zeros(60)),
-        "tiny scores": report_html(make_model(slope=1e7), small, scores * 1e-7),
-        "huge scores": report_html(make_model(slope=1e-7), small, scores * 1e7),
-        "one class": report_html(make_model(), np.zeros(40), np.arange(40.0)),
-        "hostile": report_html(hostile, y, np.round(s, 1), groups=odd, group_name=HOSTILE[0], **words),
+        "typical": report_html(y, s, model=model, title="Churn", data_name="march.csv", generated="2026-03-01"),
+        "weighted": report_html(y, s, np.arange(y.size) % 4 * 0.3, model=make_model(slope=1.8), groups=day),
+        "few": report_html(few, s + few, model=make_model(slope=1.8)),
+        "small": report_html(small, scores, model=make_model()),
+        "tied": report_html(small, np.zeros(60), model=make_model(coef=np.zeros(6))),
+        "tiny scores": report_html(small, scores * 1e-7, model=make_model(slope=1e7)),
+        "huge scores": report_html(small, scores * 1e7, model=make_model(slope=1e-7)),
+        "one class": report_html(np.zeros(40), np.arange(40.0), model=make_model()),
+        "hostile": report_html(y, np.round(s, 1), model=hostile, groups=odd, group_name=HOSTILE[0], **words),
     }
     for name, html in pages.items():
         (place / f"{name}.html").write_text(html, encoding="utf-8")
@@ -187,7 +187,7 @@ def test_the_command_that_is_copied_sets_the_threshold(browser, tmp_path, monkey
     _, y, s = typical()
     model = RankerModel(LibsvmLayout(1, zero_based=False), (0, 1), np.array([1.0]), 0.0, 1.0, 0.0, 0.1)
     save_model(model, tmp_path / "my model.mbauc")
-    page = report_html(model, y, s, model_name="my model.mbauc")
+    page = report_html(y, s, model=model, model_name="my model.mbauc")
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.execute_cdp_cmd("Browser.grantPermissions", permissions)

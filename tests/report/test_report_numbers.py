@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import make_model, make_rows
+from report_cases import make_model, make_rows, of_model
 from scipy.stats import binomtest
 from sklearn.metrics import average_precision_score
 
@@ -326,7 +326,7 @@ def test_probabilities_are_those_of_the_model(slope, rng):
     y, s = make_rows(2000, 0.2)
     w = rng.integers(1, 4, y.size).astype(float)
     for weight in (None, w):
-        found = evaluate(make_model(slope=slope), y, s, weight).calibration
+        found = evaluate(y, s, weight, origin=of_model(make_model(slope=slope))).calibration
         p = 1 / (1 + np.exp(-slope * s))
         assert found.error == pytest.approx(calibration_error(y, p, weight), abs=1e-12)
         assert found.size @ found.predicted == pytest.approx(p.sum() if weight is None else w @ p)
