@@ -255,8 +255,7 @@ def test_the_command_names_the_model_in_words_that_a_shell_takes():
         ("\u202eabc.mbauc", "MODEL", "alarm.mbauc"),
     ):
         page = Page(report_html(y, s, model=make_model(), model_name=name))
-        cut = page.by_id("at-threshold")
-        words = ["mbauc", "threshold", model, f"--at={cut}", "-o", out]
+        words = ["mbauc", "threshold", model, "DATA", "--false-alarm", "0.05", "-o", out]
         assert shlex.split(page.by_id("command")) == words
 
 

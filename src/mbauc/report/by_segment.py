@@ -10,7 +10,7 @@ import numpy as np
 
 from mbauc.metrics.ranked import RankedScores
 from mbauc.report.levels import Levels, cut_levels, measure_levels
-from mbauc.report.pieces import Section, interval_bar, interval_ends, side_by_side
+from mbauc.report.pieces import Section, interval_bar, interval_ends
 from mbauc.report.text import count, escape_name, rough_count
 
 #: How much lower the AUC of a level is where a word is due.
@@ -67,7 +67,7 @@ def segments_section(segments: list[BySegment], auc: float) -> Section:
         "for neither.</p>"
     )
     ends = interval_ends([(one.levels.low, one.levels.high) for one in segments], auc)
-    return Section("segments", "By segment", text + side_by_side(*(_table(one, auc, ends) for one in segments)))
+    return Section("segments", "By segment", text + "".join(_table(one, auc, ends) for one in segments))
 
 
 def _table(found: BySegment, auc: float, ends: tuple[float, float]) -> str:
@@ -75,13 +75,13 @@ def _table(found: BySegment, auc: float, ends: tuple[float, float]) -> str:
     for k, name in enumerate(levels.names):
         known = not np.isnan(levels.auc[k])
         drawn = interval_bar(levels.auc[k], levels.low[k], levels.high[k], auc, ends) if known else ""
-        interval = "–" if np.isnan(levels.low[k]) else f"{levels.low[k]:.3f}–{levels.high[k]:.3f}"
+        interval = "" if np.isnan(levels.low[k]) else f"{levels.low[k]:.3f}–{levels.high[k]:.3f}"
         rows += (
             f'<tr><th scope="row">{escape_name(name, 60)}</th><td>{drawn}</td>'
-            f"<td>{f'{levels.auc[k]:.4f}' if known else '–'}</td><td>{interval}</td>"
+            f"<td>{f'{levels.auc[k]:.4f}' if known else '–'} <span>{interval}</span></td>"
             f"<td>{rough_count(levels.rows[k])}</td><td>{rough_count(levels.positives[k])}</td></tr>"
         )
-    heads = ("AUC", "95% interval", "Rows", "Positives")
+    heads = ("AUC, 95% interval", "Rows", "Positives")
     return (
         f'<div class="scroll"><table class="segments"><caption>By {escape_name(found.column, 60)}</caption>'
         '<thead><tr><th scope="col">Level</th><td></td>'
