@@ -40,6 +40,9 @@ def test_numbers_texts_and_dates_become_levels():
     assert [names[k] for k in codes] == ["3", "(missing)", "3", "5"]
     codes, names = cut_levels([f"v{k % 30}" for k in range(300)] + ["v0"], 301, "x")
     assert (len(names), names[0], names[-1]) == (20, "v0", "(11 other values)")
+    texts = np.array([repr(k / 7) for k in range(50)], dtype=object)  # too many digits for a reader of tables
+    assert len(cut_levels(texts, 50, "x")[1]) == 5
+    assert cut_levels(["007", "008"], 2, "x")[1] == ["007", "008"]
     codes, names = cut_levels(np.repeat(np.arange(20), [181, *[1] * 19]), 200, "x")
     assert names[0] == "0"  # equal values are never parted
     with pytest.raises(ValueError, match=r"segments\['x'\] must have a value for each of the 3 rows"):

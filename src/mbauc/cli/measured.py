@@ -83,7 +83,10 @@ def _segment_lines(found: Evaluation) -> Iterator[str]:
             rows = f"{rough_count(levels.positives[k])} of {rough_count(levels.rows[k])} rows positive"
             yield f"              {name:{width}}  AUC {levels.auc[k]:.4f}{interval}, {rows}"
     if found.time is not None:
-        yield f"over time     {found.time.trend()}"
+        words, colon, numbers = found.time.trend().partition(": ")
+        yield f"over time     {words}{colon.rstrip()}"
+        if numbers:
+            yield f"              {numbers}"
 
 
 def _lift_lines(ranking: Ranking) -> Iterator[str]:

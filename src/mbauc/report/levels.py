@@ -108,10 +108,10 @@ def cut_levels(values: Any, n_rows: int, name: str) -> tuple[Codes, list[str]]:
     column = _as_column(values, n_rows, f"segments[{name!r}]")
     missing = _find_missing(column)
     codes = np.full(n_rows, -1, dtype=np.intp)
-    present = column[~missing]
+    present = _read_decimals(column[~missing])
     if column.dtype.kind in "mM":
         found, names = _cut_times(present)
-    elif column.dtype.kind in "iuf":
+    elif present.dtype.kind in "iuf":
         found, names = _cut_numbers(present.astype(np.float64))
     else:
         found, names = _keep_frequent(np.array([str(value) for value in present], dtype=object))
@@ -119,6 +119,16 @@ def cut_levels(values: Any, n_rows: int, name: str) -> tuple[Codes, list[str]]:
     if missing.any():
         codes[missing], names = len(names), [*names, NO_VALUE]
     return codes, names
+
+
+def _read_decimals(values: NDArray[Any]) -> NDArray[Any]:
+    """Texts as numbers if all are and one has a decimal point: codes such as 007 stay texts."""
+    if values.dtype.kind not in "OU" or not any(isinstance(value, str) and "." in value for value in values):
+        return values
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        return values
 
 
 def _cut_numbers(values: Array) -> tuple[Codes, list[str]]:
