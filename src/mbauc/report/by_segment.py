@@ -55,7 +55,7 @@ def about_segments(segments: list[BySegment], auc: float) -> Iterator[str]:
             yield (
                 f"Where {one.column} is {levels.names[k]}, the AUC is {levels.auc[k]:.4f} (95% interval "
                 f"{levels.low[k]:.4f} to {levels.high[k]:.4f}), over all rows {auc:.4f}: these "
-                f"{count(levels.rows[k])} rows are ranked worse than others."
+                f"{count(levels.rows[k])} rows are ranked worse, or more alike, than others."
             )
 
 

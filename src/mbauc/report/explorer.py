@@ -23,8 +23,8 @@ _COST_ENDS = (-2, 6)
 _ALARMS, _RATE = 100, 100
 #: What each way to choose asks for.
 _ABOUT = {
-    "limit": "A share such as 0.01 or 1%. It is kept on these rows; for a promise about rows to come, "
-    "<code>mbauc threshold --false-alarm</code> cuts higher.",
+    "limit": "A share such as 0.01 or 1%. It is kept on these rows; a promise about rows to come "
+    "(<code>mbauc threshold --false-alarm</code>) needs a higher threshold.",
     "alarms": "As many as can be looked at, those with the highest scores. These are {rows} rows; if a day has "
     "more or less, say so below under “Rows in use”.",
     "rate": "For any number of rows: 50 means that half a percent of them can be looked at.",

@@ -164,7 +164,7 @@ class ModelOrigin(Origin):
         asked = f"--false-alarm {START:g}" if self.threshold is None else f"--at={at.cut!r}"
         hidden = " hidden" if self.threshold is not None else ""
         return (
-            f'<span>mbauc threshold {model}</span> <span id="command-data"{hidden}>{rows} </span>'
+            f'<span>mbauc threshold {model}</span> <span id="command-data"{hidden}>{rows}</span> '
             f'<span id="command-option">{asked}</span> <span>-o {out}</span>'
         )
 
