@@ -88,5 +88,5 @@ def test_the_report_says_that_nothing_was_promised(model):
     rng = np.random.default_rng(0)
     y = rng.random(300) < 0.3
     armed = load_model(model).with_threshold(Threshold(0.5))
-    page = report_html(armed, y, rng.standard_normal(300) + y)
+    page = report_html(y, rng.standard_normal(300) + y, model=armed)
     assert "Set by hand, without a promise" in page

@@ -3,6 +3,7 @@
 import numpy as np
 
 from mbauc.model import RankerModel, Threshold
+from mbauc.report.model_origin import ModelOrigin
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",
@@ -40,6 +41,11 @@ def make_model(names=None, *, d=6, coef=None, slope=1.0, classes=("no", "yes"), 
     names = [f"column {k}" for k in range(d)] if names is None else names
     coef = np.random.default_rng(0).standard_normal(len(names)) if coef is None else np.asarray(coef, float)
     return RankerModel(NamedColumns(names), classes, coef, 0.0, slope, 0.0, 0.01, **rest)
+
+
+def of_model(model):
+    """A model as the origin of scores."""
+    return ModelOrigin(model.classes, model=model)
 
 
 def make_rows(n, rate, gap=1.8, seed=0):

@@ -35,6 +35,13 @@ PHONE, DESKTOP = 390, 1200
 LIMITS = ("0", "0.0001", "0.001", "0.0123", "1%", "0.05", "0.1", "0.5", "0.999", "1")
 ALARMS = ("0", "1", "7", "99", "100.5", "400", "12345", "1e9")
 IN_USE = (("", ""), ("", "0.5%"), ("100000", "0.001"), ("5e6", ""), ("1000", "0"), ("", "1"))
+RATES = ("0.5", "7", "50", "333", "10000")
+OPTIONS = (
+    ("limit", "1%", "--false-alarm 0.01"),
+    ("alarms", "200", "--top 200"),
+    ("rate", "50", "--alarms-per-10000 50"),
+    ("cost", "10", "--cost 10"),
+)
 RATIOS = ("0", "0.02", "0.5", "1", "3.7", "10", "50", "1000", "1e5", "1e9")
 
 
@@ -65,15 +72,16 @@ def folder(tmp_path_factory):
     words["model_name"] = HOSTILE[1]
     day, odd = np.arange(y.size) % 300, np.array(HOSTILE, dtype=object)[np.arange(y.size) % len(HOSTILE)]
     pages = {
-        "typical": report_html(model, y, s, title="Churn", data_name="march.csv", generated="2026-03-01"),
-        "weighted": report_html(make_model(slope=1.8), y, s, np.arange(y.size) % 4 * 0.3, groups=day),
-        "few": report_html(make_model(slope=1.8), few, s + few),
-        "small": report_html(make_model(), small, scores),
-        "tied": report_html(make_model(coef=np.zeros(6)), small, np.zeros(60)),
-        "tiny scores": report_html(make_model(slope=1e7), small, scores * 1e-7),
-        "huge scores": report_html(make_model(slope=1e-7), small, scores * 1e7),
-        "one class": report_html(make_model(), np.zeros(40), np.arange(40.0)),
-        "hostile": report_html(hostile, y, np.round(s, 1), groups=odd, group_name=HOSTILE[0], **words),
+        "typical": report_html(y, s, model=model, title="Churn", data_name="march.csv", generated="2026-03-01"),
+        "weighted": report_html(y, s, np.arange(y.size) % 4 * 0.3, model=make_model(slope=1.8), groups=day),
+        "few": report_html(few, s + few, model=make_model(slope=1.8)),
+        "small": report_html(small, scores, model=make_model()),
+        "tied": report_html(small, np.zeros(60), model=make_model(coef=np.zeros(6))),
+        "tiny scores": report_html(small, scores * 1e-7, model=make_model(slope=1e7)),
+        "huge scores": report_html(small, scores * 1e7, model=make_model(slope=1e-7)),
+        "any": report_html(y, s, positive=1, segments={"a": day, HOSTILE[0]: odd}, time=day),
+        "one class": report_html(np.zeros(40), np.arange(40.0), model=make_model()),
+        "hostile": report_html(y, np.round(s, 1), model=hostile, groups=odd, group_name=HOSTILE[0], **words),
     }
     for name, html in pages.items():
         (place / f"{name}.html").write_text(html, encoding="utf-8")
@@ -163,6 +171,15 @@ def test_the_explorer_shows_the_numbers_of_python(browser, folder, name):
     for text in ALARMS:
         set_number(browser, "alarms-number", text)
         check_position(browser, choose_threshold(table, alarms=float(text)))
+    element(browser, "mode-rate").click()
+    for text in RATES:
+        set_number(browser, "rate-number", text)
+        check_position(browser, choose_threshold(table, alarms=float(text) * table.rows / 1e4))
+    element(browser, "mode-hand").click()
+    for score in (*np.quantile(s, [0.1, 0.9, 0.999]), -1e9, 1e9):
+        set_number(browser, "hand-number", repr(float(score)))
+        check_position(browser, choose_threshold(table, at=float(score)))
+    element(browser, "mode-alarms").click()
     element(browser, "rows-number").find_element("xpath", "..").find_element("css selector", "summary").click()
     for rows, share in IN_USE:
         set_number(browser, "rows-number", rows)
@@ -187,27 +204,39 @@ def test_the_command_that_is_copied_sets_the_threshold(browser, tmp_path, monkey
     _, y, s = typical()
     model = RankerModel(LibsvmLayout(1, zero_based=False), (0, 1), np.array([1.0]), 0.0, 1.0, 0.0, 0.1)
     save_model(model, tmp_path / "my model.mbauc")
-    page = report_html(model, y, s, model_name="my model.mbauc")
+    page = report_html(y, s, model=model, model_name="my model.mbauc")
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     permissions = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.execute_cdp_cmd("Browser.grantPermissions", permissions)
     load(browser, tmp_path, "page")
     monkeypatch.chdir(tmp_path)
+    button = browser.find_element("css selector", "button[data-copy=command]")
     for limit in ("0.001", "0.05"):
-        set_number(browser, "limit-number", limit)
-        element(browser, "copy").click()
+        at = choose_threshold(threshold_table(RankedScores(y == 1, s, None)), false_alarm=float(limit))
+        element(browser, "mode-hand").click()
+        set_number(browser, "hand-number", str(at.cut))
+        check_position(browser, at)
+        button.click()
         copied = browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
         assert copied == element(browser, "command").text.replace("\n", " ")
         assert len(copied) < 75
         assert main([*shlex.split(copied)[1:], "--force"]) == 0
         cut = load_model(tmp_path / "my model-alarm.mbauc").threshold.value
-        at = choose_threshold(threshold_table(RankedScores(y == 1, s, None)), false_alarm=float(limit))
         assert ((s > cut) == (s > at.threshold)).all()
-    assert element(browser, "copy").text == "Copied"
+    assert button.text == "Copied"
+    browser.find_element("css selector", "button[data-copy=at-threshold]").click()
+    assert float(browser.execute_async_script("navigator.clipboard.readText().then(arguments[0])")) == at.cut
+    for mode, text, option in OPTIONS:
+        element(browser, f"mode-{mode}").click()
+        set_number(browser, f"{mode}-number", text)
+        words = f"mbauc threshold 'my model.mbauc' DATA {option} -o 'my model-alarm.mbauc'"
+        assert element(browser, "command").text.split() == words.split()
+    element(browser, "mode-hand").click()
     # without the right to write, the command is selected
     browser.execute_script("navigator.clipboard.writeText = () => Promise.reject(new Error())")
-    element(browser, "copy").click()
+    button.click()
     assert browser.execute_script("return getSelection().toString()").split() == copied.split()
+    element(browser, "mode-limit").click()
     set_number(browser, "limit-number", "1")  # below all scores: nothing to set
     assert not element(browser, "command").is_displayed()
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from report_cases import HOSTILE, make_model, make_rows
+from report_cases import HOSTILE, make_model, make_rows, of_model
 
 from mbauc.metrics import group_table, grouped_roc_auc_interval, roc_auc_interval
 from mbauc.metrics.ranked import RankedScores
@@ -38,7 +38,7 @@ def cells(page, caption):
 def test_the_numbers_are_those_of_the_metrics(weighted):
     y, s, groups = rows()
     weight = np.arange(y.size) % 3 + 1.0 if weighted else None
-    page = report_html(make_model(), y, s, weight, groups=groups, group_name="day")
+    page = report_html(y, s, weight, model=make_model(), groups=groups, group_name="day")
     overall = roc_auc_interval(y, s, weight, weights="frequency" if weighted else None)
     found = [overall] + [
         grouped_roc_auc_interval(y, s, groups, weight, equal_groups=equal) for equal in (False, True)
@@ -57,7 +57,7 @@ def test_the_numbers_are_those_of_the_metrics(weighted):
 
 def test_the_picture_holds_all_pairs_and_all_groups():
     y, s, groups = rows()
-    found = evaluate(make_model(), y, s, groups=groups).groups
+    found = evaluate(y, s, origin=of_model(make_model()), groups=groups).groups
     assert found.bins.pairs.sum() == pytest.approx(1.0)
     assert found.bins.groups.sum() == pytest.approx(1.0)
     within = sum(y[groups == g].sum() * (1 - y[groups == g]).sum() for g in np.unique(groups))
@@ -66,7 +66,7 @@ def test_the_picture_holds_all_pairs_and_all_groups():
 
 def test_without_groups_there_is_no_such_section():
     y, s, _ = rows()
-    page = report_html(make_model(), y, s)
+    page = report_html(y, s, model=make_model())
     assert "By group" not in page
     assert "within groups" not in page
 
@@ -74,21 +74,21 @@ def test_without_groups_there_is_no_such_section():
 def test_names_of_groups_are_texts():
     y, s, groups = rows(n_groups=len(HOSTILE))
     names = np.array(HOSTILE, dtype=object)[groups]
-    page = report_html(make_model(), y, s, groups=names, group_name=HOSTILE[0])
-    plain = report_html(make_model(), y, s, groups=groups)
+    page = report_html(y, s, model=make_model(), groups=names, group_name=HOSTILE[0])
+    plain = report_html(y, s, model=make_model(), groups=groups)
     for tag in ("<script", "<img", "<iframe", "<style"):
         assert page.count(tag) == plain.count(tag)
 
 
 def test_many_groups_make_no_large_page():
     y, s = make_rows(60_000, 0.4)
-    page = report_html(make_model(), y, s, groups=np.arange(y.size) // 3)
+    page = report_html(y, s, model=make_model(), groups=np.arange(y.size) // 3)
     assert len(page) < 2_000_000
     assert len(cells(page, "Groups with most pairs")) == 50
 
 
 def notes(y, s, groups):
-    return " ".join(evaluate(make_model(), y, s, groups=groups).warnings)
+    return " ".join(evaluate(y, s, origin=of_model(make_model()), groups=groups).warnings)
 
 
 def test_what_to_know_of_groups_is_said():
@@ -105,17 +105,17 @@ def test_what_to_know_of_groups_is_said():
 
 def test_groups_without_pairs_are_said():
     y, s = make_rows(300, 0.3)
-    found = evaluate(make_model(), y, s, groups=np.arange(300))
+    found = evaluate(y, s, origin=of_model(make_model()), groups=np.arange(300))
     assert found.groups is None
     assert "No group has rows of both classes: there is no AUC within groups." in found.warnings
-    assert "By group" not in report_html(make_model(), y, s, groups=np.arange(300))
+    assert "By group" not in report_html(y, s, model=make_model(), groups=np.arange(300))
     with pytest.raises(ValueError, match="groups must have a value for each of the 300 rows"):
-        evaluate(make_model(), y, s, groups=np.arange(3))
+        evaluate(y, s, origin=of_model(make_model()), groups=np.arange(3))
 
 
 def test_one_group_has_no_interval_over_groups():
     y, s = make_rows(300, 0.3)
-    page = report_html(make_model(), y, s, groups=np.zeros(300))
+    page = report_html(y, s, model=make_model(), groups=np.zeros(300))
     (_, auc, interval), *_ = cells(page, "AUC over all rows and within groups")[1:]
     assert (auc, interval) == (f"{roc_auc_interval(y, s).auc:.4f}", "–")
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_cases import make_model, make_rows
+from report_cases import make_model, make_rows, of_model
 from scipy.stats import binomtest
 from sklearn.metrics import average_precision_score
 
@@ -225,7 +225,7 @@ def test_a_position_needs_one_rule():
     y, s = make_rows(50, 0.3)
     table = threshold_table(RankedScores(y == 1, s, None))
     for rules in ({}, {"false_alarm": 0.1, "cost_ratio": 2.0}, {"false_alarm": 0.1, "alarms": 2.0}):
-        with pytest.raises(ValueError, match="false_alarm, cost_ratio or alarms"):
+        with pytest.raises(ValueError, match="false_alarm, cost_ratio, alarms or at"):
             choose_threshold(table, **rules)
     with pytest.raises(ValueError, match="false_alarm must be"):
         choose_threshold(table, false_alarm=1.5)
@@ -326,7 +326,7 @@ def test_probabilities_are_those_of_the_model(slope, rng):
     y, s = make_rows(2000, 0.2)
     w = rng.integers(1, 4, y.size).astype(float)
     for weight in (None, w):
-        found = evaluate(make_model(slope=slope), y, s, weight).calibration
+        found = evaluate(y, s, weight, origin=of_model(make_model(slope=slope))).calibration
         p = 1 / (1 + np.exp(-slope * s))
         assert found.error == pytest.approx(calibration_error(y, p, weight), abs=1e-12)
         assert found.size @ found.predicted == pytest.approx(p.sum() if weight is None else w @ p)

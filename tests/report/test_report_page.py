@@ -62,6 +62,10 @@ class Page(HTMLParser):
         return found
 
 
+def report_of(model, *rows, **more):
+    return report_html(*rows, model=model, **more)
+
+
 def cases():
     model, y, s = typical()
     yield "typical", (model, y, s)
@@ -99,7 +103,7 @@ PAGES = dict(cases())
 @pytest.fixture(scope="module")
 def pages():
     words = {"title": HOSTILE[0], "data_name": HOSTILE[1], "warnings": HOSTILE, "generated": HOSTILE[2]}
-    return {name: report_html(*case, **(words if name == "hostile" else {})) for name, case in PAGES.items()}
+    return {name: report_of(*case, **(words if name == "hostile" else {})) for name, case in PAGES.items()}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -225,7 +229,7 @@ def test_what_only_experts_understand_is_folded_away():
         "notes": ["odd"],
     }
     model, y, s = typical()
-    html = report_html(make_model(slope=7.241, path=model.path, trained_on=record), y, s)
+    html = report_html(y, s, model=make_model(slope=7.241, path=model.path, trained_on=record))
     before, _, details = html.partition("<summary>Technical details</summary>")
     details = details.partition("</details></section>")[0]
     for words in ("gram:", "Log-odds", "7.241", "l2 =", "penalty"):
@@ -250,9 +254,8 @@ def test_the_command_names_the_model_in_words_that_a_shell_takes():
         ("\x1b[2J.mbauc", "MODEL", "alarm.mbauc"),
         ("\u202eabc.mbauc", "MODEL", "alarm.mbauc"),
     ):
-        page = Page(report_html(make_model(), y, s, model_name=name))
-        cut = page.by_id("at-threshold")
-        words = ["mbauc", "threshold", model, f"--at={cut}", "-o", out]
+        page = Page(report_html(y, s, model=make_model(), model_name=name))
+        words = ["mbauc", "threshold", model, "DATA", "--false-alarm", "0.05", "-o", out]
         assert shlex.split(page.by_id("command")) == words
 
 
@@ -290,7 +293,7 @@ def test_marks_stand_where_the_threshold_is(pages):
 
 
 def warnings_of(*case, **more):
-    page = Page(report_html(*case, **more))
+    page = Page(report_of(*case, **more))
     return " ".join(text for _, text in page.find("section", **{"class": "warnings"}))
 
 
@@ -333,11 +336,13 @@ def test_what_a_reader_should_know_is_said():
 
 def test_time_and_names_are_shown():
     _, y, s = PAGES["small"]
-    html = report_html(make_model(), y, s, title="March", data_name="held.csv", generated=datetime(2026, 3, 1))
+    html = report_html(
+        y, s, model=make_model(), title="March", data_name="held.csv", generated=datetime(2026, 3, 1)
+    )
     page = Page(html)
     assert page.find("h1")[0][1] == "March"
     assert "held.csv · 2026-03-01 00:00:00" in page.find("p")[0][1]
-    assert report_html(make_model(), y, s) == report_html(make_model(), y, s)
+    assert report_html(y, s, model=make_model()) == report_html(y, s, model=make_model())
 
 
 def test_wrong_rows_are_named():
@@ -351,9 +356,9 @@ def test_wrong_rows_are_named():
         ([0, 1], [[0.1, 0.2]], "one score per row"),
     ):
         with pytest.raises(ValueError, match=words):
-            report_html(model, y, s)
+            report_html(y, s, model=model)
     with pytest.raises(ValueError, match="sample_weight"):
-        report_html(model, [0, 1], [0.1, 0.2], [1.0, -1.0])
+        report_html([0, 1], [0.1, 0.2], [1.0, -1.0], model=model)
 
 
 # -- colours --------------------------------------------------------------------------------------------------

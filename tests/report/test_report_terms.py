@@ -50,7 +50,7 @@ def case():
 @pytest.fixture(scope="module")
 def page(case):
     model, X, y = case
-    return report_html(model, y, model.score(X), X=X)
+    return report_html(y, model.score(X), model=model, X=X)
 
 
 def section(page, name):
@@ -82,7 +82,7 @@ def test_rows_are_explained_as_they_are_scored(case, page):
     expected = [f"{model.slope * s[row]:+.2f}".replace("-", "−") for row in shown]
     assert totals == expected
     # from a callable the same rows, without what needs all of them
-    again = report_html(model, y, s, X=lambda numbers: X[numbers])
+    again = report_html(y, s, model=model, X=lambda numbers: X[numbers])
     assert section(again, "rows") == rows
     assert "AUC without" not in again
 
@@ -104,7 +104,7 @@ def test_a_page_of_curves_is_light_and_runs_nothing(case, page):
     assert len(ids) == len(set(ids))
     described = re.findall(r'aria-describedby="([^"]+)"', page)
     assert set(described) <= set(ids)
-    assert report_html(model, y, model.score(X), X=X) == page
+    assert report_html(y, model.score(X), model=model, X=X) == page
 
 
 def test_rows_of_all_kinds_are_chosen_without_counting_them_twice_in_a_kind():
@@ -135,6 +135,6 @@ def test_waves_are_one_line_of_the_page():
 
 def test_models_without_curves_have_weights_as_before():
     y, s = make_rows(300, 0.2)
-    html = report_html(make_model(), y, s, X=np.zeros((300, 6)))
+    html = report_html(y, s, model=make_model(), X=np.zeros((300, 6)))
     assert 'id="weights"' in html
     assert 'id="terms"' not in html

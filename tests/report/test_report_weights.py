@@ -31,7 +31,7 @@ def trained(tmp_path, scale):
 
 def shown_weights(model):
     y, s = make_rows(200, 0.3)
-    html = report_html(model, y, s).partition('id="weights"')[2].partition("</section>")[0]
+    html = report_html(y, s, model=model).partition('id="weights"')[2].partition("</section>")[0]
     cells = {}
     for row in re.findall(r"<tr>(.*?)</tr>", html)[1:]:
         texts = [unescape(re.sub("<.*?>", "", part)) for part in re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row)]

@@ -7,6 +7,7 @@ These files import nothing heavy at the top: ``mbauc --help`` must not wait for 
 COMMANDS = {
     "fit": ("mbauc.cli.fit", "train a ranker on a table, a click log or a stream, and test it"),
     "score": ("mbauc.cli.score", "score the rows of files with a model"),
+    "report": ("mbauc.cli.report", "the page for scores of any model: LightGBM, a rule, a CSV"),
     "evaluate": ("mbauc.cli.evaluate", "AUC with its interval, and a report to show to others"),
     "explain": ("mbauc.cli.explain", "why rows have their scores: what adds most"),
     "compare": ("mbauc.cli.compare", "compare models on the same rows (paired DeLong test)"),

@@ -183,6 +183,16 @@ def read_groups(source: Any, name: str | None, model: Any) -> Any:
     return None if name is None else GroupColumn.read(source, name)
 
 
+def read_segments(source: Any, names: list[str], time: str | None) -> dict[str, Any]:
+    """The columns of a source by which AUC is shown, as arguments of an evaluation."""
+    wanted = [*names, *([time] if time else [])]
+    if wanted and not hasattr(source, "column_deviations") and not hasattr(source, "probability"):
+        option = "--segment" if names else "--time"
+        raise Usage(f"{option} {wanted[0]}: LIBSVM text has no columns with names; leave it out.")
+    found: dict[str, Any] = {"segments": {name: source.column(name) for name in names}}
+    return found if time is None else found | {"time": source.column(time), "time_name": time}
+
+
 def open_source(
     paths: list[str], options: argparse.Namespace, block_rows: int = BLOCK_ROWS
 ) -> tuple[Any, TableLayout | LibsvmLayout]:

@@ -58,13 +58,32 @@ def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
     return data
 
 
-def add_group(parser: argparse.ArgumentParser) -> None:
+def add_group(
+    parser: argparse.ArgumentParser,
+    default: str = " (default: that of the model's training, if it had one and files have it)",
+) -> None:
     """``--group`` of commands that measure."""
     parser.add_argument(
         "--group",
         metavar="NAME",
         help="column of groups, such as a query, a user or a day: how rows of the same group are ranked among "
-        "themselves is measured too (default: that of the model's training, if it had one and files have it)",
+        "themselves is measured too" + default,
+    )
+
+
+def add_segments(parser: argparse.ArgumentParser) -> None:
+    """``--segment`` and ``--time`` of commands that measure tables."""
+    parser.add_argument(
+        "--segment",
+        metavar="A,B",
+        type=name_list,
+        default=[],
+        help="columns by whose values AUC is shown, the worst first; many numbers are cut into fifths",
+    )
+    parser.add_argument(
+        "--time",
+        metavar="NAME",
+        help="column of dates, times or rising numbers: AUC by period, and whether it is worse at the end",
     )
 
 

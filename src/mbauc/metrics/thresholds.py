@@ -151,6 +151,8 @@ def slider_alarms(n_rows: float) -> list[float]:
     decades = range(slider_decades(n_rows))
     alarms = {float(f"{10 ** (power / SLIDER_STEPS):.3g}") for power in range(SLIDER_STEPS * len(decades))}
     alarms |= {float(f"{k}e{decade}") for decade in decades for k in _ROUND}
+    # the same as numbers of alarms in 10,000 rows
+    alarms |= {number * n_rows / 10.0 ** len(decades) for number in alarms}
     return sorted({float(math.floor(number)) for number in alarms if number <= n_rows})
 
 
@@ -251,6 +253,7 @@ def choose_threshold(
     false_alarm: float | None = None,
     cost_ratio: float | None = None,
     alarms: float | None = None,
+    at: float | None = None,
     in_use: InUse = AS_HERE,
 ) -> OperatingPoint:
     """The best threshold of the table under a limit of false alarms or of alarms, or for a ratio of costs.
@@ -266,6 +269,8 @@ def choose_threshold(
         highest.
     alarms : float
         Most alarms that can be looked at in use. The lowest threshold that raises no more is taken.
+    at : float
+        A score. The threshold next to it is taken, of two the higher.
     in_use : InUse
         Rows in use, to which costs and alarms refer.
 
@@ -274,15 +279,17 @@ def choose_threshold(
     OperatingPoint
         Without a limit and a ratio that of the model's own threshold.
     """
-    rules = {"false_alarm": false_alarm, "cost_ratio": cost_ratio, "alarms": alarms}
+    rules = {"false_alarm": false_alarm, "cost_ratio": cost_ratio, "alarms": alarms, "at": at}
     given = {name: value for name, value in rules.items() if value is not None}
     if len(given) > 1 or (not given and table.chosen is None):
         raise ValueError(
-            "choose_threshold needs false_alarm, cost_ratio or alarms, one of them; this table has no other "
-            "start."
+            "choose_threshold needs false_alarm, cost_ratio, alarms or at, one of them; this table has no "
+            "other start."
         )
     for name, value in given.items():
-        check_number(name, value, low=0.0, high=1.0 if name == "false_alarm" else np.inf)
+        check_number(
+            name, value, low=-np.inf if name == "at" else 0.0, high=1.0 if name == "false_alarm" else np.inf
+        )
     right, wrong = in_use.positive * table.found, in_use.negative * table.false_alarms
     cost = np.nan
     if false_alarm is not None:
@@ -293,6 +300,8 @@ def choose_threshold(
         cost = float(costs[row])
     elif alarms is not None:
         row = int(np.flatnonzero(right + wrong <= alarms)[-1])
+    elif at is not None:
+        row = int(np.abs(table.cut[:-1] - at).argmin())
     else:
         row = int(table.chosen or 0)
     found, false_alarms = float(table.found[row]), float(table.false_alarms[row])

@@ -37,6 +37,14 @@
     return best;
   }
 
+  function rowNextTo(score) {
+    let best = 0;
+    for (let row = 1; row < table.threshold.length - 1; row += 1) {
+      if (Math.abs(table.threshold[row] - score) < Math.abs(table.threshold[best] - score)) best = row;
+    }
+    return best;
+  }
+
   // -- numbers as text: those of mbauc.report.text --------------------------------------------------------------
 
   function count(value) {
@@ -93,7 +101,7 @@
     const found = table.found[row];
     const alarms = table.false_alarms[row];
     const threshold = table.threshold[row];
-    put("threshold", threshold, threshold === null ? "below all scores" : String(threshold));
+    put("threshold", threshold, threshold === null ? "below all scores" : String(Number(threshold.toPrecision(6))));
     put("found", found, count(found));
     put("missed", table.positives - found, count(table.positives - found));
     put("false-alarms", alarms, count(alarms));
@@ -107,12 +115,34 @@
     put("alarms", raised, count(raised));
     const right = raised ? (inUse[0] * found) / raised : null;
     put("alarms-precision", right, percent(right));
-    element("command-at").textContent = String(threshold);
-    element("command-part").hidden = threshold === null || chosen() === "own";
+    sayRule(threshold);
     element("saying").textContent =
       `Finds ${count(found)} of ${count(table.positives)} positives, ` +
       `with ${count(alarms)} false alarm${alarms === 1 ? "" : "s"} among ${count(table.negatives)} negatives.`;
     move({ rates: [rate, detection], precision: [detection, precision ?? 0], score: [threshold ?? -Infinity, 0] });
+  }
+
+  // The option of mbauc threshold that chooses like this mode; null if none does, and the score has to be given.
+  function optionOf(mode) {
+    const total = table.positives + table.negatives;
+    const value = settings[mode];
+    if (mode === "limit") return value > 0 && value < 1 ? `--false-alarm ${value}` : null;
+    if (inUse[0] !== inUse[1]) return null;
+    if (mode === "alarms" && inUse[0] === 1) return value >= 1 ? `--top ${Math.floor(value)}` : null;
+    if (mode === "alarms") return `--alarms-per-10000 ${Number(((1e4 * value) / (inUse[0] * total)).toPrecision(6))}`;
+    if (mode === "rate") return value > 0 ? `--alarms-per-10000 ${value}` : null;
+    return mode === "cost" && value > 0 ? `--cost ${value}` : null;
+  }
+
+  function sayRule(threshold) {
+    const mode = chosen();
+    element("command-part").hidden = threshold === null || mode === "own";
+    const plain = element("command-at");
+    if (plain) plain.textContent = String(threshold);
+    if (plain) return;
+    const option = optionOf(mode);
+    element("command-data").hidden = option === null;
+    element("command-option").textContent = option ?? `--at=${threshold}`;
   }
 
   // -- controls -------------------------------------------------------------------------------------------------
@@ -126,6 +156,11 @@
     if (mode === "own") show(table.chosen, null);
     if (mode === "limit") show(rowWithin(settings.limit), null);
     if (mode === "alarms") show(rowWithAlarms(settings.alarms), null);
+    if (mode === "rate") {
+      const total = inUse[0] * table.positives + inUse[1] * table.negatives;
+      show(rowWithAlarms((settings.rate * total) / 1e4), null);
+    }
+    if (mode === "hand") show(settings.hand, null);
     if (mode === "cost") {
       const row = rowOfLeastCost(settings.cost);
       show(row, costOf(row, settings.cost));
@@ -133,10 +168,10 @@
   }
 
   // A number or a percentage that somebody typed, null if it is neither or too large; the entry is marked then.
-  function read(entry, most, whenEmpty) {
+  function read(entry, most, whenEmpty, least = 0) {
     const text = entry.value.trim();
     const value = text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
-    const number = text === "" ? whenEmpty : value >= 0 && value <= most ? value : null;
+    const number = text === "" ? whenEmpty : value >= least && value <= most ? value : null;
     if (number === null) entry.setAttribute("aria-invalid", "true");
     else entry.removeAttribute("aria-invalid");
     return number;
@@ -168,7 +203,33 @@
 
   connect("limit", (value) => `${percent(value)} of the negatives`, 1, 0, (value) => value);
   connect("alarms", (value) => `${value} alarm${value === 1 ? "" : "s"}`, Number.MAX_VALUE, null, Math.floor);
+  connect("rate", (value) => `${value} alarms in 10,000 rows`, 10000, null, (value) => value);
   connect("cost", (value) => `${value} false alarms for a missed positive`, Number.MAX_VALUE, null, (value) => value);
+
+  // a score: the slider goes through the table, upwards
+  function connectHand() {
+    const slider = element("hand-slider");
+    const entry = element("hand-number");
+    const take = (row) => {
+      settings.hand = row;
+      slider.setAttribute("aria-valuetext", String(table.threshold[row]));
+    };
+    take(Number(slider.max) - Number(slider.value));
+    slider.addEventListener("input", () => {
+      take(Number(slider.max) - Number(slider.value));
+      entry.value = String(table.threshold[settings.hand]);
+      entry.removeAttribute("aria-invalid");
+      update();
+    });
+    entry.addEventListener("input", () => {
+      const score = read(entry, Number.MAX_VALUE, null, -Number.MAX_VALUE);
+      if (score === null) return;
+      take(rowNextTo(score));
+      slider.value = String(Number(slider.max) - settings.hand);
+      update();
+    });
+  }
+  connectHand();
 
   function changeUse() {
     const total = table.positives + table.negatives;
@@ -185,23 +246,30 @@
   }
   for (const name of ["rows-number", "share-number"]) element(name).addEventListener("input", changeUse);
 
-  // -- the command ----------------------------------------------------------------------------------------------
+  // -- what can be copied ---------------------------------------------------------------------------------------
 
-  const button = element("copy");
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    const code = element("command");
-    getSelection().selectAllChildren(code);
-    let done = false;
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-      done = true;
-    } catch {
-      done = document.execCommand("copy"); // where the page may not write; what is selected can be copied by hand
-    }
-    button.textContent = done ? "Copied" : "Selected";
-    setTimeout(() => (button.textContent = "Copy"), 2000);
-  });
+  // what is in an element, without its hidden parts; of a number, all its digits
+  function textOf(place) {
+    if (place.value !== undefined) return place.value;
+    return [...place.children].filter((part) => !part.hidden).map((part) => part.textContent.trim()).join(" ");
+  }
+
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const place = element(button.dataset.copy);
+      getSelection().selectAllChildren(place);
+      let done = false;
+      try {
+        await navigator.clipboard.writeText(textOf(place));
+        done = true;
+      } catch {
+        done = document.execCommand("copy"); // where the page may not write; what is selected can be copied by hand
+      }
+      button.textContent = done ? "Copied" : "Selected";
+      setTimeout(() => (button.textContent = "Copy"), 2000);
+    });
+  }
 
   for (const choice of document.querySelectorAll("input[name=mode]")) choice.addEventListener("change", update);
   update();

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
-from html import escape
-from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from mbauc.metrics.thresholds import (
     SLIDER_STEPS,
@@ -16,34 +12,34 @@ from mbauc.metrics.thresholds import (
     slider_decades,
     starting_point,
 )
-from mbauc.report.text import count, dump_json, percent, score_text, short_percent
-
-if TYPE_CHECKING:
-    from mbauc.model import Threshold
+from mbauc.report.origin import Origin
+from mbauc.report.text import count, dump_json, percent, score_text
 
 #: Cost ratio that the page starts with.
 _COST = 10
 #: Exponents of ten at the ends of the slider of cost ratios.
 _COST_ENDS = (-2, 6)
-#: Number of alarms that the page starts with.
-_ALARMS = 100
+#: Number of alarms that the page starts with, and that in 10,000 rows.
+_ALARMS, _RATE = 100, 100
 #: What each way to choose asks for.
 _ABOUT = {
-    "limit": "A share such as 0.01 or 1%. It is kept on these rows; for a promise about rows to come, "
-    "<code>mbauc threshold --false-alarm</code> cuts higher.",
+    "limit": "A share such as 0.01 or 1%. It is kept on these rows; a promise about rows to come "
+    "(<code>mbauc threshold --false-alarm</code>) needs a higher threshold.",
     "alarms": "As many as can be looked at, those with the highest scores. These are {rows} rows; if a day has "
     "more or less, say so below under “Rows in use”.",
+    "rate": "For any number of rows: 50 means that half a percent of them can be looked at.",
     "cost": "How many false alarms are as bad as one missed positive. The threshold of least cost is taken.",
+    "hand": "A score. Of the thresholds that this page knows, the nearest is taken.",
 }
 
 
-def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, model_name: str = "") -> str:
+def explorer_html(table: ThresholdTable, origin: Origin, beside: str) -> str:
     """Controls, the result with something beside it, and the table of thresholds that the script reads."""
     at = starting_point(table)
     return (
-        f'<div class="controls">{_modes(table, own)}</div>'
-        f'<div class="bar"><div class="controls">{_sliders(table, own)}</div>{_summary(at)}</div>'
-        f'<div class="plots"><div>{_rates(at)}{_confusion(at)}{_command(at, own, model_name)}{_in_use(table)}'
+        f'<div class="controls">{_modes(table, origin)}</div>'
+        f'<div class="bar"><div class="controls">{_sliders(table, at)}</div>{_summary(at)}</div>'
+        f'<div class="plots"><div>{_rates(at)}{_confusion(at)}{_rule(at, origin)}{_in_use(table)}'
         f"</div>{beside}</div>"
         f'<script type="application/json" id="thresholds">{dump_json(table.to_dict())}</script>'
     )
@@ -52,12 +48,18 @@ def explorer_html(table: ThresholdTable, own: Threshold | None, beside: str, mod
 # -- controls -------------------------------------------------------------------------------------------------
 
 
-def _modes(table: ThresholdTable, own: Threshold | None) -> str:
-    modes = [("limit", "Share of false alarms"), ("alarms", "Number of alarms"), ("cost", "Costs")]
+def _modes(table: ThresholdTable, origin: Origin) -> str:
+    modes = [
+        ("limit", "Share of false alarms"),
+        ("alarms", "Number of alarms"),
+        ("rate", "Alarms in 10,000 rows"),
+        ("cost", "Costs"),
+        ("hand", "A score"),
+    ]
     about = dict(_ABOUT)
-    if own is not None and table.chosen is not None:
+    if table.chosen is not None:
         modes.insert(0, ("own", "The model’s threshold"))
-        about["own"] = _promise(own)
+        about["own"] = origin.about_threshold()
     first = modes[0][0]
     radios = "".join(
         f'<label for="mode-{mode}"><input type="radio" name="mode" id="mode-{mode}" value="{mode}" '
@@ -76,34 +78,48 @@ def _modes(table: ThresholdTable, own: Threshold | None) -> str:
     )
 
 
-def _promise(own: Threshold) -> str:
-    if own.false_alarm is None or own.confidence is None:
-        return "Set by hand, without a promise about false alarms."
-    return (
-        f"Found on {count(own.negatives)} negative rows so that alarms are raised for at most "
-        f"{short_percent(own.false_alarm)} of the negatives, with {short_percent(own.confidence)} confidence."
+def _sliders(table: ThresholdTable, at: OperatingPoint) -> str:
+    rows, shown = table.rows, "limit" if table.chosen is None else "own"
+    decades = slider_decades(rows)
+    limits = (-SLIDER_STEPS * slider_decades(table.negatives), 0)
+    dials = [
+        ("limit", "Largest share of negatives with an alarm", limits, START),
+        (
+            *("alarms", "Largest number of alarms", (0, SLIDER_STEPS * decades)),
+            min(_ALARMS, max(1, math.floor(rows / 10))),
+        ),
+        (
+            "rate",
+            "Largest number of alarms in 10,000 rows",
+            (SLIDER_STEPS * (4 - decades), SLIDER_STEPS * 4),
+            _RATE,
+        ),
+        (
+            *("cost", "Cost of a missed positive, in false alarms"),
+            *((SLIDER_STEPS * _COST_ENDS[0], SLIDER_STEPS * _COST_ENDS[1]), _COST),
+        ),
+    ]
+    found = "".join(
+        _dial(mode, label, ends, round(SLIDER_STEPS * math.log10(value)), f"{value:g}", mode == shown)
+        for mode, label, ends, value in dials
+    )
+    # to the right scores rise, down the table they fall
+    last = table.cut.size - 2
+    row = min(at.row, last)
+    return found + _dial(
+        "hand", "Alarm for scores above", (0, last), last - row, repr(float(table.cut[row])), False
     )
 
 
-def _sliders(table: ThresholdTable, own: Threshold | None) -> str:
-    rows = table.rows
-    limits = (-SLIDER_STEPS * slider_decades(table.negatives), 0)
-    alarms = (0, SLIDER_STEPS * slider_decades(rows))
-    costs = (SLIDER_STEPS * _COST_ENDS[0], SLIDER_STEPS * _COST_ENDS[1])
-    shown = "limit" if own is None or table.chosen is None else "own"
-    return "".join(
-        f'<div data-mode="{mode}"{"" if mode == shown else " hidden"}>'
+def _dial(mode: str, label: str, ends: tuple[int, int], place: int, value: str, shown: bool) -> str:
+    return (
+        f'<div data-mode="{mode}"{"" if shown else " hidden"}>'
         f'<label for="{mode}-slider">{label}</label><div class="dial">'
         f'<input type="range" id="{mode}-slider" min="{ends[0]}" max="{ends[1]}" step="1" '
-        f'value="{round(SLIDER_STEPS * math.log10(value))}" autocomplete="off">'
+        f'value="{place}" autocomplete="off">'
         f'<label class="unseen" for="{mode}-number">{label}, as a number</label>'
-        f'<input type="text" inputmode="decimal" id="{mode}-number" value="{value:g}" autocomplete="off"></div>'
+        f'<input type="text" inputmode="decimal" id="{mode}-number" value="{value}" autocomplete="off"></div>'
         "</div>"
-        for mode, label, ends, value in (
-            ("limit", "Largest share of negatives with an alarm", limits, START),
-            ("alarms", "Largest number of alarms", alarms, min(_ALARMS, max(1, math.floor(rows / 10)))),
-            ("cost", "Cost of a missed positive, in false alarms", costs, _COST),
-        )
     )
 
 
@@ -122,20 +138,19 @@ def _in_use(table: ThresholdTable) -> str:
     )
 
 
-def _command(at: OperatingPoint, own: Threshold | None, model_name: str) -> str:
-    """What sets this threshold; the script changes the number in it."""
-    # a name with signs that cannot be seen must not get into a terminal with the rest
-    name = PurePath(model_name).name if model_name.isprintable() else ""
-    name = f"./{name}" if name.startswith("-") else name
-    model = escape(shlex.quote(name)) if name else "MODEL"
-    out = escape(shlex.quote(f"{PurePath(name).stem}-alarm.mbauc")) if name else "alarm.mbauc"
-    hidden = " hidden" if own is not None or not math.isfinite(at.cut) else ""
+def _rule(at: OperatingPoint, origin: Origin) -> str:
+    """How to raise alarms with this threshold; the script changes the numbers in it."""
+    hidden = " hidden" if origin.threshold is not None or not math.isfinite(at.cut) else ""
     return (
         f'<div id="command-part"{hidden}><p>To raise alarms with this threshold:</p>'
-        f'<div class="command"><code id="command" dir="ltr"><span>mbauc threshold {model}</span> '
-        f'<span>--at=<span id="command-at">{at.cut!r}</span></span> <span>-o {out}</span></code>'
-        '<button type="button" id="copy" class="controls" hidden>Copy</button></div></div>'
+        f'<div class="command"><code id="command" dir="ltr">{origin.rule(at)}</code>'
+        f"{_copy('command')}</div></div>"
     )
+
+
+def _copy(what: str) -> str:
+    """A button that copies an element; the script shows it."""
+    return f'<button type="button" data-copy="{what}" class="controls" hidden>Copy</button>'
 
 
 # -- initial output -------------------------------------------------------------------------------------------
@@ -174,7 +189,8 @@ def _rates(at: OperatingPoint) -> str:
         f'<tr data-mode="cost" hidden><th scope="row">Cost, in false alarms</th>'
         f"<td>{_data('cost', at.cost, count)}</td><td></td></tr>"
         '<tr><th scope="row">Alarm for scores above</th>'
-        f"<td>{_data('threshold', at.cut, score_text)}</td><td></td></tr></tbody></table></div>"
+        f"<td>{_data('threshold', at.cut, score_text)}</td><td>{_copy('at-threshold')}</td></tr>"
+        "</tbody></table></div>"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from mbauc.metrics.curves import Histogram
 from mbauc.metrics.group_table import GroupBins
 from mbauc.metrics.probabilities import Reliability
 from mbauc.metrics.thresholds import OperatingPoint, ThresholdTable
+from mbauc.report.levels import Levels
+from mbauc.report.pieces import interval_ends
 from mbauc.report.svg import Axis, Plot
 
 Array = NDArray[np.float64]
@@ -95,6 +98,38 @@ def group_plot(bins: GroupBins) -> Plot:
     for kind, _, shares in kinds:
         height = np.repeat(shares, 2)
         plot.band(np.repeat(bins.edges, 2)[1:-1], np.zeros(height.size), height, kind)
+    return plot
+
+
+@dataclass(frozen=True)
+class PeriodAxis(Axis):
+    """An axis of periods in their order, of which some are named."""
+
+    names: tuple[str, ...] = ()
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """The first, the last, and one in the middle if there is room."""
+        last = len(self.names) - 1
+        places = sorted({0, last // 2, last} if last > 3 and last % 2 == 0 else {0, last})
+        return [(float(place), self.names[place].partition(" to ")[0]) for place in places]
+
+
+def period_plot(periods: Levels, auc: float) -> Plot:
+    """AUC period by period with intervals, and that of all rows."""
+    places = np.flatnonzero(~np.isnan(periods.auc))
+    low, high = (np.where(np.isnan(end), periods.auc, end)[places] for end in (periods.low, periods.high))
+    last = len(periods.names) - 1
+    plot = Plot(
+        "AUC over time",
+        PeriodAxis(-0.5, last + 0.5, "period", names=tuple(name[:16] for name in periods.names)),
+        Axis(*interval_ends([(low, high)], auc), "AUC"),
+        [("line", "curve", "AUC"), ("line", "whisker", "95% interval"), ("line", "chance", "all rows")],
+    )
+    plot.line([-0.5, last + 0.5], [auc, auc], "chance")
+    if places.size:
+        plot.whiskers(places, low, high, "whisker")
+        plot.line(places, periods.auc[places], "curve")
+        plot.dots(places, periods.auc[places], "dot", 3)
     return plot
 
 

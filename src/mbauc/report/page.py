@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mbauc.metrics.intervals.delong import AucInterval
 from mbauc.report.by_group import value_of
 from mbauc.report.evaluation import Evaluation, evaluate
+from mbauc.report.model_origin import ModelOrigin
+from mbauc.report.origin import Origin, read_labels
 from mbauc.report.pieces import Section
 from mbauc.report.sections import sections
 from mbauc.report.text import count, escape, escape_name, percent, short_percent
@@ -22,13 +25,18 @@ if TYPE_CHECKING:
 
 
 def report_html(
-    model: RankerModel,
     y: ArrayLike,
     s: ArrayLike,
-    weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     *,
+    model: RankerModel | None = None,
+    positive: Any = None,
+    probabilities: ArrayLike | Literal[False] | None = None,
     groups: ArrayLike | None = None,
     group_name: str = "group",
+    segments: Mapping[str, ArrayLike] | None = None,
+    time: ArrayLike | None = None,
+    time_name: str = "time",
     X: Any = None,
     title: str = "",
     data_name: str = "",
@@ -36,22 +44,36 @@ def report_html(
     warnings: Iterable[str] = (),
     generated: Any = None,
 ) -> str:
-    """The evaluation of a model as one HTML page that needs no network and nothing beside it.
+    """The evaluation of any model's scores as one HTML page that needs no network and nothing beside it.
 
     Parameters
     ----------
-    model : RankerModel
-        The model.
     y : array-like of shape (n,)
-        Labels of rows that it was not trained on, 1 for positive and 0 for negative.
+        Labels of rows that the model was not trained on: two values, of which the larger is positive. With
+        ``model`` 1 for positive and 0 for negative.
     s : array-like of shape (n,)
-        Their scores.
-    weight : array-like of shape (n,), optional
+        Their scores, of LightGBM, a rule, or anything: higher for rows that are more likely positive.
+    sample_weight : array-like of shape (n,), optional
         How many equal rows each stands for.
+    model : RankerModel, optional
+        The model, if it is one of this library: the page then has its weights or curves, its training, its
+        threshold, and commands that set another.
+    positive : label, optional
+        The positive label; all others are negative.
+    probabilities : array-like of shape (n,) or False, optional
+        Probabilities of the positive class, for a section about calibration. Without them, those of ``model``
+        are taken, or the scores if all lie between 0 and 1, and the page says so; False means that there are
+        none.
     groups : array-like of shape (n,), optional
         Group of each row, such as its query, user or day, for a section about the ranking within groups.
     group_name : str
         What a group is.
+    segments : mapping of str to array-like of shape (n,), optional
+        Columns by whose levels AUC is shown, by their names. Numbers of many values are cut into fifths.
+    time : array-like of shape (n,), optional
+        Dates, times or values that can be sorted, for AUC over time: whether it is worse at the end.
+    time_name : str
+        What the time is.
     X : ndarray or sparse matrix of shape (n, d), or callable, optional
         The rows in the model's columns, or what gives some of them by their numbers in rising order. Of a model
         of curves, some are then explained; from a matrix also what each column is worth.
@@ -74,40 +96,48 @@ def report_html(
     Examples
     --------
     >>> import numpy as np
-    >>> from mbauc.model import LibsvmLayout, RankerModel
-    >>> model = RankerModel(LibsvmLayout(2, zero_based=False), (0, 1), np.array([1, -0.5]), 0, 1, 0, 0.1)
-    >>> y = np.arange(300) % 3 == 0
-    >>> X = np.random.default_rng(0).standard_normal((300, 2)) + 2.0 * y[:, None]
-    >>> page = report_html(model, y, model.score(X), title="Rows of March")
-    >>> page[:15], "Rows of March" in page, len(page) < 2_000_000
-    ('<!DOCTYPE html>', True, True)
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.where(rng.random(600) < 0.3, "churned", "stayed")
+    >>> s = rng.standard_normal(600) + 2.0 * (y == "churned")
+    >>> page = report_html(y, s, positive="churned", segments={"plan": rng.choice(["a", "b"], 600)})
+    >>> page[:15], "By segment" in page, "Weights" in page, len(page) < 2_000_000
+    ('<!DOCTYPE html>', True, False, True)
     """
-    found = evaluate(model, y, s, weight, groups=groups, group_name=group_name, X=X)
-    return page_html(
-        found,
-        model,
-        title=title,
-        data_name=data_name,
-        model_name=model_name,
-        warnings=warnings,
-        generated=generated,
+    if model is None:
+        mask, classes = read_labels(y, positive)
+        y, origin = mask.astype(np.int8), Origin(classes, probabilities)
+    else:
+        if positive is not None:
+            raise ValueError(
+                "positive is for scores without a model; with one, y is 1 for positive rows, else 0."
+            )
+        origin = ModelOrigin(model.classes, probabilities, model=model, X=X, model_name=model_name)
+    found = evaluate(
+        y,
+        s,
+        sample_weight,
+        origin=origin,
+        groups=groups,
+        group_name=group_name,
+        segments=segments,
+        time=time,
+        time_name=time_name,
     )
+    return page_html(found, title=title, data_name=data_name, warnings=warnings, generated=generated)
 
 
 def page_html(
     found: Evaluation,
-    model: RankerModel,
     *,
     title: str = "",
     data_name: str = "",
-    model_name: str = "",
     warnings: Iterable[str] = (),
     generated: Any = None,
 ) -> str:
     """The page of an evaluation that was made already; see :func:`report_html`."""
     heading = title or "Evaluation report"
     style, script = _part("style.css"), _part("explorer.js") if found.ranking else ""
-    parts = list(sections(found, model, data_name, model_name))
+    parts = list(sections(found, data_name))
     links = "".join(
         f'<li><a href="#{part.name}">{part.heading}</a></li>'
         for outer in parts

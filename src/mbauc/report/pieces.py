@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from mbauc.report.svg import Plot
-from mbauc.report.text import number
+from mbauc.report.text import escape_name, number
+
+#: Columns that are listed.
+_LISTED = 30
 
 
 class Section(NamedTuple):
@@ -91,4 +96,45 @@ def bar(share: float, *, whole: bool = False) -> str:
         f'<svg viewBox="{first} 0 {100 - first + 2} 10" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="{kind}" x="{min(100 * share, 0):.1f}" y="1" width="{abs(100 * share):.1f}" height="8"/>'
         '<line x1="0" x2="0" y1="0" y2="10"/></svg>'
+    )
+
+
+def interval_ends(intervals: Iterable[tuple[Any, Any]], *values: float) -> tuple[float, float]:
+    """AUCs between which intervals, NaN or not, and values lie, with a little room."""
+    known = np.concatenate([*(np.ravel(end) for pair in intervals for end in pair), values])
+    low, high = float(np.nanmin(known)), float(np.nanmax(known))
+    room = 0.05 * (high - low) or 0.01
+    return max(0.0, low - room), min(1.0, high + room)
+
+
+def interval_bar(value: float, low: float, high: float, overall: float, ends: tuple[float, float]) -> str:
+    """A dot on its interval, if that is known, between two ends, and a line where the value of all rows is."""
+
+    def at(number: float) -> str:
+        return f"{float(np.clip(100 * (number - ends[0]) / (ends[1] - ends[0]), 0, 100)):.1f}"
+
+    whisker = "" if low != low else f'<line class="range" x1="{at(low)}" x2="{at(high)}" y1="5" y2="5"/>'
+    return (
+        '<svg viewBox="-2 0 104 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<line x1="{at(overall)}" x2="{at(overall)}" y1="0" y2="10"/>{whisker}'
+        f'<line class="point" x1="{at(value)}" x2="{at(value)}" y1="1.5" y2="8.5"/></svg>'
+    )
+
+
+def importance_table(text: str, found: Mapping[str, float], lost: Mapping[str, float] | None = None) -> str:
+    """Columns with what they change, the first ``_LISTED``, and the AUC that is lost without them if known."""
+    most = max(found.values(), default=1.0)
+    rows = []
+    for name, value in list(found.items())[:_LISTED]:
+        cells = [f"<td>{bar(value / most, whole=True)}</td>", f"<td>{value:.3f}</td>"]
+        if lost:
+            cells.append(f"<td>{-lost[name]:+.4f}</td>".replace("-", "−"))
+        rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
+    head = '<th scope="col">Column</th><td></td><th scope="col">Change</th>'
+    head += '<th scope="col">AUC without</th>' if lost else ""
+    more = len(found) - _LISTED
+    note = f' <span class="soft">{more} more columns do less.</span>' if more > 0 else ""
+    return (
+        f'<p>{text}{note}</p><table class="weights"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
     )

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from mbauc.metrics.curves import PenaltyPath
+from mbauc.metrics.probabilities import Reliability
 from mbauc.metrics.thresholds import OperatingPoint, choose_threshold, starting_point
 from mbauc.report import figures
 from mbauc.report.by_group import group_section
+from mbauc.report.by_segment import segments_section
+from mbauc.report.by_time import time_section
 from mbauc.report.evaluation import Evaluation, Ranking
-from mbauc.report.explained_rows import rows_section
 from mbauc.report.explorer import explorer_html
-from mbauc.report.pieces import Section, bar, facts, figure, fold, side_by_side, table, with_sign
-from mbauc.report.terms_section import model_terms, terms_section
-from mbauc.report.text import between, count, escape_name, number, percent, score_text, short_percent
-from mbauc.report.training_facts import training_facts, weight_meaning
+from mbauc.report.pieces import Section, facts, figure, fold, side_by_side, table
+from mbauc.report.text import between, count, escape_name, number, percent, rough_percent, short_percent
 
-if TYPE_CHECKING:
-    from mbauc.model import RankerModel
-
-#: Weights that are shown, and false-alarm limits of the table beside the ROC curve.
-_WEIGHTS = 25
+#: False-alarm limits of the table beside the ROC curve.
 _LIMITS = (0.0001, 0.001, 0.01, 0.05, 0.1, 0.2)
-#: Facts of the training that mean something to everybody.
-_FOR_ALL = (
-    "Trained on",
-    "Training finished",
-    "Training positives",
-    "Training negatives",
-    "Tested",
-    "Training: notes",
-)
 
 
-def sections(
-    found: Evaluation, model: RankerModel, data_name: str = "", model_name: str = ""
-) -> Iterator[Section]:
+def sections(found: Evaluation, data_name: str = "") -> Iterator[Section]:
     """The sections of the page; those that the threshold moves marks in are within the one it is chosen in."""
     ranking = found.ranking
     if ranking:
@@ -52,7 +32,7 @@ def sections(
             "<p>An alarm is raised for rows with a score above the threshold. Move it, and see what it finds "
             "and what that costs on these rows. Intervals are for a threshold that was fixed before; one that "
             "is chosen here looks a little better than it is.</p>"
-            + explorer_html(ranking.table, model.threshold, _scores(found, at), model_name),
+            + explorer_html(ranking.table, found.origin, _scores(found, at)),
             (
                 Section("roc", "Detection and false alarms", roc),
                 Section("precision", "Precision and gains", precision),
@@ -62,15 +42,14 @@ def sections(
         yield Section("scores", "Scores", side_by_side(_scores(found, None)))
     if ranking and found.groups:
         yield group_section(found.groups, ranking.interval or ranking.auc)
-    yield Section("calibration", "Probabilities", side_by_side(*_calibration(found)))
-    terms = model_terms(model)
-    if terms is None:
-        yield Section("weights", "Weights", _weights(model))
-    else:
-        yield terms_section(terms, found.without)
-    if found.explained:
-        yield rows_section(found.explained, model.classes)
-    yield Section("summary", "Data and model", _summary(found, model, data_name))
+    if ranking and found.segments:
+        yield segments_section(found.segments, ranking.auc)
+    if ranking and found.time:
+        yield time_section(found.time, ranking.auc)
+    if found.calibration:
+        yield Section("calibration", "Probabilities", side_by_side(*_calibration(found.calibration)))
+    yield from found.origin.sections(found.ranked)
+    yield Section("summary", "Data and model", _summary(found, data_name))
 
 
 def _scores(found: Evaluation, at: OperatingPoint | None) -> str:
@@ -134,10 +113,9 @@ def _gains(ranking: Ranking) -> str:
     )
 
 
-def _calibration(found: Evaluation) -> tuple[str, str]:
-    bins = found.calibration
+def _calibration(bins: Reliability) -> tuple[str, str]:
     rows = [
-        (percent(predicted), percent(seen), between(low, high))
+        (rough_percent(predicted), rough_percent(seen), between(low, high))
         for predicted, seen, low, high in zip(*bins[1:5], strict=True)
     ]
     plot = figure(
@@ -152,82 +130,17 @@ def _calibration(found: Evaluation) -> tuple[str, str]:
     return plot, table(f"Probabilities and what was seen, {sizes} rows each", heads, rows)
 
 
-def _weights(model: RankerModel) -> str:
-    used, columns = int(np.count_nonzero(model.coef)), model.n_features
-    if not used:
-        return f"<p>All {columns:,} weights are zero.</p>"
-    text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
-    text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
-    largest, (scales, _) = float(np.abs(model.coef).max()), model.scales()
-    shown = list(islice(model.largest_weights(), _WEIGHTS))
-    scaled = any(scales[column] != 1 for column, *_ in shown)
-    more = "; the last column has it for one unit." if scaled else "; compare only columns of like units."
-    rows = ""
-    for column, name, weight in shown:
-        rows += (
-            f'<tr><th scope="row">{escape_name(name, 80)}</th><td>{bar(weight / largest)}</td>'
-            f"<td>{with_sign(weight)}</td>"
-        )
-        if scaled:
-            rows += f"<td>{with_sign(weight / scales[column]) if scales[column] != 1 else ''}</td>"
-        rows += "</tr>"
-    last = '<th scope="col">For one unit</th>' if scaled else ""
-    return (
-        f"<p>{text} Bars to the right raise the score. {weight_meaning(model)}{more}</p>"
-        '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th>'
-        f"{last}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-
-
-def _path(path: PenaltyPath, model: RankerModel) -> str:
-    chosen, other = (model.l2, "l1") if path.name == "l2" else (model.l1, "l2")
-    measure = model.describe_measure()
-    text = (
-        f"{escape_name(measure[0].upper() + measure[1:])} on rows held out in cross-validation; "
-        f"{path.name} = {number(chosen)} was chosen."
-    )
-    kind = "AUC" if model.region.is_whole else "partial AUC"
-    if path.other_varied:
-        text += f" For each {path.name} the best {other} is shown."
-    rows = []
-    for entry in path.entries:
-        error = entry.get("stderr")
-        scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
-        rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
-    shown = table("Penalties that were tried", ("l1", "l2", f"Held-out {kind}", "Standard error"), rows)
-    return figure("path-plot", figures.path_plot(path.entries, path.name, chosen, kind), text, fold(shown))
-
-
-def _summary(found: Evaluation, model: RankerModel, data_name: str) -> str:
-    negative, positive = (
-        ", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in model.classes
-    )
+def _summary(found: Evaluation, data_name: str) -> str:
+    negative, positive = found.origin.describe_classes()
     general = [
         ("Rows", count(found.rows) + (f", {escape_name(data_name)}" if data_name else "")),
-        ("Positive", f"{count(found.positives)}, label {escape_name(positive)}"),
-        ("Negative", f"{count(found.negatives)}, label {escape_name(negative)}"),
+        ("Positive", f"{count(found.positives)}, label {positive}"),
+        ("Negative", f"{count(found.negatives)}, label {negative}"),
     ]
     if found.weighted:
         general.append(("Weights", "each row counts for as many equal rows as its weight says"))
-    weights = f"{int((model.coef != 0).sum()):,}"
-    if model.terms is None:
-        general.append(("Columns", f"{model.coef.size:,}, {weights} with a weight"))
-    else:
-        pairs = len(model.terms.features.pairs)
-        general.append(
-            ("Columns", f"{model.layout.n_features:,} and {pairs:,} interactions, {weights} weights")
-        )
-    technical = [
-        ("What was lowered", escape_name(model.describe_objective())),
-        *([("What was asked for", escape_name(asked, 500))] if (asked := model.describe_asked()) else []),
-        ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
-        ("Log-odds for one unit of score", number(model.slope)),
-    ]
-    if model.threshold:
-        technical.append(("Threshold of the model", score_text(model.threshold.value)))
+    more, technical, below = found.origin.facts(found.ranked)
     if found.ranking:
         technical.append(("Pairs with equal scores", percent(found.ranking.tied)))
-    for name, value in training_facts(model.trained_on):
-        (general if name in _FOR_ALL else technical).append((escape_name(name), escape_name(value, 500)))
-    path = _path(found.path, model) if found.path else ""
-    return f"{facts(general)}<details><summary>Technical details</summary>{facts(technical)}{path}</details>"
+    details = f"{facts(technical)}{below}" if technical else "<p>None.</p>"
+    return f"{facts([*general, *more])}<details><summary>Technical details</summary>{details}</details>"

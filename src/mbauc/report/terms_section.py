@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from mbauc.estimators.additive.auc_without import AucWithout
 from mbauc.estimators.additive.terms import AdditiveTerms, Curve, HeatMap
-from mbauc.report.pieces import Section, bar, fold, log_odds, rough_share, side_by_side, table
+from mbauc.report.pieces import Section, bar, fold, importance_table, log_odds, rough_share, side_by_side, table
 from mbauc.report.term_figures import ERRORS, curve_ends, curve_plot, heat_map_svg
 from mbauc.report.text import escape, escape_name
 
 if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
-#: Columns that are listed, curves that are drawn, heat maps that are drawn, and levels of a category.
-_LISTED, _CURVES, _HEAT_MAPS, _LEVELS = 30, 16, 6, 14
+#: Curves that are drawn, heat maps that are drawn, and levels of a category.
+_CURVES, _HEAT_MAPS, _LEVELS = 16, 6, 14
 
 
 def model_terms(model: RankerModel) -> AdditiveTerms | None:
@@ -53,24 +53,10 @@ def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Se
 
 def _importance(terms: AdditiveTerms, without: AucWithout | None) -> str:
     found = {name: value for name, value in terms.column_importance().items() if value > 0}
-    most = max(found.values(), default=1.0)
     lost = {} if without is None else dict(zip(without.names, without.lost.tolist(), strict=True))
-    rows = []
-    for name, value in list(found.items())[:_LISTED]:
-        cells = [f"<td>{bar(value / most, whole=True)}</td>", f"<td>{value:.3f}</td>"]
-        if lost:
-            cells.append(f"<td>{-lost[name]:+.4f}</td>".replace("-", "−"))
-        rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
-    head = '<th scope="col">Column</th><td></td><th scope="col">Change</th>'
-    head += '<th scope="col">AUC without</th>' if lost else ""
     text = "The typical change of the log-odds (standard deviation over the rows) by each column, interactions"
     text += " included" + ("; and by how much the AUC of these rows changes without it." if lost else ".")
-    more = len(found) - _LISTED
-    note = f' <span class="soft">{more} more columns do less.</span>' if more > 0 else ""
-    return (
-        f'<p>{text}{note}</p><table class="weights"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
+    return importance_table(text, found, lost)
 
 
 def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:

@@ -38,6 +38,17 @@ def count(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{_half_up(value, 2):,}"
 
 
+def rough_count(value: float) -> str:
+    """A number of rows, or their weight without a fraction.
+
+    Examples
+    --------
+    >>> rough_count(1234.0), rough_count(1234.56)
+    ('1,234', '1,235')
+    """
+    return f"{value:,.0f}"
+
+
 def percent(value: float) -> str:
     """A share with three digits, or more if it would read as 0% or 100% without being exactly that.
 
@@ -56,6 +67,21 @@ def percent(value: float) -> str:
     while (hundredfold < edge or 100 - hundredfold < half) and digits < 10:
         digits, edge, half = digits + 1, edge / 10, half / 10
     return f"{_half_up(hundredfold, digits):f}%"
+
+
+def rough_percent(value: float) -> str:
+    """A share with two digits, of which no more than three stand behind the point.
+
+    Examples
+    --------
+    >>> [rough_percent(share) for share in (0.4567, 0.0123, 0.00369, 1e-7, 0.0)]
+    ['46%', '1.2%', '0.37%', '<0.001%', '0%']
+    """
+    if 0 < value < 1e-5:
+        return "<0.001%"
+    hundredfold = 100 * value
+    digits = 0 if hundredfold >= 10 or value == 0 else min(3, 1 - math.floor(math.log10(hundredfold)))
+    return f"{_half_up(hundredfold, digits)}%"
 
 
 def between(low: float, high: float) -> str:
@@ -89,8 +115,14 @@ def number(value: float) -> str:
 
 
 def score_text(value: float) -> str:
-    """A threshold that can be copied."""
-    return "below all scores" if value == float("-inf") else repr(float(value))
+    """A threshold with six digits at most; who copies it gets all of them.
+
+    Examples
+    --------
+    >>> score_text(-0.0010367376825), score_text(0.25), score_text(float("-inf"))
+    ('-0.00103674', '0.25', 'below all scores')
+    """
+    return "below all scores" if value == float("-inf") else f"{value:.6g}"
 
 
 def _half_up(value: float, digits: int) -> Decimal:

@@ -132,11 +132,14 @@ def test_columns_that_only_later_files_have_are_left_out(tmp_path, form, rows):
 # -- what is no path ---------------------------------------------------------------------------------------
 
 
-def test_frames_are_no_paths():
+def test_frames_are_sources_and_lists_of_them_are_not():
     pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
     frame = pd.DataFrame({"y": [0, 1], "a": [1.5, 2.5]})
-    for rows in (frame, pa.table(frame), dict(frame), [frame], frame.to_numpy()):
-        with pytest.raises(TypeError, match=r"paths must name files, got .*to_parquet.*MBAClassifier"):
+    for rows in (frame, pa.table(frame), dict(frame)):
+        [block] = TableSource(rows, label="y", scale=None)
+        assert block.X.tolist() == [[1.5], [2.5]]
+    for rows in ([frame], frame.to_numpy()):
+        with pytest.raises(TypeError, match=r"paths must name files, got .*table in memory by itself"):
             TableSource(rows, label="y")
     with pytest.raises(FileNotFoundError, match=r"there is no file nowhere\.csv"):
         TableSource(os.fsencode("nowhere.csv"), label="y")

@@ -31,10 +31,33 @@ class TableRows(NamedTuple):
     weight: NDArray[np.float64] | None
     #: Keys of their groups, if they are read.
     groups: NDArray[np.uint64] | None
+    #: Columns of numbers that each row must have, such as scores of another model.
+    scores: tuple[NDArray[np.float64], ...]
     #: All columns that were read.
     table: Any
     #: Which rows they are, counted from 0 over all files: those that were left out count, empty lines do not.
     numbers: NDArray[np.int64]
+
+
+class NumberColumn(NamedTuple):
+    """A column in which each row must have a number, and between which ends."""
+
+    #: What it is: "weight", "score".
+    what: str
+    name: str
+    low: float = -np.inf
+    high: float = np.inf
+
+    @property
+    def expected(self) -> str:
+        """The numbers that it may have, in words."""
+        if np.isfinite(self.high):
+            return f"a {self.what} between {self.low:g} and {self.high:g}"
+        return (
+            f"a {self.what} of at least {self.low:g}"
+            if np.isfinite(self.low)
+            else f"a finite number as {self.what}"
+        )
 
 
 @dataclass(frozen=True)
@@ -55,6 +78,8 @@ class TableReader:
     group: str | None = None
     #: Whether names of columns were given, so that no line should have them.
     named: bool = False
+    #: Columns of numbers that each row must have.
+    scores: tuple[NumberColumn, ...] = ()
 
     @property
     def where(self) -> str:
@@ -67,6 +92,7 @@ class TableReader:
         used = [("the label ", self.labels.name)] if self.labels else []
         used += [("the weight ", self.weight)] if self.weight else []
         used += [("the group ", self.group)] if self.group else []
+        used += [(f"the {column.what} ", column.name) for column in self.scores]
         used += [("the feature ", column.name) for column in self.columns]
         used += [("", name) for name in more]
         for table in self.tables:
@@ -80,7 +106,7 @@ class TableReader:
     def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
         """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""
         used = [self.labels.name] if self.labels else []
-        used += [name for name in (self.weight, self.group) if name]
+        used += [name for name in (self.weight, self.group, *(column.name for column in self.scores)) if name]
         columns = list(dict.fromkeys([*used, *(column.name for column in self.columns), *more]))
         coded = {column.name for column in self.columns if column.kind != "time"} - set(more)
         first = 0
@@ -98,12 +124,18 @@ class TableReader:
     def _rows(self, piece: Piece, numbers: NDArray[np.int64], report: Report) -> TableRows:
         """The rows of a piece that can be used."""
         features, faults = read_features(piece.table, self.columns, piece.file)
-        weight, weight_faults = _read_weights(piece, self.weight)
+        weight: NDArray[np.float64] | None = None
+        weight_faults: list[RowFault] = []
+        if self.weight is not None:
+            weight, weight_faults = _read_numbers(piece, NumberColumn("weight", self.weight, low=0.0))
+        read = [_read_numbers(piece, column) for column in self.scores]
+        scores = tuple(values for values, _ in read)
         groups, group_faults = (None, []) if self.group is None else read_groups(piece, self.group)
         y, table = None, piece.table
         if self.labels is not None:
             y, label_faults = self.labels.read(piece)
-            faults = label_faults + weight_faults + group_faults + faults
+            score_faults = [fault for _, found in read for fault in found]
+            faults = label_faults + weight_faults + group_faults + score_faults + faults
         elif self.named:
             faults = _find_header(piece) + faults
         keep = report_faults(faults, piece.place, report)
@@ -111,7 +143,8 @@ class TableReader:
             table, numbers = table.filter(pyarrow().array(keep)), numbers[keep]
             y, weight = None if y is None else y[keep], None if weight is None else weight[keep]
             groups = None if groups is None else groups[keep]
-        return TableRows(features.select(keep), y, weight, groups, table, numbers)
+            scores = tuple(values[keep] for values in scores)
+        return TableRows(features.select(keep), y, weight, groups, scores, table, numbers)
 
 
 class _RowCount:
@@ -140,23 +173,23 @@ class _RowCount:
         return self._next + len(self._dropped)
 
 
-def _read_weights(piece: Piece, name: str | None) -> tuple[NDArray[np.float64] | None, list[RowFault]]:
-    if name is None:
-        return None, []
+def _read_numbers(piece: Piece, wanted: NumberColumn) -> tuple[NDArray[np.float64], list[RowFault]]:
+    """A column in which a missing number is a fault, as is one that does not lie between the ends."""
+    name = wanted.name
     try:
         column = flatten(piece.table[name])
         values, _ = read_numbers(column)
     except WrongTypeError as error:
         raise ValueError(
-            f"{piece.file}: expected numbers in the weight column {name!r}, got {error}."
+            f"{piece.file}: expected numbers in the {wanted.what} column {name!r}, got {error}."
         ) from None
-    bad = ~(np.isfinite(values) & (values >= 0))
+    bad = ~(np.isfinite(values) & (values >= wanted.low) & (values <= wanted.high))
     if not bad.any():
         return values, []
     message: Callable[[int], str] = lambda row: (  # noqa: E731
-        f"expected a weight of at least 0 in column {name!r}, got {column[row].as_py()!r}."
+        f"expected {wanted.expected} in column {name!r}, got {column[row].as_py()!r}."
     )
-    return values, [RowFault(bad, "no weight", message)]
+    return values, [RowFault(bad, f"no {wanted.what}", message)]
 
 
 def _find_header(piece: Piece) -> list[RowFault]:

@@ -501,6 +501,36 @@ class TableSource:
         """
         return read_column(self._reader, name, self._report())
 
+    def column_deviations(self, coef: NDArray[np.float64]) -> dict[str, float]:
+        r"""By how much each column of the table moves the scores: the standard deviation of what it adds.
+
+        All indicators of a category, hashed or not, count together, and so do a number and its missing values.
+        Weights of rows count. One pass.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from mbauc.readers import TableSource
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clicks.csv")
+        >>> _ = path.write_text("click,site,bid\n0,a,0.5\n1,b,1.5\n0,a,0.5\n1,b,1.5\n")
+        >>> TableSource(path, label="click", encode="onehot").column_deviations(np.array([-1.0, 1.0, 0.5]))
+        {'site': 1.0, 'bid': 0.5}
+        """
+        total, sums = 0.0, {column.name: np.zeros(2) for column in self.encoding.columns}
+        shift: dict[str, float] = {}
+        for rows in self._read():
+            weight = np.ones(rows.features.rows) if rows.weight is None else rows.weight
+            total += float(weight.sum())
+            for name, added in self.encoding.column_scores(rows.features, coef):
+                # near the mean, so that squares keep their digits
+                apart = added - shift.setdefault(name, float(added.mean()))
+                sums[name] += weight @ apart, weight @ apart**2
+        return {
+            name: float(np.sqrt(max(square / total - (mean / total) ** 2, 0.0))) if total else 0.0
+            for name, (mean, square) in sums.items()
+        }
+
     def slot_contents(
         self, columns: Sequence[int], *, rows: int | None = None
     ) -> dict[int, list[tuple[str, str, int]]]:

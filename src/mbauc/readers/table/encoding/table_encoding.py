@@ -266,10 +266,47 @@ class TableEncoding:
             if isinstance(one, NumberEntries):
                 total += np.multiply(one.values, coef[one.column], out=one.values)
             else:
-                weights = coef[np.maximum(one.keys, 0) >> 1]
-                weights = np.where(one.keys < 0, 0.0, np.where(one.keys & 1, -weights, weights))
-                kernels.add_gathered(one.codes, weights, total)
+                kernels.add_gathered(one.codes, _weights_of_keys(one.keys, coef), total)
         return total
+
+    def column_scores(
+        self, features: Features, coef: NDArray[np.float64]
+    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
+        """What each column of the table adds to the scores of the rows, hashed or not; they sum to ``scores``.
+
+        Missing numbers, and the parts of a time, belong to their column. A new array each, ``O(n)`` time.
+        """
+        from mbauc.readers.table import kernels
+
+        owner = {name: column.name for column in self.columns for name in column.text_names or [column.name]}
+        numeric = {start: feature.name for feature, start in self._placed_features()}
+        found: dict[str, NDArray[np.float64]] = {}
+        for one in self.encode(features):
+            if isinstance(one, NumberEntries):
+                found[owner[numeric[one.column]]] = one.values * coef[one.column]
+            else:
+                total = found.setdefault(owner[one.name], np.zeros(features.rows))
+                kernels.add_gathered(one.codes, _weights_of_keys(one.keys, coef), total)
+        yield from found.items()
+
+    def column_deviations(
+        self, X: Any, coef: NDArray[np.float64], weight: NDArray[np.float64] | None = None
+    ) -> dict[str, float]:
+        """Standard deviations of what columns of the table add to scores, from their matrix.
+
+        Columns that were hashed cannot be told apart there and are not in it.
+        """
+        owner = {name: column.name for column in self.columns for name in column.text_names or [column.name]}
+        added: dict[str, NDArray[np.float64]] = {}
+        for feature, start in self._placed_features():
+            if feature.width:
+                own = slice(start, start + feature.width)
+                part, name = np.asarray(X[:, own] @ coef[own]), owner[feature.name]
+                added[name] = part + added.get(name, 0.0)
+        return {
+            name: float(np.sqrt(np.average((one - np.average(one, weights=weight)) ** 2, weights=weight)))
+            for name, one in added.items()
+        }
 
     def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
         """What falls into hashed columns: (column, name, value, rows), a value perhaps more than once."""
@@ -389,3 +426,9 @@ class TableEncoding:
         except ValueError as error:
             raise ValueError(f"the encoding is incomplete or broken ({error}). Write it again.") from None
         return encoding
+
+
+def _weights_of_keys(keys: NDArray[Any], coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weight of each distinct value, with the sign of its hash; 0 for one that has no column."""
+    weights = coef[np.maximum(keys, 0) >> 1]
+    return np.where(keys < 0, 0.0, np.where(keys & 1, -weights, weights))
