@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from mbauc.cli.advice import in_options
 from mbauc.cli.output import Output
 from mbauc.cli.positive import majority_hint
 
@@ -18,6 +19,8 @@ _MOST_KEPT = 4 << 30
 
 def say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
+    from mbauc.estimators.column_findings import ColumnFinding
+
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
         output.say(f"lowered     {model.describe_objective()}{_tried(model)}")
@@ -53,6 +56,8 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
             output.say(f"            {line}")
         if seen:
             record["notes"].append("the test rows are training rows: new rows will score lower")
+    for finding in record.get("findings", []):
+        output.note(in_options(ValueError(ColumnFinding(**finding).sentence)), 12, "column")
     hint = majority_hint(model, record["positives"], record["negatives"])
     if hint:
         record["notes"].append(hint.strip())

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
@@ -17,10 +15,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mbauc.metrics.roc_auc import roc_auc
 from mbauc.readers.table.encoding import TableEncoding
-from mbauc.rows.matrix import is_sparse
-from mbauc.rows.source import Source, unpack_block
-
-Array = NDArray[np.float64]
+from mbauc.rows.source import Source
+from mbauc.rows.taken import take_first
 
 #: Rows that it learns from and is tested on, at most, numbers of them, and rows that a level needs.
 _ROWS, _NUMBERS, _LEVEL_ROWS = 50_000, 20_000_000, 10
@@ -43,8 +39,8 @@ def measure_baseline(train: Source, test: Source, encoding: Any) -> Baseline | N
     if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
         return None
     most = min(_ROWS, _NUMBERS // max(1, len(encoding.code_columns)))
-    X, y, weight = _take(train, most)
-    X_test, y_test, _ = _take(test, most)
+    X, y, weight = take_first(train, most)
+    X_test, y_test, _ = take_first(test, most)
     if min(np.unique(y).size, np.unique(y_test).size) < 2:
         return None
     numeric = np.array([column.is_numeric for column in encoding.code_columns])
@@ -62,24 +58,3 @@ def measure_baseline(train: Source, test: Source, encoding: Any) -> Baseline | N
         model.fit(X, y, logisticregression__sample_weight=weight)
         scores = model.decision_function(X_test)
     return Baseline(float(roc_auc(y_test, scores)), int(y.size), int(y_test.size))
-
-
-def _take(source: Iterable[Any], most: int) -> tuple[Array, NDArray[np.int8], Array | None]:
-    """The first rows of a source."""
-    matrices: list[Array] = []
-    labels: list[NDArray[np.int8]] = []
-    weights: list[Array | None] = []
-    count = 0
-    for raw in source:
-        X, y, weight, _ = unpack_block(raw, "the source")
-        matrices.append(X.toarray() if is_sparse(X) else np.asarray(X))
-        labels.append(np.asarray(y, dtype=np.int8))
-        weights.append(weight)
-        count += len(y)
-        if count >= most:
-            break
-    if not matrices:
-        return np.zeros((0, 0)), np.zeros(0, dtype=np.int8), None
-    known = [one for one in weights if one is not None]
-    weight = np.concatenate(known)[:most] if len(known) == len(weights) else None
-    return np.concatenate(matrices)[:most], np.concatenate(labels)[:most], weight

@@ -77,6 +77,7 @@ _TRAINED_ON = Record(
         "hashed_columns": ListOf(_HASHED),
         "tested": Record({}, others=SCALAR),
         "baseline": Record({}, others=_MEASURED),
+        "findings": ListOf(Record({"column": Text(), "finding": Text()}, others=SCALAR)),
         "updates": ListOf(Record({}, others=Json())),
         "merged": ListOf(Record({}, others=Json())),
     },

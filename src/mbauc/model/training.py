@@ -15,8 +15,10 @@ from mbauc.errors import Advice
 from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
 from mbauc.estimators.classifier_cv import MBAClassifierCV
+from mbauc.estimators.column_findings import ColumnFinding, check_columns
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
+from mbauc.features.row_codes import encoding_kinds
 from mbauc.losses import Region
 from mbauc.metrics.region_area import standardized_area
 from mbauc.model.additive_training import check_additive, check_codes, fit_additive
@@ -30,12 +32,16 @@ from mbauc.model.record import describe_fit
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
+from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.held_out import SplitSource
 from mbauc.rows.source import Source
+from mbauc.rows.taken import take_first
 from mbauc.runtime.memory import parse_memory
 
 #: Held-out rows may take one part in this many of the memory; beyond it they are read again.
 _FOR_HELD_OUT = 8
+#: Rows that are looked at for odd columns, at most, and numbers in them.
+_LOOK_ROWS, _LOOK_NUMBERS = 20_000, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -181,6 +187,7 @@ def train(
         record["losses"] = _best_by_loss(ranker)
     if training.is_additive:
         record |= {"choice": ranker.choice_, "kinds": ranker.search_}
+        record["findings"] = [asdict(one) for one in _look_at_columns(source)]
     asked = region_of(training.settings)
     if not asked.is_whole:
         record["asked"] = asdict(asked)
@@ -225,6 +232,15 @@ def train(
         **_where_it_counts(tested, asked, equal_groups=bool(model.settings.get("equal_groups"))),
     }
     return model, tested
+
+
+def _look_at_columns(source: Source) -> list[ColumnFinding]:
+    """What is odd about columns of a table, by its first rows."""
+    encoding = getattr(source, "encoding", None)
+    if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
+        return []
+    X, y, _ = take_first(source, min(_LOOK_ROWS, _LOOK_NUMBERS // len(encoding.code_columns)))
+    return check_columns(X, y, encoding_kinds(encoding))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
 from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
+from mbauc.report import report_html
 from mbauc.runtime.seeds import integer_seed
+from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
 
@@ -312,6 +314,48 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         """What was done and why: columns, features, penalties, the test."""
         check_is_fitted(self)
         return describe_ranker(self.model_, self.plan_, self.auc_)
+
+    def report(
+        self, path: str | os.PathLike[str], X: Any = None, y: ArrayLike | None = None, *, title: str = ""
+    ) -> None:
+        """Write one HTML page about the ranker: AUC, thresholds to explore, curves, probabilities.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        X, y : table and labels, optional
+            Rows to judge it on, which it was not trained on, with labels beside them; by default those that
+            were held out.
+        title : str
+            Heading of the page.
+        """
+        check_is_fitted(self)
+        encoded = None
+        if X is not None:
+            encoded = self._encoding.transform(name_columns(self, X), extra="ignore")
+            labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
+        elif self.tested_ is None:
+            raise ValueError(
+                "no rows were held out to report on; pass X and y, rows that are new to the ranker."
+            )
+        else:
+            labels, scores, weight = self.tested_.y, self.tested_.s, self.tested_.weight
+        page = report_html(labels, scores, weight, model=self.model_, X=encoded, title=title)
+        with atomic_write(path) as stream:
+            stream.write(page.encode())
+
+    def _is_positive(self, y: ArrayLike | None, n_rows: int) -> NDArray[np.int8]:
+        """1 for rows with a positive label, 0 for others."""
+        if y is None:
+            raise ValueError("pass y, the labels of X.")
+        labels = np.asarray(y)
+        if labels.shape != (n_rows,):
+            raise ValueError(
+                f"y must have a label for each of the {n_rows:,} rows of X, got shape {labels.shape}."
+            )
+        side = self.model_.classes[1]
+        return np.isin(labels, list(side) if isinstance(side, tuple) else [side]).astype(np.int8)
 
     # -- to a file and back ------------------------------------------------------------------------------
 

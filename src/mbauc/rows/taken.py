@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.rows.matrix import is_sparse
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, unpack_block
 
 
 def take_rows(source: Source, numbers: ArrayLike) -> NDArray[np.float64]:
@@ -51,3 +51,29 @@ def take_rows(source: Source, numbers: ArrayLike) -> NDArray[np.float64]:
     if taken < wanted.size:
         raise ValueError(f"numbers must be below {start:,}, the number of rows, got {int(wanted[-1]):,}.")
     return np.concatenate(parts)
+
+
+def take_first(
+    source: Source, most: int
+) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.float64] | None]:
+    """The first rows of a source as a dense matrix, their labels, and their weights if all have some.
+
+    Memory: the rows, and a block.
+    """
+    matrices: list[NDArray[np.float64]] = []
+    labels: list[NDArray[np.int8]] = []
+    weights: list[NDArray[np.float64]] = []
+    count = 0
+    for raw in source:
+        X, y, weight, _ = unpack_block(raw, "the source")
+        matrices.append(np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64))
+        labels.append(np.asarray(y, dtype=np.int8))
+        if weight is not None:
+            weights.append(np.asarray(weight, dtype=np.float64))
+        count += labels[-1].size
+        if count >= most:
+            break
+    if not matrices:
+        return np.zeros((0, source.n_features)), np.zeros(0, dtype=np.int8), None
+    weight = np.concatenate(weights)[:most] if len(weights) == len(labels) else None
+    return np.concatenate(matrices)[:most], np.concatenate(labels)[:most], weight
