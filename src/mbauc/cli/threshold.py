@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.metrics.intervals.binomial import clopper_pearson
     from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
     from mbauc.model import Threshold, load_model, save_model
-    from mbauc.model.model import clear_cut
+    from mbauc.model.threshold import clear_cut
     from mbauc.model.seen_files import file_marks, find_seen_files, list_names
     from mbauc.model.testing import score_source, select_held_out
 
