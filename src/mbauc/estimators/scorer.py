@@ -104,7 +104,7 @@ class LinearScorer:
 
     @property
     def line(self) -> tuple[float, float]:
-        """Slope and offset of the log-odds, as far as they are a line: a map with knots has none, nor its sums."""
+        """Slope and offset of the log-odds as a line; those of the training where a map has knots."""
         if self.calibration is not None and not self.calibration.knots:
             return self.calibration.slope, self.calibration.offset
         return (1.0 if self.slope is None else self.slope), 0.0

@@ -185,7 +185,7 @@ class SolvedRanker(ProbabilisticRanker):
 
     def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:
         self.coef_, self.intercept_, self.slope_ = coef[None, :], np.array([intercept]), slope
-        vars(self).pop("calibration_", None)  # it was for other scores
+        self.__dict__.pop("calibration_", None)  # it was for other scores
 
     def _set_scale(self, scales: Array, factors: Array) -> None:
         self.scale_, self._ridge = scales, self.l2_ * factors * scales**2

@@ -1,4 +1,4 @@
-"""Scores as probabilities: increasing maps from scores to log-odds, and which of them suits labelled rows best."""
+"""Scores as probabilities: increasing maps from scores to log-odds, and which of them suits rows best."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def choose_calibration(
     check_whole("folds", folds, low=2)
     ranked = RankedScores.validate(y, s, weight, s_name="s", finite=True)
     used = ranked if ranked.weight is None else ranked.take(ranked.weight > 0)
-    least = min(np.count_nonzero(used.positive), np.count_nonzero(~used.positive))
+    least = int(min(used.positive.sum(), (~used.positive).sum()))
     if least < 2:
         raise ValueError("a calibration needs two rows of each class at least. Give more labelled rows.")
     fits: dict[str, Any] = {} if current is None else {"current": lambda _: current}
@@ -216,7 +216,7 @@ def _standard_error(difference: Array, weight: Array) -> float:
     return float(np.sqrt(weight @ (difference - mean) ** 2 / max(total - 1.0, 1.0) / total))
 
 
-# -- the maps ---------------------------------------------------------------------------------------------------
+# -- the maps --------------------------------------------------------------------------------------------------
 
 
 def _share(rows: RankedScores) -> float:

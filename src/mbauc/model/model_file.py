@@ -1,9 +1,9 @@
 """The file ``.mbauc``: a model as values of JSON and plain arrays, in a :mod:`mbauc.store.container`.
 
 The values are ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``, ``threshold``, ``settings``,
-``trained_on`` and ``path``, ``features`` of an additive model, and ``calibration`` where there is one; the arrays
-are ``coef``, what is told of features and terms, and, where the moments are kept, ``moments.scatters`` and for each class its count, weights
-and mean. The same model gives the same bytes.
+``trained_on`` and ``path``, ``features`` of an additive model, and ``calibration`` where there is one; the
+arrays are ``coef``, what is told of features and terms, and, where the moments are kept, ``moments.scatters``
+and for each class its count, weights and mean. The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import numpy as np
 from mbauc.errors import ModelFileError
 from mbauc.metrics.calibration import Calibration
 from mbauc.model.layout import layout_from_dict
-from mbauc.model.model import RankerModel, Threshold
+from mbauc.model.model import RankerModel
 from mbauc.model.model_schema import ABOUT, WEIGHTS
 from mbauc.model.terms import ModelTerms
+from mbauc.model.threshold import Threshold
 from mbauc.pairs.moment_file import MOMENTS
 from mbauc.pairs.moments import PairMoments
 from mbauc.store import container

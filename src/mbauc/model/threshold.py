@@ -61,8 +61,8 @@ class Threshold:
         """How it was chosen, in words."""
         if self.false_alarm is not None:
             return (
-                f"at most {self.false_alarm:g} of the negatives raise an alarm, with {self.confidence:g} "
-                f"confidence (from {self.negatives:,} negatives)"
+                f"at most {self.false_alarm:g} of the negatives, with {self.confidence:g} confidence (from "
+                f"{self.negatives:,} negatives)"
             )
         if self.rule is None:
             return "set by hand, without a promise"
@@ -88,6 +88,8 @@ def clear_cut(value: float, s: Array) -> float:
     >>> clear_cut(0.25, np.array([0.0, 0.25, 0.25 + 1e-16, 0.75]))
     0.5
     """
+    if np.isneginf(value):  # all rows raise an alarm
+        return float(s.min() - (np.ptp(s) / 50 or max(1.0, abs(s.min())) / 50))
     clearly = 1e-9 * max(float(np.abs(s).max(initial=0.0)), np.finfo(float).tiny)
     higher = s[s > value + clearly]
     return float(value + ((higher.min() - value) / 2 if higher.size else clearly))

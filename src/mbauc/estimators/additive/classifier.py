@@ -317,7 +317,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         prior_odds = fitted.weights[0] / (fitted.weights[1] / self.negative_rate)
         intercept, slope = match_log_odds(*fitted.summary, prior_odds)
         self.coef_, self.intercept_, self.slope_ = fitted.coef[None, :], np.array([intercept]), slope
-        vars(self).pop("calibration_", None)  # it was for other scores
+        self.__dict__.pop("calibration_", None)  # it was for other scores
         self.coef_error_, self.term_means_ = fitted.errors, fitted.term_means
         self.term_deviations_ = fitted.term_deviations
         self.feature_shares_ = fitted.feature_shares

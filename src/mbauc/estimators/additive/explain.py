@@ -39,8 +39,8 @@ class Explanation:
     score : float
         As ``decision_function`` gives it.
     log_odds : float
-        The sum: the score times the slope, or as a straight :class:`~mbauc.metrics.Calibration` has it; the score
-        itself where a ranker has no slope. An isotonic map is no sum, and is in the probability alone.
+        The sum: the score times the slope, or as a straight :class:`~mbauc.metrics.Calibration` has it; the
+        score itself where a ranker has no slope. An isotonic map is no sum: it is in the probability alone.
     probability : float or None
         That the row is positive; None where a ranker has no slope.
     base : float
