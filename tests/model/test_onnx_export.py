@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from trained_models import plain_model, rows, table_model, table_text
 
-from mbauc.model import LibsvmLayout, RankerModel, Threshold
-from mbauc.model.export import to_onnx
+from mbauc.metrics import Calibration
+from mbauc.model import LibsvmLayout, RankerModel, Threshold, load_model, save_model
+from mbauc.model.export import to_onnx, to_sklearn
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -167,3 +168,21 @@ def test_without_the_package_the_error_says_what_to_install(tmp_path, monkeypatc
     monkeypatch.setitem(__import__("sys").modules, "onnx", None)
     with pytest.raises(ImportError, match=r"pip install 'mbauc\[onnx\]'"):
         to_onnx(plain_model(), tmp_path / "a.onnx")
+
+
+@pytest.mark.parametrize(
+    "calibration",
+    [
+        Calibration("logistic", 2.0, -1.5),
+        Calibration("isotonic", 0.01, 0.3, knots=((-1.0, -4.0), (-0.2, -1.0), (0.9, 0.5))),
+        Calibration("isotonic", 0.01, knots=((0.1, -1.0),)),
+    ],
+)
+def test_calibrated_probabilities_are_ours(tmp_path, calibration):
+    X, _ = rows(n=500)
+    model = plain_model().with_calibration(calibration)
+    save_model(model, tmp_path / "model.mbauc")
+    assert load_model(tmp_path / "model.mbauc").calibration == calibration
+    to_onnx(model, tmp_path / "model.onnx")
+    agree(model, run(tmp_path / "model.onnx", {"X": X}), model.score(X))
+    np.testing.assert_allclose(to_sklearn(model).predict_proba(X)[:, 1], model.probability(model.score(X)))

@@ -311,6 +311,7 @@ def _make_training(options: argparse.Namespace) -> Training:
         hold_out=_make_hold_out(options),
         refit=not options.keep_tested,
         baseline=True,
+        calibrate=True,
         memory=options.memory,
         checkpoint=options.checkpoint,
         decay=options.decay or 1.0,

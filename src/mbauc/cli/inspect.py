@@ -71,10 +71,9 @@ def run(options: argparse.Namespace) -> int:
     ]
     if model.threshold is not None:
         cut = model.threshold
-        promise = "set by hand, without a promise"
-        if cut.false_alarm is not None:
-            promise = f"at most {cut.false_alarm:g} false alarms with {cut.confidence:g} confidence"
-        facts.append(("threshold", f"{cut.value!r}: {promise}"))
+        facts.append(("threshold", f"{cut.value!r}: {cut.describe()}"))
+    if model.calibration is not None:
+        facts.append(("probabilities", f"by a map of kind {model.calibration.kind!r}"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
     updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
     if model.terms is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mbauc import defaults
-from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, name_list
+from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, name_list, rate
 
 #: Options for tables alone; None where they are not given, and then Python's own defaults hold.
 TABLE_OPTIONS = (
@@ -84,6 +84,16 @@ def add_segments(parser: argparse.ArgumentParser) -> None:
         "--time",
         metavar="NAME",
         help="column of dates, times or rising numbers: AUC by period, and whether it is worse at the end",
+    )
+
+
+def add_share(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--share``: the base rate in production."""
+    parser.add_argument(
+        "--share",
+        type=rate,
+        metavar="RATE",
+        help=f"share of positives in production, which {what} are for (default: as in the rows they come from)",
     )
 
 

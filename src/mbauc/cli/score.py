@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mbauc.cli.data_files import files
-from mbauc.cli.options import add_command, add_data, add_id, add_out
+from mbauc.cli.options import add_command, add_data, add_id, add_out, add_share
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note, note_left_out
 
@@ -36,6 +36,7 @@ def add(commands: Any) -> None:
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
     add_id(parser, "beside the scores (default: as in 'mbauc fit --id', or the row's number)")
+    add_share(parser, "probabilities")
     parser.set_defaults(run=run)
 
 
@@ -53,7 +54,10 @@ def run(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise Usage(f"-o {error}") from None
         check_writable(options.out, options.force)
-    model, output = load_model(options.model, moments=False), Output(options.json)
+    # which share of positives the training had is known best from the moments
+    model, output = load_model(options.model, moments=options.share is not None), Output(options.json)
+    if options.share is not None:
+        model = model.with_prior(options.share)
     with files(options) as paths:
         summary = score_files(
             model,

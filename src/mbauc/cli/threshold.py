@@ -1,46 +1,70 @@
-"""``mbauc threshold``: a cut that keeps a false-alarm promise."""
+"""``mbauc threshold``: a cut by a false-alarm promise, a number of alarms, or a cost."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mbauc.cli.argument_types import any_number, rate
-from mbauc.cli.data_files import files, open_like, open_ungrouped
-from mbauc.cli.options import add_command, add_data, add_out
+from mbauc.cli.advice import in_options
+from mbauc.cli.argument_types import any_number, number, rate, whole
+from mbauc.cli.data_files import files
+from mbauc.cli.new_rows import NewRows, add_held_out, add_model, score_new_rows
+from mbauc.cli.options import add_command, add_data, add_out, add_share
 from mbauc.cli.out_files import check_writable
-from mbauc.cli.output import Output, Usage, note_skipped
+from mbauc.cli.output import Output, Usage
 from mbauc.cli.positive import majority_hint
 
+if TYPE_CHECKING:
+    from mbauc.metrics.thresholds import OperatingPoint, Rate
+    from mbauc.model import RankerModel, Threshold
+
 _DESCRIPTION = """\
-Finds the lowest threshold that keeps the false-alarm rate at most --false-alarm with probability --confidence
-(the Neyman-Pearson order-statistic rule), and says how many positives it detects. The rows must be new to the
-model: from rows that it was trained on the promise would be broken, and is refused. If there is one file only,
---held-out takes the rows of it that 'mbauc fit' held out. -o writes a model that has the threshold; 'mbauc
-score' raises alarms with it.
---at sets a threshold that you chose yourself, without rows and without a promise.
+Finds a threshold on labelled rows by one of these rules, and says what it finds there. -o writes a model that
+has the threshold; 'mbauc score' raises alarms with it.
+  --false-alarm       the lowest that keeps the false-alarm rate at most RATE with probability --confidence (the
+                      Neyman-Pearson order-statistic rule): a promise about new rows. This is the default.
+  --top               the lowest that raises at most N alarms in as many rows as DATA has
+  --alarms-per-10000  the lowest that raises at most N alarms in 10,000 rows
+  --cost              the one of least cost, where a missed positive costs as much as C false alarms
+  --at                a threshold that you chose yourself, without rows and without a promise
+--share says which share of the rows is positive in production, if it is another one than in DATA: alarms,
+precision and costs are then for such rows. The rows must be new to the model: with rows that it was trained on
+the numbers would look too good, and they are refused. If there is one file only, --held-out takes the rows of
+it that 'mbauc fit' held out.
 """
 _EXAMPLES = """\
 examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
+  mbauc threshold model.mbauc yesterday.csv --alarms-per-10000 20 --share 0.001 -o armed.mbauc
+  mbauc threshold model.mbauc yesterday.csv --cost 50 -o armed.mbauc
   mbauc threshold model.mbauc --at=-0.0125 -o armed.mbauc
 """
 #: Default limit of the false-alarm rate.
 _FALSE_ALARM = 0.05
 #: Default confidence of the promise.
 _CONFIDENCE = 0.95
+#: Options of the rules, one of which may be given.
+_RULES = ("false_alarm", "top", "alarms_per_10000", "cost", "at")
+#: Rows to which numbers of alarms are referred.
+_ROWS = 10_000
 
 
 def add(commands: Any) -> None:
     """Add the command."""
     parser = add_command(
-        commands, "threshold", "a cut that keeps a false-alarm promise", _DESCRIPTION, _EXAMPLES
+        commands,
+        "threshold",
+        "a cut by a false-alarm promise, alarms or costs",
+        _DESCRIPTION,
+        _EXAMPLES,
     )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
+    add_model(parser)
     data = add_data(parser)
     parser.add_argument("--false-alarm", type=rate, metavar="RATE", help=f"limit (default: {_FALSE_ALARM})")
     parser.add_argument("--confidence", type=rate, help=f"that the limit is kept (default: {_CONFIDENCE})")
+    parser.add_argument("--top", type=whole, metavar="N", help="most alarms in as many rows as DATA has")
+    parser.add_argument("--alarms-per-10000", type=number, metavar="N", help="most alarms in 10,000 rows")
+    parser.add_argument("--cost", type=number, metavar="C", help="of a missed positive, in false alarms")
 
     class At(argparse.Action):
         """A threshold set by hand, which needs no rows."""
@@ -51,108 +75,158 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--at", type=any_number, action=At, metavar="SCORE", help="set this threshold: no DATA, no promise"
     )
-    parser.add_argument(
-        "--held-out",
-        action="store_true",
-        help="of the training file, take the rows that 'mbauc fit' held out",
-    )
-    parser.add_argument(
-        "--on-training-rows",
-        action="store_true",
-        help="take rows that the model was trained on; then there is no promise",
-    )
+    add_share(parser, "alarms, precision and costs")
+    add_held_out(parser, "there is no promise")
     add_out(parser, "model with the threshold to write", required=False)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Find the cut, or set it."""
-    if options.at is not None:
+    given = [name for name in _RULES if getattr(options, name) is not None]
+    if "at" in given:
         return _set(options)
-    if options.false_alarm is None:
-        options.false_alarm = _FALSE_ALARM
-    if options.confidence is None:
-        options.confidence = _CONFIDENCE
+    if len(given) > 1:
+        raise Usage(f"{_option(given[0])} and {_option(given[1])} are two rules; leave one of them out.")
+    rule = given[0] if given else "false_alarm"
+    if rule != "false_alarm" and options.confidence is not None:
+        raise Usage(
+            f"--confidence is of the promise of --false-alarm; {_option(rule)} makes none. Leave it out."
+        )
     if options.out is not None:
         check_writable(options.out, options.force)
-    from mbauc.metrics.intervals.binomial import clopper_pearson
-    from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
-    from mbauc.model import Threshold, load_model, save_model
-    from mbauc.model.model import clear_cut
-    from mbauc.model.seen_files import file_marks, find_seen_files, list_names
-    from mbauc.model.testing import score_source, select_held_out
+    import numpy as np
+
+    from mbauc.metrics.ranked import RankedScores
+    from mbauc.metrics.thresholds import InUse, choose_threshold, threshold_table
+    from mbauc.model import load_model, save_model
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        # which rows were held out depends on their groups
-        source = (open_like if options.held_out else open_ungrouped)(model, paths, options)
-        marks, seen = file_marks(source), find_seen_files(model.trained_on.get("files"), source)
-        rows = source
-        if options.held_out:
-            rows, seen = select_held_out(model, source), []
-        if seen and not options.on_training_rows:
-            kept = (
-                " --held-out takes those that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
-            )
-            raise ValueError(
-                f"the model was trained on rows of {list_names(seen)}. On new rows it would raise more false "
-                "alarms than a promise made from these. Give rows that it has not seen, such as another day, "
-                f"or a part of the file that was set aside before 'mbauc fit'.{kept} --on-training-rows takes "
-                "all of these, without a promise."
-            )
-        tested = score_source(model, rows, verbose=not options.json)
-        left_out = note_skipped(source)
-    if tested.weight is not None:
-        raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
-    negatives, positive = int((tested.y == 0).sum()), tested.s[tested.y == 1]
-    needed = negatives_needed(options.false_alarm, 1 - options.confidence)
-    if negatives < needed:
-        raise ValueError(
-            f"a promise of at most {options.false_alarm:g} false alarms with {options.confidence:g} confidence "
-            f"needs {needed:,} negative rows, got {negatives:,}. Raise --false-alarm, lower --confidence, or "
-            f"give more rows.{majority_hint(model, positive.size, negatives)}"
-        )
-    found = false_alarm_threshold(tested.s[tested.y == 0], options.false_alarm, 1 - options.confidence)
-    cut = clear_cut(found.threshold, tested.s)
-    detected = int((positive > cut).sum())
-    low, high = clopper_pearson(detected, positive.size, options.confidence) if positive.size else (0.0, 1.0)
-    output.say(f"threshold     {_shortest(cut, tested.s)}: raise the alarm where the score is above it")
-    threshold = Threshold(cut, options.false_alarm, options.confidence, found.n_negatives)
-    if seen:
-        threshold = Threshold(cut)
-        output.say(
-            f"false alarms  no promise: the model was trained on {list_names(seen)}, and new rows will raise "
-            f"more than {options.false_alarm:.3g}"
-        )
+        why = "On new rows it would raise more false alarms, and find fewer positives, than on these."
+        rows = score_new_rows(model, paths, options, why, "without a promise")
+    y, s, weight = rows.tested.y, rows.tested.s, rows.tested.weight
+    ranked = RankedScores(y == 1, s, weight)
+    positives, negatives = (int(np.count_nonzero(y == label)) for label in (1, 0))
+    if rule == "false_alarm":
+        threshold, violation = _promise(options, model, rows)
     else:
-        output.say(
-            f"false alarms  at most {options.false_alarm:.3g} of the negatives, with {options.confidence:.3g} "
-            f"confidence (from {found.n_negatives:,} negatives)"
-        )
-    if positive.size:
-        output.say(
-            f"detections    {detected:,} of {positive.size:,} positives, {detected / positive.size:.1%} "
-            f"({100 * options.confidence:g}% interval {float(low):.1%} to {float(high):.1%})"
-        )
+        if not positives or not negatives:
+            missing = "negative" if positives else "positive"
+            raise ValueError(f"{_option(rule)} needs rows of both classes, and these have no {missing} one.")
+        threshold, violation = _cut(rule, getattr(options, rule), options.share, ranked), None
+    output.say(f"threshold     {_shortest(threshold.value, s)}: raise the alarm where the score is above it")
+    output.say(f"{'false alarms' if rule == 'false_alarm' else 'chosen for':12}  {_describe(threshold, rows)}")
+    found: dict[str, Any] = {}
+    if positives and negatives:
+        table = threshold_table(ranked, threshold.value)
+        at = choose_threshold(table, in_use=InUse.of(table, _ROWS, options.share))
+        found = _say_rates(output, at, options.share, options.cost)
     if options.out is not None:
-        save_model(model.with_threshold(threshold, marks), options.out)
+        save_model(model.with_threshold(threshold, rows.marks), options.out)
         output.say(f"wrote         {options.out}")
     return output.finish(
         {
-            "threshold": cut,
+            "threshold": threshold.value,
+            "rule": rule,
+            "number": threshold.number if threshold.rule else threshold.false_alarm,
             "false_alarm": threshold.false_alarm,
             "confidence": threshold.confidence,
-            "violation_probability": None if seen else found.violation_probability,
-            "negatives": found.n_negatives,
-            "positives": positive.size,
-            "detected": detected,
-            "detection_rate": detected / positive.size if positive.size else None,
-            "detection_low": float(low),
-            "detection_high": float(high),
+            "violation_probability": violation,
+            "negatives": negatives,
+            "positives": positives,
+            "share": options.share,
+            **found,
             "model": options.out,
-            **left_out,
+            **rows.left_out,
         }
     )
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _promise(options: argparse.Namespace, model: RankerModel, rows: NewRows) -> tuple[Threshold, float | None]:
+    """The lowest cut that keeps a promise, and the probability that it does not."""
+    from mbauc.model.promise import find_promise
+    from mbauc.model.threshold import Threshold
+
+    limit = _FALSE_ALARM if options.false_alarm is None else options.false_alarm
+    confidence = _CONFIDENCE if options.confidence is None else options.confidence
+    negatives = int((rows.tested.y == 0).sum())
+    try:
+        found = find_promise(rows.tested, limit, confidence)
+    except ValueError as error:
+        hint = majority_hint(model, rows.tested.y.size - negatives, negatives)
+        raise ValueError(in_options(error) + hint) from None
+    if rows.seen:
+        return Threshold(found.threshold.value, rule="false_alarm", number=limit), None
+    return found
+
+
+def _cut(rule: str, value: float, share: float | None, ranked: Any) -> Threshold:
+    """The cut that serves a purpose best, of all scores."""
+    from mbauc.metrics.curves import roc_curve
+    from mbauc.metrics.thresholds import InUse, choose_row
+    from mbauc.model.threshold import Threshold, clear_cut
+
+    curve = roc_curve(ranked)
+    in_use = InUse.of(curve, _ROWS if rule == "alarms_per_10000" else None, share)
+    row = choose_row(curve, in_use=in_use, **{"cost_ratio" if rule == "cost" else "alarms": value})
+    cut = clear_cut(float(curve.threshold[row]), ranked.values)
+    return Threshold(cut, negatives=int((~ranked.positive).sum()), rule=rule, number=float(value))
+
+
+def _describe(threshold: Threshold, rows: NewRows) -> str:
+    from mbauc.model.seen_files import list_names
+
+    if not rows.seen:
+        return threshold.describe()
+    return (
+        f"no promise: the model was trained on {list_names(rows.seen)}, and new rows will raise more than "
+        f"{threshold.number:.3g}"
+        if threshold.rule == "false_alarm"
+        else f"{threshold.describe()}; the model was trained on {list_names(rows.seen)}"
+    )
+
+
+def _say_rates(output: Output, at: OperatingPoint, share: float | None, cost: float | None) -> dict[str, Any]:
+    """What a cut does, with 95% intervals; the same for scripts."""
+    from mbauc.report.text import count
+
+    def interval(one: Rate, form: str = ".2%") -> str:
+        if one.value != one.value:
+            return "none"
+        return f"{one.value:{form}} (95% interval {one.low:{form}} to {one.high:{form}})"
+
+    alarms, precision = at.rates_in_use(share)
+    where = "" if share is None else f", where {share:g} of the rows are positive"
+    scaled = type(alarms)(*(_ROWS * end for end in alarms))
+    positives, negatives = at.found + at.missed, at.false_alarms + at.quiet
+    output.say(f"detections    {count(at.found)} of {count(positives)} positives, {interval(at.detection)}")
+    output.say(
+        f"              false alarms {count(at.false_alarms)} of {count(negatives)} negatives, "
+        f"{interval(at.false_alarm, '.3%')}"
+    )
+    output.say(f"alarms        {interval(scaled, ',.1f')} in 10,000 rows{where}")
+    output.say(f"precision     {interval(precision)} of the alarms are right{where}")
+    result: dict[str, Any] = {"detected": at.found, "false_alarms": at.false_alarms}
+    named = {
+        "detection": at.detection,
+        "false_alarm": at.false_alarm,
+        "precision": precision,
+        "alarms_per_10000": scaled,
+    }
+    for name, one in named.items():
+        rate_name = f"{name}_rate" if name in ("detection", "false_alarm") else name
+        result |= {rate_name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+    if cost is not None:
+        spent = cost * (1 - at.detection.value) * positives * at.in_use.positive
+        spent += at.false_alarms * at.in_use.negative
+        output.say(f"cost          {spent:,.1f} false alarms in 10,000 rows{where}")
+        result["cost_per_10000"] = spent
+    return result
 
 
 def _shortest(cut: float, s: Any) -> str:
@@ -164,9 +238,9 @@ def _shortest(cut: float, s: Any) -> str:
 
 def _set(options: argparse.Namespace) -> int:
     """Write a model with a threshold set by hand."""
-    for name in ("false_alarm", "confidence"):
+    for name in (*_RULES[:-1], "confidence", "share"):
         if getattr(options, name) is not None:
-            raise Usage(f"--at makes no promise; leave out --{name.replace('_', '-')}, or leave out --at.")
+            raise Usage(f"--at makes no promise; leave out {_option(name)}, or leave out --at.")
     if options.data:
         raise Usage(
             f"--at needs no rows; leave out {' '.join(options.data)}. 'mbauc evaluate' says what a model's "

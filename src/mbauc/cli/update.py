@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mbauc.cli.argument_types import number
 from mbauc.cli.data_files import files, open_like
@@ -12,10 +13,15 @@ from mbauc.cli.options import add_command, add_data, add_out
 from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note_skipped
 
+if TYPE_CHECKING:
+    from mbauc.metrics import AucInterval
+    from mbauc.model import RankerModel
+
 _DESCRIPTION = """\
 Adds the rows of new files to what a model has learned and solves for its weights anew: the same as training on
 the old and the new rows together, without the old rows. With --decay below 1 the old rows count for less. A
-threshold is dropped, since its promise was made for the old weights.
+threshold and a calibration are dropped, since they were made for the old weights. How well the old model ranks
+the new rows, which it has not seen, is said first; after learning them the new one should do better on them.
 """
 _EXAMPLES = """\
 example, every night:
@@ -58,16 +64,46 @@ def run(options: argparse.Namespace) -> int:
                 f"{options.model} has learned from {list_names(seen)} already; its rows would count twice. "
                 "Leave it out, or pass --again if that is meant."
             )
+        before = _auc(old, source, options)
         model = update_model(old, source, decay=options.decay, verbose=not options.json)
         left_out = note_skipped(source)
+        after = _auc(model, source, options)
+    if before is not None and after is not None:
+        known = f", some of which it had learned from ({list_names(seen)})" if seen else ""
+        output.say(f"AUC before   {before} on these rows{known}")
+        output.say(f"AUC after    {after.auc:.4f} on the same rows, which it has learned from now")
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(
         f"learned from {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"
     )
     if old.threshold is not None:
         output.say("the threshold was dropped: find a new one with 'mbauc threshold'")
+    if old.calibration is not None:
+        output.say("the calibration was dropped: find a new one with 'mbauc calibrate'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
     return output.finish(
-        {"model": options.out, "l1": model.l1, "l2": model.l2, "trained_on": model.trained_on, **left_out}
+        {
+            "model": options.out,
+            "l1": model.l1,
+            "l2": model.l2,
+            "auc_before": None if before is None else asdict(before),
+            "auc_after": None if after is None else after.auc,
+            "seen": list(seen),
+            "trained_on": model.trained_on,
+            **left_out,
+        }
     )
+
+
+def _auc(model: RankerModel, source: Any, options: argparse.Namespace) -> AucInterval | None:
+    """How well a model ranks rows; None where they are of one class, or the model cannot learn from them."""
+    from mbauc.model.testing import NoRowsError, score_source
+
+    if model.moments is None:
+        return None
+    try:
+        tested = score_source(model, source, verbose=not options.json)
+    except NoRowsError:
+        return None
+    return tested.interval() if 0 < tested.y.sum() < tested.y.size else None

@@ -37,7 +37,10 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         slope = getattr(self, "slope_", None)
-        return LinearScorer(self.coef_[0], self.intercept_[0], slope, self.classes_, names)
+        calibration = getattr(self, "calibration_", None)
+        return LinearScorer(
+            self.coef_[0], self.intercept_[0], slope, self.classes_, names, calibration=calibration
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive. ``predict`` cuts at 0.

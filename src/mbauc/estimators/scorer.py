@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_expit
 
+from mbauc.metrics.calibration import Calibration
 from mbauc.rows.scores import scores
 
 Array = NDArray[np.float64]
@@ -36,6 +37,8 @@ class LinearScorer:
         The labels, negative first.
     names : ndarray of shape (d,) or None
         Names of the columns, if they have any.
+    calibration : Calibration or None
+        How scores become log-odds, in place of the slope; scores stay as they are.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class LinearScorer:
     slope: float | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.array([0, 1]))
     names: NDArray[Any] | None = None
+    calibration: Calibration | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         coef, classes = _read_only(self.coef, np.float64), _read_only(self.classes)
@@ -69,7 +73,8 @@ class LinearScorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # through the constructor: arrays can be written to when they are unpickled
-        return LinearScorer, (self.coef, self.intercept, self.slope, self.classes, self.names)
+        values = (self.coef, self.intercept, self.slope, self.classes, self.names)
+        return LinearScorer, values, {"calibration": self.calibration}
 
     @property
     def n_features(self) -> int:
@@ -97,8 +102,17 @@ class LinearScorer:
             )
         return np.asarray(scores(X, self.coef[None, :])[0] + self.intercept)
 
+    @property
+    def line(self) -> tuple[float, float]:
+        """Slope and offset of the log-odds as a line; those of the training where a map has knots."""
+        if self.calibration is not None and not self.calibration.knots:
+            return self.calibration.slope, self.calibration.offset
+        return (1.0 if self.slope is None else self.slope), 0.0
+
     def log_odds(self, s: ArrayLike) -> Array:
         """Logarithm of P(positive)/P(negative) that goes with scores."""
+        if self.calibration is not None:
+            return self.calibration.log_odds(s)
         if self.slope is None:
             raise ValueError("these scores are for ranking only: there is no slope that makes them log-odds.")
         return np.asarray(np.asarray(s, dtype=np.float64) * self.slope)

@@ -94,6 +94,8 @@ class SolvedRanker(ProbabilisticRanker):
         ranker = cls(**(settings or {}))
         ranker._set_weights(scorer.coef.copy(), scorer.intercept, scorer.slope)
         ranker.classes_ = np.array(scorer.classes)
+        if scorer.calibration is not None:
+            ranker.calibration_ = scorer.calibration
         ranker.n_features_in_ = scorer.n_features
         if scorer.names is not None:
             ranker.feature_names_in_ = np.array(scorer.names, dtype=object)
@@ -182,6 +184,7 @@ class SolvedRanker(ProbabilisticRanker):
 
     def _set_weights(self, coef: Array, intercept: float, slope: float) -> None:
         self.coef_, self.intercept_, self.slope_ = coef[None, :], np.array([intercept]), slope
+        self.__dict__.pop("calibration_", None)  # it was for other scores
 
     def _set_scale(self, scales: Array, factors: Array) -> None:
         self.scale_, self._ridge = scales, self.l2_ * factors * scales**2

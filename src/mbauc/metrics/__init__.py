@@ -1,5 +1,6 @@
 """How good a ranking is, and how sure one can be of it."""
 
+from mbauc.metrics.calibration import Calibration, fit_calibration
 from mbauc.metrics.comparisons import (
     AucComparison,
     AucDifference,
@@ -27,6 +28,7 @@ __all__ = [
     "AucComparison",
     "AucDifference",
     "AucInterval",
+    "Calibration",
     "GroupTable",
     "PairedTest",
     "RankTests",
@@ -37,6 +39,7 @@ __all__ = [
     "compare_roc_auc",
     "compare_roc_auc_unpaired",
     "d_prime",
+    "fit_calibration",
     "group_table",
     "grouped_roc_auc",
     "grouped_roc_auc_interval",

@@ -211,6 +211,8 @@ class OperatingPoint:
         Cost of all errors in false alarms; NaN unless a cost ratio was asked for.
     alarms, alarms_precision : float
         Alarms to expect in use, and the share of them that is right.
+    in_use : InUse
+        Rows in use, which they are for.
     """
 
     row: int
@@ -227,6 +229,23 @@ class OperatingPoint:
     cost: float
     alarms: float
     alarms_precision: float
+    in_use: InUse
+
+    def rates_in_use(self, share: float | None = None) -> tuple[Rate, Rate]:
+        """Share of the rows that raise an alarm, and share of the alarms that is right, with 95% limits.
+
+        With a share of positives other than that of the rows, limits are those of detections and of false
+        alarms put together, which is cautious.
+        """
+        raised, rows = self.found + self.false_alarms, self.found + self.missed + self.false_alarms + self.quiet
+        if share is None:
+            low, high = clopper_pearson(raised, rows, CONFIDENCE)
+            return Rate(raised / rows, float(low), float(high)), self.precision
+        right = [share * rate for rate in self.detection]
+        wrong = [(1 - share) * rate for rate in self.false_alarm]
+        alarms = Rate(*(a + b for a, b in zip(right, wrong, strict=True)))
+        ends = ((right[0], wrong[0]), (right[1], wrong[2]), (right[2], wrong[1]))
+        return alarms, Rate(*(a / (a + b) if a + b else np.nan for a, b in ends))
 
 
 class InUse(NamedTuple):
@@ -236,7 +255,7 @@ class InUse(NamedTuple):
     negative: float = 1.0
 
     @classmethod
-    def of(cls, table: ThresholdTable, rows: float | None = None, share: float | None = None) -> InUse:
+    def of(cls, table: RocCurve, rows: float | None = None, share: float | None = None) -> InUse:
         """For a number of rows and a share of positives; by default as in the table."""
         rows = table.rows if rows is None else rows
         if share is None:
@@ -245,6 +264,29 @@ class InUse(NamedTuple):
 
 
 AS_HERE = InUse()
+
+
+def choose_row(
+    curve: RocCurve,
+    *,
+    false_alarm: float | None = None,
+    cost_ratio: float | None = None,
+    alarms: float | None = None,
+    in_use: InUse = AS_HERE,
+) -> int:
+    """The place of the best threshold by one of the rules of :func:`choose_threshold`."""
+    raised = in_use.positive * curve.found + in_use.negative * curve.false_alarms
+    if false_alarm is not None:
+        return int(np.flatnonzero(curve.false_alarm <= false_alarm)[-1])
+    if cost_ratio is not None:
+        return int(_costs(curve, cost_ratio, in_use).argmin())
+    # sums of what rows stand for are rounded
+    return int(np.flatnonzero(raised <= (alarms or 0.0) * (1 + 1e-12))[-1])
+
+
+def _costs(curve: RocCurve, cost_ratio: float, in_use: InUse) -> Array:
+    missed = in_use.positive * (curve.positives - curve.found)
+    return cost_ratio * missed + in_use.negative * curve.false_alarms
 
 
 def choose_threshold(
@@ -292,18 +334,12 @@ def choose_threshold(
         )
     right, wrong = in_use.positive * table.found, in_use.negative * table.false_alarms
     cost = np.nan
-    if false_alarm is not None:
-        row = int(np.flatnonzero(table.false_alarm <= false_alarm)[-1])
-    elif cost_ratio is not None:
-        costs = cost_ratio * (in_use.positive * (table.positives - table.found)) + wrong
-        row = int(costs.argmin())
-        cost = float(costs[row])
-    elif alarms is not None:
-        row = int(np.flatnonzero(right + wrong <= alarms)[-1])
-    elif at is not None:
+    if at is not None:
         row = int(np.abs(table.cut[:-1] - at).argmin())
     else:
-        row = int(table.chosen or 0)
+        row = choose_row(table, in_use=in_use, **given) if given else int(table.chosen or 0)
+    if cost_ratio is not None:
+        cost = float(_costs(table, cost_ratio, in_use)[row])
     found, false_alarms = float(table.found[row]), float(table.false_alarms[row])
     raised = float(right[row] + wrong[row])
     return OperatingPoint(
@@ -321,6 +357,7 @@ def choose_threshold(
         cost,
         raised,
         float(right[row]) / raised if raised else np.nan,
+        in_use,
     )
 
 

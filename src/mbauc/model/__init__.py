@@ -1,9 +1,10 @@
 """A trained ranker with all that is needed to score raw rows elsewhere, and its file ``.mbauc``."""
 
 from mbauc.model.layout import LibsvmLayout, TableLayout
-from mbauc.model.model import RankerModel, Threshold
+from mbauc.model.model import RankerModel
 from mbauc.model.model_file import load_model, save_model
 from mbauc.model.scoring import score_files
+from mbauc.model.threshold import Threshold
 from mbauc.model.update import merge_models, update_model
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.checks import check_number, check_whole
+from mbauc.checks import check_number
 from mbauc.estimators.additive.classifier import AdditiveAUCClassifier
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.capabilities import is_quadratic
@@ -18,10 +18,12 @@ from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.solved_ranker import SolvedRanker
 from mbauc.losses import Region
+from mbauc.metrics.calibration import Calibration
 from mbauc.model.hashed_names import with_hashed_names
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.objective import describe_measure, describe_objective, region_of
 from mbauc.model.terms import ModelTerms
+from mbauc.model.threshold import Threshold
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.parts.mapped import MappedSource
 from mbauc.rows.source import GroupedScores, ScoredBlock, score_blocks
@@ -30,59 +32,6 @@ Array = NDArray[np.float64]
 
 #: Settings that say how a fit runs and not what it finds; they stay on the machine that they were given on.
 RUNNING = ("n_jobs", "verbose")
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """A cut, usually one that keeps a false-alarm promise.
-
-    Attributes
-    ----------
-    value : float
-        Scores above it raise an alarm.
-    false_alarm : float or None
-        Share of the negatives that may raise one; None for a cut set by hand, without a promise.
-    confidence : float or None
-        Probability with which the promise is kept; None without one.
-    negatives : int
-        Rows that it was found on.
-    """
-
-    value: float
-    false_alarm: float | None = None
-    confidence: float | None = None
-    negatives: int = 0
-
-    def __post_init__(self) -> None:
-        check_number("the threshold", self.value, low=-np.inf)
-        if self.false_alarm is not None or self.confidence is not None:
-            for name in ("false_alarm", "confidence"):
-                check_number(name, getattr(self, name), low=0.0, high=1.0)
-        check_whole("negatives", self.negatives, low=0)
-
-
-def clear_cut(value: float, s: Array) -> float:
-    """A cut halfway from a score to the next one that is clearly higher.
-
-    Alarms are the same as above the score itself, also for programs that sum in another order and whose scores
-    differ in the last digits. A false-alarm promise holds all the more, since the cut is not lower.
-
-    Parameters
-    ----------
-    value : float
-        The score.
-    s : ndarray
-        All scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> clear_cut(0.25, np.array([0.0, 0.25, 0.25 + 1e-16, 0.75]))
-    0.5
-    """
-    clearly = 1e-9 * max(float(np.abs(s).max(initial=0.0)), np.finfo(float).tiny)
-    higher = s[s > value + clearly]
-    return float(value + ((higher.min() - value) / 2 if higher.size else clearly))
 
 
 @dataclass(frozen=True)
@@ -114,6 +63,8 @@ class RankerModel:
     terms : ModelTerms or None
         Of an additive model, how its columns become features (curves, levels and interactions), and what is
         told of them; None where weights are for the columns themselves.
+    calibration : Calibration or None
+        How scores become log-odds, in place of the slope; see :func:`mbauc.metrics.fit_calibration`.
 
     Examples
     --------
@@ -143,6 +94,7 @@ class RankerModel:
     trained_on: dict[str, Any] = field(default_factory=dict)
     path: list[dict[str, float]] = field(default_factory=list)
     terms: ModelTerms | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         coef = np.array(self.coef, dtype=np.float64)
@@ -240,10 +192,10 @@ class RankerModel:
     @property
     def scorer(self) -> LinearScorer:
         """The weights with :attr:`labels`, and without all that is not needed for scores."""
+        weights = (self.coef, self.intercept, self.slope, self.labels)
         if self.terms is not None:
-            weights = (self.coef, self.intercept, self.slope, self.labels)
-            return AdditiveScorer(*weights, features=self.terms.features)
-        return LinearScorer(self.coef, self.intercept, self.slope, self.labels)
+            return AdditiveScorer(*weights, features=self.terms.features, calibration=self.calibration)
+        return LinearScorer(*weights, calibration=self.calibration)
 
     @property
     def cut(self) -> float:
@@ -284,10 +236,55 @@ class RankerModel:
         self, threshold: Threshold | None, files: list[dict[str, Any]] | None = None
     ) -> RankerModel:
         """The same ranker with another cut; ``files`` tell which rows it was found on, if they are known."""
-        record = {name: value for name, value in self.trained_on.items() if name != "threshold_files"}
-        if files:
-            record["threshold_files"] = files
-        return replace(self, threshold=threshold, trained_on=record)
+        return replace(self, threshold=threshold, trained_on=self._found_on("threshold_files", files))
+
+    def with_calibration(
+        self, calibration: Calibration | None, files: list[dict[str, Any]] | None = None
+    ) -> RankerModel:
+        """The same ranker with other probabilities: scores, their order and the threshold stay.
+
+        Parameters
+        ----------
+        calibration : Calibration or None
+            How scores become log-odds; None for those of the training.
+        files : list of dict, optional
+            Which rows it was found on, if they are known.
+        """
+        return replace(self, calibration=calibration, trained_on=self._found_on("calibration_files", files))
+
+    def _found_on(self, name: str, files: list[dict[str, Any]] | None) -> dict[str, Any]:
+        record = {key: value for key, value in self.trained_on.items() if key != name}
+        return record | {name: files} if files else record
+
+    @property
+    def current_calibration(self) -> Calibration:
+        """The map that probabilities go by: :attr:`calibration`, or the training's slope."""
+        return self.calibration or Calibration("moments", self.slope, share=self._trained_share())
+
+    def _trained_share(self) -> float | None:
+        """Share of positives in the training; None where nobody knows."""
+        plus, minus = (self.trained_on.get(name) for name in ("positives", "negatives"))
+        if self.moments is not None:
+            plus, minus = self.moments.weights
+        elif getattr(self.layout, "weight", None) is not None and self.settings.get("weights") != "frequency":
+            return None  # the record has effective sizes, and not the weights
+        if not (isinstance(plus, float | int) and isinstance(minus, float | int) and plus > 0 and minus > 0):
+            return None
+        rate = self.settings.get("negative_rate", 1.0)
+        return float(plus / (plus + minus / rate))
+
+    def with_prior(self, share: float) -> RankerModel:
+        """The same ranker where another share of the rows is positive: only probabilities change.
+
+        Log-odds move by the difference of the log prior odds. That is exact where the rows of each class are as
+        before, as when the training had all positives and a sample of the negatives.
+
+        Parameters
+        ----------
+        share : float
+            Share of positives in production, between 0 and 1.
+        """
+        return replace(self, calibration=self.current_calibration.with_share(share))
 
     @property
     def is_quadratic(self) -> bool:

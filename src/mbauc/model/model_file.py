@@ -1,9 +1,9 @@
 """The file ``.mbauc``: a model as values of JSON and plain arrays, in a :mod:`mbauc.store.container`.
 
 The values are ``layout``, ``classes``, ``intercept``, ``slope``, ``l1``, ``l2``, ``threshold``, ``settings``,
-``trained_on`` and ``path``, and ``features`` of an additive model; the arrays are ``coef``, what is told of
-features and terms, and, where the moments are kept, ``moments.scatters`` and for each class its count, weights
-and mean. The same model gives the same bytes.
+``trained_on`` and ``path``, ``features`` of an additive model, and ``calibration`` where there is one; the
+arrays are ``coef``, what is told of features and terms, and, where the moments are kept, ``moments.scatters``
+and for each class its count, weights and mean. The same model gives the same bytes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mbauc.errors import ModelFileError
+from mbauc.metrics.calibration import Calibration
 from mbauc.model.layout import layout_from_dict
-from mbauc.model.model import RankerModel, Threshold
+from mbauc.model.model import RankerModel
 from mbauc.model.model_schema import ABOUT, WEIGHTS
 from mbauc.model.terms import ModelTerms
+from mbauc.model.threshold import Threshold
 from mbauc.pairs.moment_file import MOMENTS
 from mbauc.pairs.moments import PairMoments
 from mbauc.store import container
@@ -31,6 +33,8 @@ Item = TypeVar("Item")
 
 MODEL_FILE = FileKind("model", ModelFileError, "Copy it again, or train again ('mbauc fit' or save_model)")
 _PREFIX = "moments."
+#: Entries of a threshold that only one chosen by a rule has.
+_RULE = ("rule", "number")
 
 
 def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: bool = True) -> None:
@@ -64,11 +68,13 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
         "slope": model.slope,
         "l1": model.l1,
         "l2": model.l2,
-        "threshold": None if model.threshold is None else asdict(model.threshold),
+        "threshold": None if model.threshold is None else _without_none(asdict(model.threshold), _RULE),
         "settings": model.settings,
         "trained_on": _record(model.trained_on),
         "path": _record(model.path),
     }
+    if model.calibration is not None:
+        about["calibration"] = asdict(model.calibration)
     if model.terms is not None:
         about["features"] = model.terms.features.to_dict()
         arrays |= model.terms.arrays()
@@ -121,7 +127,7 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
     WEIGHTS.check_values(weights)
     if of_moments:
         MOMENTS.check_values(of_moments)
-    threshold, features = about["threshold"], about.get("features")
+    threshold, features, calibration = about["threshold"], about.get("features"), about.get("calibration")
     if features is None and len(weights) > 1:
         raise ValueError("it has arrays of features, and no features")
     negative, positive = (tuple(side) if isinstance(side, list) else side for side in about["classes"])
@@ -136,7 +142,12 @@ def _model(about: dict[str, Any], arrays: dict[str, Any]) -> RankerModel:
         trained_on=about["trained_on"],
         path=about["path"],
         terms=None if features is None else ModelTerms.decode(features, weights),
+        calibration=None if calibration is None else Calibration(**calibration),
     )
+
+
+def _without_none(values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None or name not in names}
 
 
 def _plain(value: Any, where: str) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from mbauc.basis.schema import FEATURE_MAP
 from mbauc.defaults import FEATURES
 from mbauc.losses import LOSSES
+from mbauc.metrics.calibration import KINDS
 from mbauc.model.hold_out import WAYS
 from mbauc.model.layout import LAYOUT
 from mbauc.model.terms import BY_FEATURE, BY_TERM
+from mbauc.model.threshold import RULES
 from mbauc.readers.table.encoding.schema import LABEL
 from mbauc.store.array_schema import ArrayOf, Arrays
 from mbauc.store.file_schema import SCALAR, Choice, Either, Flag, Json, ListOf, Nullable, Number, Record, Text
@@ -58,6 +60,7 @@ _TRAINED_ON = Record(
     {
         "files": ListOf(_FILE),
         "threshold_files": ListOf(_FILE),
+        "calibration_files": ListOf(_FILE),
         "held_out": Record(
             {"share": Number(0, 1), "seed": Number(0, whole=True)},
             {"by": Choice(*WAYS), "column": Nullable(Text())},
@@ -86,7 +89,19 @@ _TRAINED_ON = Record(
 _POINT = Record({"l1": Number(0), "l2": Number(0), "score": _MEASURED}, others=_MEASURED)
 #: A threshold set by hand promises nothing.
 _SHARE = Nullable(Number(0, 1))
-_THRESHOLD = Record({"value": Number(), "false_alarm": _SHARE, "confidence": _SHARE, "negatives": _WHOLE})
+_THRESHOLD = Record(
+    {"value": Number(), "false_alarm": _SHARE, "confidence": _SHARE, "negatives": _WHOLE},
+    {"rule": Choice(*RULES), "number": Number(0)},
+)
+_CALIBRATION = Record(
+    {
+        "kind": Choice(*KINDS),
+        "slope": Number(),
+        "offset": Number(),
+        "knots": ListOf(ListOf(Number(), 2, 2)),
+        "share": _SHARE,
+    }
+)
 _SIDE = Either(LABEL, ListOf(LABEL, least=1))
 
 #: All of the description.
@@ -103,8 +118,8 @@ ABOUT = Record(
         "trained_on": _TRAINED_ON,
         "path": ListOf(_POINT),
     },
-    # of additive models
-    {"features": FEATURE_MAP},
+    # of additive models, and of calibrated ones
+    {"features": FEATURE_MAP, "calibration": _CALIBRATION},
 )
 #: The arrays besides the moments, which have a description of their own.
 WEIGHTS = Arrays(

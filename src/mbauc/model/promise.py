@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from mbauc.errors import Advice
 from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed
-from mbauc.model.model import RankerModel, Threshold, clear_cut
 from mbauc.model.testing import Tested
+from mbauc.model.threshold import Threshold, clear_cut
 
 
-def promise_threshold(
-    model: RankerModel, tested: Tested | None, false_alarm: float, confidence: float = 0.95
-) -> RankerModel:
-    """The model with the lowest threshold that keeps a limit of false alarms with a probability.
+class Promise(NamedTuple):
+    """A threshold, and the probability with which it does not keep its promise."""
+
+    threshold: Threshold
+    violation_probability: float
+
+
+def find_promise(tested: Tested, false_alarm: float, confidence: float) -> Promise:
+    """The lowest threshold that keeps a limit of false alarms with a probability.
 
     Parameters
     ----------
-    model : RankerModel
-        The model.
-    tested : Tested or None
-        Labels and scores of rows that it was not trained on.
+    tested : Tested
+        Labels and scores of rows that a model was not trained on.
     false_alarm : float
         Largest share of the negatives that may raise an alarm.
     confidence : float
         Probability with which that is kept (Neyman-Pearson order statistics).
     """
-    if tested is None:
-        raise ValueError(
-            "a false-alarm promise needs rows that the model was not trained on; none were held out. "
-            + Advice("Use {hold_out}.", hold_out=0.2)
-        )
     if tested.weight is not None:
         raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
-    negatives, needed = int((tested.y == 0).sum()), negatives_needed(false_alarm, 1 - confidence)
-    if negatives < needed:
+    negative = tested.s[tested.y == 0]
+    needed = negatives_needed(false_alarm, 1 - confidence)
+    if negative.size < needed:
         raise ValueError(
             f"a promise of at most {false_alarm:g} false alarms with {confidence:g} confidence needs "
-            f"{needed:,} negative rows, got {negatives:,}. Allow more false alarms, less confidence, or give "
-            "more rows."
+            f"{needed:,} negative rows, got {negative.size:,}. "
+            + Advice(
+                "Raise false_alarm, lower confidence, or give more rows.",
+                command="Raise --false-alarm, lower --confidence, or give more rows.",
+            )
         )
-    found = false_alarm_threshold(tested.s[tested.y == 0], false_alarm, 1 - confidence)
+    found = false_alarm_threshold(negative, false_alarm, 1 - confidence)
     cut = clear_cut(found.threshold, tested.s)
-    return model.with_threshold(Threshold(cut, false_alarm, confidence, found.n_negatives))
+    return Promise(Threshold(cut, false_alarm, confidence, found.n_negatives), found.violation_probability)

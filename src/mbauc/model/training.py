@@ -20,6 +20,7 @@ from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
 from mbauc.features.row_codes import encoding_kinds
 from mbauc.losses import Region
+from mbauc.metrics.calibration import fit_calibration
 from mbauc.metrics.region_area import standardized_area
 from mbauc.model.additive_training import check_additive, check_codes, fit_additive
 from mbauc.model.baseline import Baseline, measure_baseline
@@ -40,6 +41,8 @@ from mbauc.runtime.memory import parse_memory
 
 #: Held-out rows may take one part in this many of the memory; beyond it they are read again.
 _FOR_HELD_OUT = 8
+#: Rows of each class that probabilities are fitted to, at least.
+_TO_CALIBRATE = 30
 #: Rows that are looked at for odd columns, at most, and numbers in them.
 _LOOK_ROWS, _LOOK_NUMBERS = 20_000, 4_000_000
 
@@ -64,6 +67,8 @@ class Training:
         Whether the model that is kept is trained on all rows, once another one has been tested.
     baseline : bool
         Whether logistic regression is tested on the same rows.
+    calibrate : bool
+        Whether probabilities are fitted to the rows that were tested.
     memory, checkpoint
         As for :meth:`mbauc.MBAClassifier.fit_source`.
     decay : float
@@ -78,6 +83,7 @@ class Training:
     hold_out: HoldOut = field(default_factory=HoldOut)
     refit: bool = False
     baseline: bool = False
+    calibrate: bool = False
     memory: str | int | None = None
     checkpoint: str | None = None
     decay: float = 1.0
@@ -231,6 +237,10 @@ def train(
         "trained_on": bool(seen),
         **_where_it_counts(tested, asked, equal_groups=bool(model.settings.get("equal_groups"))),
     }
+    if training.calibrate and not seen and min(positives, negatives) >= _TO_CALIBRATE:
+        current = model.current_calibration
+        calibration = fit_calibration(tested.y, tested.s, tested.weight, current=current)
+        model = model.with_calibration(calibration)
     return model, tested
 
 

@@ -21,7 +21,7 @@ from mbauc.rows.source import Source
 from mbauc.runtime.threads import thread_count
 
 #: What a record says of the weights as they were; it is not true of the new ones.
-_OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "held_out")
+_OF_THE_WEIGHTS = ("tested", "seconds", "threshold_files", "calibration_files", "held_out")
 _SOLVED_ANEW = "weights solved anew after"
 _NO_THRESHOLD = "an earlier threshold was dropped, since its promise was for other weights"
 

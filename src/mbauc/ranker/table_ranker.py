@@ -25,7 +25,7 @@ from mbauc.model.hold_out import HoldOut, choose_hold_out
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.model_file import load_model, save_model
-from mbauc.model.promise import promise_threshold
+from mbauc.model.promise import find_promise
 from mbauc.model.scoring import score_files
 from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
@@ -218,7 +218,14 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             model = replace(model, classes=table.classes)
         self._store(model, tested, source.plan)
         if self.false_alarm is not None:
-            self.model_ = promise_threshold(model, tested, self.false_alarm, self.confidence)
+            if tested is None:
+                raise ValueError(
+                    "false_alarm needs rows that the ranker was not trained on, and none were held out; set "
+                    "hold_out=0.2."
+                )
+            self.model_ = model.with_threshold(
+                find_promise(tested, self.false_alarm, self.confidence).threshold
+            )
         return self
 
     def _training(
@@ -243,6 +250,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             hold_out=self._hold_out(source, seed, time, cluster),
             # a promise is about rows that the model has not seen
             refit=bool(self.refit) and self.false_alarm is None,
+            calibrate=True,
             memory=memory,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
             verbose=bool(self.verbose),
@@ -286,7 +294,11 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """The positive class above the threshold: that of ``false_alarm``, or where both are equally likely."""
         scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > self.model_.cut).astype(np.intp)])
+        if self.model_.threshold is None:
+            positive = self.model_.probability(scores) > 0.5
+        else:
+            positive = scores > self.model_.threshold.value
+        return np.asarray(self.classes_[positive.astype(np.intp)])
 
     @property
     def _encoding(self) -> Any:
@@ -336,9 +348,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             encoded = self._encoding.transform(name_columns(self, X), extra="ignore")
             labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
         elif self.tested_ is None:
-            raise ValueError(
-                "no rows were held out to report on; pass X and y, rows that are new to the ranker."
-            )
+            raise ValueError("no rows were held out to report on; pass X and y that are new to the ranker.")
         else:
             labels, scores, weight = self.tested_.y, self.tested_.s, self.tested_.weight
         page = report_html(labels, scores, weight, model=self.model_, X=encoded, title=title)
@@ -351,9 +361,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             raise ValueError("pass y, the labels of X.")
         labels = np.asarray(y)
         if labels.shape != (n_rows,):
-            raise ValueError(
-                f"y must have a label for each of the {n_rows:,} rows of X, got shape {labels.shape}."
-            )
+            raise ValueError(f"y must have a label for each of {n_rows:,} rows, got shape {labels.shape}.")
         side = self.model_.classes[1]
         return np.isin(labels, list(side) if isinstance(side, tuple) else [side]).astype(np.int8)
 

@@ -33,8 +33,11 @@ def score_column(frame: DataFrame, features: Any, scorer: LinearScorer) -> Colum
 
 def probability_column(score: Column, scorer: LinearScorer) -> Column:
     """Arrays of the probabilities of both classes, negative first."""
+    if scorer.calibration is not None and scorer.calibration.knots:
+        raise ValueError("Spark has no isotonic calibration; use one of kind 'logistic'.")
+    slope, offset = scorer.line
     # the log-odds by a name of their own, so that the score stands in the plan once
-    odds = F.array(score * F.lit(scorer.slope))
+    odds = F.array(score * F.lit(slope) + F.lit(offset))
     return F.transform(odds, lambda s: F.array(1 / (1 + F.exp(s)), 1 / (1 + F.exp(-s)))).getItem(0)
 
 

@@ -328,6 +328,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         prior_odds = fitted.weights[0] / (fitted.weights[1] / self.negative_rate)
         intercept, slope = match_log_odds(*fitted.summary, prior_odds)
         self.coef_, self.intercept_, self.slope_ = fitted.coef[None, :], np.array([intercept]), slope
+        self.__dict__.pop("calibration_", None)  # it was for other scores
         self.coef_error_, self.term_means_ = fitted.errors, fitted.term_means
         self.term_deviations_ = fitted.term_deviations
         self.feature_shares_ = fitted.feature_shares
@@ -378,9 +379,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         if names is not None and tuple(names) != self.feature_map_.names:
             # a time became several columns, or a column was left out
             names = np.array(self.feature_map_.names, dtype=object)
-        return AdditiveScorer(
-            self.coef_[0], self.intercept_[0], self.slope_, self.classes_, names, self.feature_map_
-        )
+        weights = (self.coef_[0], self.intercept_[0], self.slope_, self.classes_, names, self.feature_map_)
+        return AdditiveScorer(*weights, calibration=getattr(self, "calibration_", None))
 
     @classmethod
     def restore(cls, scorer: AdditiveScorer, settings: dict[str, Any] | None = None) -> Self:
@@ -393,6 +393,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         ranker.coef_, ranker.slope_ = scorer.coef.copy()[None, :], scorer.slope
         ranker.intercept_, ranker.classes_ = np.array([scorer.intercept]), np.array(scorer.classes)
         ranker.feature_map_, ranker.n_features_in_ = scorer.features, scorer.n_features
+        if scorer.calibration is not None:
+            ranker.calibration_ = scorer.calibration
         ranker._codes = RowCodes([ColumnKind(name) for name in scorer.features.names])
         if scorer.names is not None:
             ranker.feature_names_in_ = np.array(scorer.names, dtype=object)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from mbauc.checks import check_whole
 from mbauc.estimators.additive.labels import plain_number
@@ -40,7 +39,8 @@ class Explanation:
     score : float
         As ``decision_function`` gives it.
     log_odds : float
-        The same times the slope; the score itself where a ranker has no slope.
+        The sum: the score times the slope, or as a straight :class:`~mbauc.metrics.Calibration` has it; the
+        score itself where a ranker has no slope. An isotonic map is no sum: it is in the probability alone.
     probability : float or None
         That the row is positive; None where a ranker has no slope.
     base : float
@@ -120,12 +120,14 @@ def explain(
 def _explain_blocks(
     scorer: LinearScorer, rows: Any, n: int, means: ArrayLike | None, tell: Callable[[str, int], str]
 ) -> Iterator[Explanation]:
-    slope = 1.0 if scorer.slope is None else scorer.slope
+    slope, offset = scorer.line
+    calibrated = scorer.slope is not None or scorer.calibration is not None
     rows = rows.tocsr() if is_sparse(rows) else rows
     for start in range(0, rows.shape[0], _ROWS):
         block = rows[start : start + _ROWS]
         split, scores = split_scores(scorer, block, means), scorer.scores(block)
-        added, base = slope * split.added, slope * split.base
+        added, base = slope * split.added, slope * split.base + offset
+        chances = scorer.probability(scores).tolist() if calibrated else [None] * scores.size
         order = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :n]
         # a column without a weight, or a curve that is flat, says nothing
         counts = np.count_nonzero(added, axis=1)
@@ -139,13 +141,13 @@ def _explain_blocks(
                 )
                 for place in own
             )
-            log_odds = slope * score
+            log_odds = slope * score + offset
             rest = log_odds - base - sum(part.log_odds for part in parts)
             n_rest = int(counts[k]) - len(parts)
             yield Explanation(
                 score,
                 log_odds,
-                None if scorer.slope is None else float(expit(log_odds)),
+                chances[k],
                 base,
                 parts,
                 rest if n_rest else 0.0,

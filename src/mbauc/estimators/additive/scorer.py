@@ -35,7 +35,8 @@ class AdditiveScorer(LinearScorer):
             raise ValueError("coef must have one weight for each feature of the map.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AdditiveScorer, (*super().__reduce__()[1], self.features)
+        _, values, state = super().__reduce__()
+        return AdditiveScorer, (*values, self.features), state
 
     @property
     def n_features(self) -> int:

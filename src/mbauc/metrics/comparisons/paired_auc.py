@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtr
 from scipy.stats import chi2
 
+from mbauc.errors import Advice
 from mbauc.metrics.comparisons.holm import holm
 from mbauc.metrics.intervals.delong import covariance_of_means, quantile
 from mbauc.metrics.intervals.sample_design import Weights, check_confidence, validate_design, warn_of_few_rows
@@ -152,7 +153,10 @@ def validate_scorers(scores: Any) -> tuple[list[str], list[Any]]:
         table = list(np.atleast_2d(np.asarray(scores, dtype=np.float64)))
         names = [str(k) for k in range(len(table))]
     if len(table) < 2:
-        raise ValueError("scores must hold at least two scorers to compare; use roc_auc_interval for one.")
+        raise ValueError(
+            "scores must hold at least two scorers to compare"
+            + Advice("; use roc_auc_interval for one.", command=".")
+        )
     return names, table
 
 

@@ -166,8 +166,7 @@ def _category(feature: CategoryFeature, coef: Array, graph: Graph) -> list[str]:
 
 def _outputs(model: RankerModel, graph: Graph) -> None:
     types = graph.types
-    log_odds = graph.node("Mul", "score", graph.constant(model.scorer.slope))
-    graph.node("Sigmoid", log_odds, result="probability")
+    graph.node("Sigmoid", _log_odds(model, graph), result="probability")
     above = graph.node("Greater", "score", graph.constant(model.cut))
     labels = model.scorer.classes
     kinds = {"i": types.INT64, "f": types.DOUBLE, "b": types.BOOL, "U": types.STRING}
@@ -180,3 +179,23 @@ def _outputs(model: RankerModel, graph: Graph) -> None:
         ("label", kinds[labels.dtype.kind]),
     ):
         graph.output(name, kind)
+
+
+def _log_odds(model: RankerModel, graph: Graph) -> str:
+    """The log-odds of scores: a line, or pieces of lines between knots."""
+    calibration, (slope, offset) = model.calibration, model.scorer.line
+    if calibration is None or not calibration.knots:
+        line = graph.node("Mul", "score", graph.constant(slope))
+        return graph.node("Add", line, graph.constant(offset)) if offset else line
+    scores, heights = np.array(calibration.knots).T
+    # how far a score is above the start of each piece, within the piece; the outer ones have no end
+    starts = np.concatenate([[scores[0]], scores])
+    least = np.concatenate([[-np.inf], np.zeros(scores.size)])
+    most = np.concatenate([[0.0], np.diff(scores), [np.inf]])
+    slopes = np.concatenate([[calibration.slope], np.diff(heights) / np.diff(scores), [calibration.slope]])
+    column = graph.node("Unsqueeze", "score", graph.constant(np.array([1])))
+    above = graph.node("Sub", column, graph.constant(starts))
+    within = graph.node("Min", graph.node("Max", above, graph.constant(least)), graph.constant(most))
+    product = graph.node("MatMul", within, graph.constant(slopes[:, None]))
+    flat = graph.node("Squeeze", product, graph.constant(np.array([1])))
+    return graph.node("Add", flat, graph.constant(heights[0] + calibration.offset))

@@ -1,0 +1,84 @@
+"""``mbauc calibrate``: probabilities that fit new rows."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mbauc.cli.data_files import files
+from mbauc.cli.new_rows import add_held_out, add_model, score_new_rows
+from mbauc.cli.options import add_command, add_data, add_out, add_share
+from mbauc.cli.out_files import check_writable
+from mbauc.cli.output import Output
+
+_DESCRIPTION = """\
+Finds how scores become probabilities on labelled rows that are new to the model: as in the training, by
+logistic regression on the score (Platt scaling), or by isotonic regression. The simplest map is taken whose
+log-loss on rows held out is within one standard error of the lowest. Scores, their order and the threshold
+stay; 'mbauc score' and 'mbauc evaluate' then use the new probabilities. With --share they are for rows of which
+another share is positive than of DATA.
+"""
+_EXAMPLES = """\
+examples:
+  mbauc calibrate model.mbauc yesterday.csv -o calibrated.mbauc
+  mbauc calibrate model.mbauc sample.csv --share 0.001 -o calibrated.mbauc
+"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = add_command(commands, "calibrate", "probabilities that fit new rows", _DESCRIPTION, _EXAMPLES)
+    add_model(parser)
+    add_data(parser)
+    add_share(parser, "probabilities")
+    add_held_out(parser, "probabilities are too sure")
+    add_out(parser, "model with the new probabilities to write")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Choose the map and write the model."""
+    check_writable(options.out, options.force)
+    from scipy.special import expit
+
+    from mbauc.metrics.calibration import choose_calibration
+    from mbauc.metrics.probabilities import calibration_error, normalized_entropy
+    from mbauc.model import load_model, save_model
+
+    model, output = load_model(options.model), Output(options.json)
+    with files(options) as paths:
+        why = "Their scores are better than those of new rows, and probabilities would be too sure."
+        rows = score_new_rows(model, paths, options, why, "as they are")
+    y, s, weight = rows.tested.y, rows.tested.s, rows.tested.weight
+    current = model.current_calibration
+    found = choose_calibration(y, s, weight, current=current)
+    kept = found.calibration is current
+    kind = f"{current.kind}, as it was" if kept else found.calibration.kind
+    output.say(f"map           {kind}: {found.reason}")
+    numbers = {}
+    for name, measure, form in (
+        ("normalized_entropy", normalized_entropy, "entropy       {:.4f} before, {:.4f} after (normalised"),
+        ("calibration_error", calibration_error, "calibration   error {:.5f} before, {:.5f} after (mean"),
+    ):
+        before, after = (measure(y, p, weight) for p in (current.probability(s), expit(found.log_odds)))
+        output.say(form.format(before, after) + ", on rows held out)")
+        numbers[name] = {"before": before, "after": after}
+    if not kept:
+        model = model.with_calibration(found.calibration, rows.marks)
+    if options.share is not None:
+        model = model.with_prior(options.share)
+        output.say(f"share         probabilities are for rows of which {options.share:g} are positive")
+    save_model(model, options.out)
+    output.say(f"wrote         {options.out}")
+    return output.finish(
+        {
+            "model": options.out,
+            "map": found.calibration.kind,
+            "kept": kept,
+            "reason": found.reason,
+            "log_loss": found.log_loss,
+            **numbers,
+            "share": options.share,
+            **rows.left_out,
+        }
+    )
