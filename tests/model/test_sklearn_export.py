@@ -112,7 +112,7 @@ def test_columns_that_are_missing_or_new_are_named(tmp_path, frame):
 
 
 def test_an_encoder_is_fitted_from_the_start(tmp_path, frame):
-    encoder = TableEncoder(table_model(tmp_path).layout.encoding)
+    encoder = TableEncoder(encoding=table_model(tmp_path).layout.encoding)
     before = encoder.transform(frame).toarray()
     assert before.any()
     np.testing.assert_array_equal(encoder.fit(frame).transform(frame).toarray(), before)

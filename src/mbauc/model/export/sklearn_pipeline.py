@@ -5,52 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 
+from mbauc.features.table_encoder import TableEncoder
 from mbauc.model.layout import TableLayout
 from mbauc.model.model import RankerModel
-from mbauc.readers.table.encoding import TableEncoding
-
-
-class TableEncoder(TransformerMixin, BaseEstimator):
-    """A scikit-learn step that makes a matrix of a table; there is nothing to fit.
-
-    Parameters
-    ----------
-    encoding : TableEncoding
-        How columns become numbers.
-    """
-
-    def __init__(self, encoding: TableEncoding) -> None:
-        self.encoding = encoding
-
-    def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Do nothing: the encoding is what it is."""
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """The matrix of an Arrow table, a pandas or polars frame, or a dict of columns.
-
-        Columns that the training data did not have are an error; labels and ids may be there or not.
-        """
-        return self.encoding.transform(X)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of the matrix."""
-        return np.array(self.encoding.feature_names, dtype=object)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        return tags
 
 
 def to_sklearn(model: RankerModel) -> Any:
@@ -89,4 +49,4 @@ def to_sklearn(model: RankerModel) -> Any:
         ranker.estimator_ = fitted
     if not isinstance(model.layout, TableLayout):
         return ranker
-    return Pipeline([("columns", TableEncoder(model.layout.encoding)), ("ranker", ranker)])
+    return Pipeline([("columns", TableEncoder(encoding=model.layout.encoding)), ("ranker", ranker)])

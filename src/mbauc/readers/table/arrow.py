@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 
 def pyarrow(part: str = "") -> Any:
     """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
@@ -70,6 +72,10 @@ def _as_arrow_column(values: Any, name: str) -> Any:
     arrow = pyarrow()
     if isinstance(values, arrow.Array | arrow.ChunkedArray):
         return values
+    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        # Arrow has no hours, weeks and the like
+        unit = np.datetime_data(values.dtype)[0]
+        values = values if unit in ("D", "s", "ms", "us", "ns") else values.astype("datetime64[s]")
     try:
         # NaN is how pandas writes "missing"
         return arrow.array(values, from_pandas=True)

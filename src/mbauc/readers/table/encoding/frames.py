@@ -1,4 +1,4 @@
-"""Codes of a table in memory: a data frame needs no label and no pass over files."""
+"""Encodings of a table in memory: a data frame needs no label and no pass over files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from mbauc.checks import check_whole
 from mbauc.defaults import BLOCK_ROWS, MAX_CATEGORIES
 from mbauc.readers.table.arrow import as_arrow_table
 from mbauc.readers.table.columns.code_guess import guess_frame_code
-from mbauc.readers.table.columns.plan import ColumnPlan, plan_columns
+from mbauc.readers.table.columns.guess import guess
+from mbauc.readers.table.columns.plan import ColumnPlan, Judge, plan_columns
 from mbauc.readers.table.columns.planning import LOOK_ROWS
 from mbauc.readers.table.encoding.code_learner import CodeLearner
 from mbauc.readers.table.encoding.frame_rows import list_columns, read_frame_rows
+from mbauc.readers.table.encoding.learner import EncodingLearner, EncodingSettings
 from mbauc.readers.table.encoding.table_encoding import TableEncoding
 
 
@@ -76,18 +78,41 @@ def plan_frame_codes(
     rows: Any, types: Mapping[str, str] | None = None, ignore: Sequence[str] = ()
 ) -> ColumnPlan:
     """What the columns of an Arrow table are, where they become codes."""
+    return _plan_frame(rows, types, ignore, guess_frame_code)
+
+
+def _plan_frame(rows: Any, types: Mapping[str, str] | None, ignore: Sequence[str], judge: Judge) -> ColumnPlan:
     if not rows.num_rows:
         raise ValueError("the table has no rows; pass those that the columns are to be learned from.")
-    return plan_columns(
-        rows.slice(0, LOOK_ROWS), label=None, types=types, ignore=ignore, judge=guess_frame_code
-    )
+    return plan_columns(rows.slice(0, LOOK_ROWS), label=None, types=types, ignore=ignore, judge=judge)
 
 
 def learn_planned_codes(
     rows: Any, plan: ColumnPlan, max_categories: int = MAX_CATEGORIES, hash_dim: int | None = None
 ) -> TableEncoding:
     """How an Arrow table becomes codes, given what its columns are."""
-    learner = CodeLearner(plan, max_categories, hash_dim)
+    return _learn(rows, CodeLearner(plan, max_categories, hash_dim))
+
+
+def learn_table(
+    table: Any,
+    settings: EncodingSettings,
+    *,
+    types: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+) -> tuple[TableEncoding, ColumnPlan]:
+    """How a table in memory becomes a matrix, as ``TableSource`` does it, and what its columns are."""
+    rows = as_arrow_table(table, list_columns(table))
+    if settings.encode == "codes":
+        plan = plan_frame_codes(rows, types, ignore)
+        encoding = learn_planned_codes(rows, plan, settings.max_categories, settings.hash_dim)
+    else:
+        plan = _plan_frame(rows, types, ignore, guess)
+        encoding = _learn(rows, EncodingLearner(plan, settings))
+    return encoding, plan.with_widths(encoding.describe_widths())
+
+
+def _learn(rows: Any, learner: CodeLearner | EncodingLearner) -> TableEncoding:
     if learner.needs_rows:
         for start in range(0, rows.num_rows, BLOCK_ROWS):
             learner.update(read_frame_rows(rows.slice(start, BLOCK_ROWS), learner.columns, start))

@@ -1,0 +1,129 @@
+"""A scikit-learn step that makes a matrix of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mbauc.defaults import MAX_CATEGORIES, MISSING, SCALE
+from mbauc.readers.table.encoding import TableEncoding
+from mbauc.readers.table.encoding.frames import learn_table
+from mbauc.readers.table.encoding.learner import EncodingSettings
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Makes numbers of a table's columns, for models of others: texts, categories, dates, missing values.
+
+    What each column is is guessed as by :class:`mbauc.TableRanker`; ``plan_`` says what and why.
+
+    Parameters
+    ----------
+    encode : {"onehot", "hash", "codes"}
+        How categories become columns: one for each level, hashed, or one column of codes; see
+        :class:`mbauc.readers.TableSource`.
+    types : mapping from names to kinds, optional
+        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"time"``, or ``"id"`` and
+        ``"ignore"``, which are left out.
+    scale : {"standard", "max-abs", None}
+        How numeric columns are scaled; not with codes.
+    missing : {"category", "mean"}
+        Whether a missing number has an indicator of its own, or is at the mean; not with codes.
+    max_categories : int
+        Levels that a category may have.
+    hash_dim : int, optional
+        Number of hashed columns.
+    encoding : TableEncoding, optional
+        One that was learned before; then there is nothing to fit, and nothing else has a say.
+
+    Attributes
+    ----------
+    encoding_ : TableEncoding
+        How columns become numbers.
+    plan_ : ColumnPlan
+        What each column is taken for, and why; not with ``encoding``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from mbauc.features import TableEncoder
+    >>> table = pd.DataFrame({"bid": [0.5, None, 2.0, 1.0], "site": ["b", "a", None, "a"]})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['bid', 'bid=(missing)', 'site=a', 'site=b', 'site=(missing)']
+    >>> make_pipeline(TableEncoder(), LogisticRegression()).fit(table, [0, 1, 1, 0]).predict(table).shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        encode: str = "onehot",
+        *,
+        types: Mapping[str, str] | None = None,
+        scale: str | None = SCALE,
+        missing: str = MISSING,
+        max_categories: int = MAX_CATEGORIES,
+        hash_dim: int | None = None,
+        encoding: TableEncoding | None = None,
+    ) -> None:
+        self.encode = encode
+        self.types = types
+        self.scale = scale
+        self.missing = missing
+        self.max_categories = max_categories
+        self.hash_dim = hash_dim
+        self.encoding = encoding
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what the columns of a table are, and their levels, means and scales.
+
+        Parameters
+        ----------
+        X : pandas or polars frame, Arrow table, or dict of columns
+            Features, without the label.
+        y : ignored
+        """
+        if self.encoding is not None:
+            self.encoding_ = self.encoding
+            return self
+        settings = EncodingSettings(
+            self.encode, self.hash_dim, False, self.missing, self.scale, self.max_categories
+        )
+        settings.check()
+        self.encoding_, self.plan_ = learn_table(X, settings, types=self.types)
+        names = [column.name for column in self.plan_.columns]
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The matrix of an Arrow table, a pandas or polars frame, or a dict of columns.
+
+        Columns that the training data did not have are an error; labels and ids may be there or not.
+        """
+        check_is_fitted(self)
+        return self._known.transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of the matrix."""
+        check_is_fitted(self)
+        return np.array(self._known.feature_names, dtype=object)
+
+    @property
+    def _known(self) -> TableEncoding:
+        return self.encoding if self.encoding is not None else self.encoding_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.encoding is not None or hasattr(self, "encoding_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = self.encoding is None
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
