@@ -22,7 +22,9 @@ PLACES = {
         "click_fit_wide",
         "criteo_size",
         "criteo_sample",
+        "curves_size",
     ),
+    "docs/curves.md": ("curve_coverage", "screening"),
     "docs/scale.md": ("preconditioners",),
     "docs/clusters.md": ("clusters",),
     "docs/groups.md": ("groups",),
@@ -44,6 +46,7 @@ WIDE = (
     "click_fit_wide",
     "criteo_sample",
     "pair_losses",
+    *PLACES["docs/curves.md"],
     *PLACES["docs/coverage.md"],
     *PLACES["docs/objectives.md"],
 )

@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from benchmarks.__main__ import PLACES, table
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
@@ -16,6 +17,15 @@ def test_every_link_between_pages_leads_somewhere(request):
         if not target.startswith("http") and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("page", PLACES)
+def test_tables_of_the_pages_are_those_of_the_stored_results(page, request):
+    text = (request.config.rootpath / page).read_text(encoding="utf-8")
+    stale = [
+        name for name in PLACES[page] if f"<!-- {name} -->\n\n{table(name)}\n\n<!-- end {name} -->" not in text
+    ]
+    assert stale == [], "python -m benchmarks render"
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : pandas or polars frame, Arrow table, or dict of columns
             Features, without the label.
-        y : ignored
+        y : object, optional
+            Not used.
         """
         if self.encoding is not None:
             self.encoding_ = self.encoding
