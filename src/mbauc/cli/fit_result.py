@@ -19,7 +19,7 @@ _MOST_KEPT = 4 << 30
 
 def say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
-    from mbauc.estimators.column_findings import ColumnFinding
+    from mbauc.estimators.column_findings import ColumnFinding, tell_findings
 
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
@@ -56,8 +56,8 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
             output.say(f"            {line}")
         if seen:
             record["notes"].append("the test rows are training rows: new rows will score lower")
-    for finding in record.get("findings", []):
-        output.note(in_options(ValueError(ColumnFinding(**finding).sentence)), 12, "column")
+    for sentence in tell_findings([ColumnFinding(**one) for one in record.get("findings", [])]):
+        output.note(in_options(sentence), 12)
     hint = majority_hint(model, record["positives"], record["negatives"])
     if hint:
         record["notes"].append(hint.strip())

@@ -67,6 +67,16 @@ class ColumnFinding:
         )
 
 
+def tell_findings(findings: Sequence[ColumnFinding]) -> list[str]:
+    """Findings in sentences, columns without a second value in one."""
+    constant = [one.column for one in findings if one.finding == "constant"]
+    told = [one.sentence for one in findings if one.finding != "constant" or len(constant) == 1]
+    if len(constant) > 1:
+        shown = ", ".join(map(repr, constant[:5])) + (f" and {len(constant) - 5} more" * (len(constant) > 5))
+        told.append(f"columns {shown} have the same value in all rows each, and say nothing.")
+    return told
+
+
 def check_columns(
     X: Array, y: NDArray[np.generic], columns: Sequence[ColumnKind], *, ordered: bool = True
 ) -> list[ColumnFinding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mbauc.estimators.column_findings import ColumnFinding
+from mbauc.estimators.column_findings import ColumnFinding, tell_findings
 from mbauc.metrics.intervals import AucInterval
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.plan import ColumnPlan
@@ -41,7 +41,7 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
             f"threshold   {cut.value:.6g}: at most {cut.false_alarm:.3g} of the negatives raise an alarm, with "
             f"{cut.confidence:.3g} confidence"
         )
-    for finding in record.get("findings", []):
-        yield f"column      {ColumnFinding(**finding).sentence}"
+    for sentence in tell_findings([ColumnFinding(**one) for one in record.get("findings", [])]):
+        yield f"note        {sentence}"
     for note in record.get("notes", []):
         yield f"note        {note}"
