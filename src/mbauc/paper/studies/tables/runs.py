@@ -6,7 +6,7 @@ Our methods have a ledger of their own: after a change to them it is deleted, an
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -121,7 +121,7 @@ def run(
         records |= study.run(perform, tasks, n_jobs=1, what=f"{comparison.name}, {whose}", unit="fit")
     # in the order of the tables and methods that were asked for
     ordered = {key: records[key] for key in _list_tasks(present, chosen)}
-    compared = compare(comparison, settings, out, ordered, comparison.baseline, folder)
+    compared = compare(comparison, settings, out, ordered, folder)
     return Findings(settings, compared, missing, absent, comparison)
 
 
@@ -191,7 +191,6 @@ def compare(
     settings: Settings,
     out: Path,
     records: Mapping[Key, Record],
-    baseline: Callable[[str], str],
     folder: Path | None,
 ) -> dict[Key, Record]:
     """The records, each with its gain over its baseline on the same test rows."""
@@ -199,12 +198,12 @@ def compare(
     compared = {}
     for (table, split, key), record in records.items():
         gain = (float("nan"), float("nan"))
-        other = records.get((table, split, baseline(key)))
+        other = records.get((table, split, comparison.baseline(key)))
         if other is not None and not (record["error"] or other["error"]):
             if (table, split) not in labels:
                 rows = load_table(comparison.tables[table], folder)
                 labels[table, split] = split_rows(rows, split, settings.seed).y_test
-            paths = (_place(out, comparison, table, split, one) for one in (key, baseline(key)))
+            paths = (_place(out, comparison, table, split, one) for one in (key, comparison.baseline(key)))
             gain = compare_scores(labels[table, split], *(_recall(path, comparison) for path in paths))
         compared[table, split, key] = {**record, "gain": gain[0], "gain_stderr": gain[1]}
     return compared
