@@ -31,8 +31,8 @@ def add(commands: Any) -> None:
             "linear score is enough where the signal is strong, also where the best score is not linear. "
             "partial_auc fits for detections at few false alarms, on the data sets of table3. tables compares "
             "with boosted trees and others on real tables; results of our methods and of rivals are in two "
-            "ledgers, so that either can be deleted and run again. one_door is the same with TableRanker and others "
-            "that take a data frame with nothing set, in as few lines of code as they need."
+            "ledgers, so that either can be deleted and run again. one_door is the same with TableRanker and "
+            "others that take a data frame with nothing set, in as few lines of code as they need."
         ),
         "example:\n  mbauc reproduce table2 --quick",
     )
@@ -84,8 +84,8 @@ def add(commands: Any) -> None:
         type=_parse_splits,
         default=None,
         metavar="N",
-        help="random halves of each table of tables and one_door without test rows (default: 5, or 3 from 20,000 "
-        "rows; 3 and 2 for one_door)",
+        help="random halves of each table of tables and one_door without test rows (default: 5, or 3 from "
+        "20,000 rows; 3 and 2 for one_door)",
     )
     parser.add_argument(
         "--rows",
@@ -188,10 +188,8 @@ def _check_comparison(options: argparse.Namespace) -> None:
     if options.experiment not in comparisons:
         for name in ("tables", "methods", "splits"):
             if getattr(options, name):
-                raise ValueError(
-                    f"--{name} is for the experiments {' and '.join(comparisons)}; {options.experiment} has none to "
-                    "choose."
-                )
+                listed = " and ".join(comparisons)
+                raise ValueError(f"--{name} is for the experiments {listed}; {options.experiment} has none.")
         return
     if options.datasets:
         raise ValueError(

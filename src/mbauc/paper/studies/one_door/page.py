@@ -77,7 +77,7 @@ These texts are what was run. `X` is the frame, `y` has 0 and 1; imports are not
 """
 _GUESSES = """
 What TableRanker took the columns of raw files for (`plan_`), on the training rows of the first split, and what
-they are by the descriptions of who published them. Columns of two values and numbers in order with few values may be
+they are by the descriptions of who published them. Columns of two values and few numbers in order may be
 either, a number or a category.
 """
 

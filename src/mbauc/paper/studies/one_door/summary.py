@@ -87,8 +87,8 @@ def _guesses(found: OneDoor) -> Iterator[str]:
         total = sum(map(len, guesses.values()))
         whole = [table for table, listed in guesses.items() if all(one.right for one in listed)]
         yield (
-            f"Columns of raw files that are what TableRanker took them for: {right} of {total}; tables with all "
-            f"columns right: {_list(whole)}."
+            f"Columns of raw files that are what TableRanker took them for: {right} of {total}; tables with "
+            f"all columns right: {_list(whole)}."
         )
 
 
