@@ -130,6 +130,7 @@ def test_wins_and_losses_are_on_the_page(tmp_path):
     assert "two thirds of the tables, 3 of 4. It is so on 3: the aim is reached." in text
     assert "first on 2 (bank, credit), of these significantly better than the best rival on 1 (bank);" in text
     assert "level, but below it, on 1 (german); significantly worse on 1 (telco)." in text
+    assert "Not among the rivals, because they have no figures there: EBM on bank." in text
     assert "against EBM: significantly better on none; significantly worse on 1 (telco); not" in text
     assert "| bank | **95.00** | 94.00 ○ | – |" in text
     assert "| telco | 80.00 | **85.00** ● | 84.00 ● |" in text

@@ -45,6 +45,14 @@ def _aim(found: OneDoor) -> Iterator[str]:
         f"Without Holm's adjustment it would be first or level on {len(standings) - len(worse)} of "
         f"{len(standings)}."
     )
+    without = [
+        f"{_name(found, key)} on {table}"
+        for key in found.rivals
+        for table in standings
+        if not found.outcomes(table, key)
+    ]
+    if without:
+        yield f"Not among the rivals, because they have no figures there: {', '.join(without)}."
 
 
 def _verdicts(found: OneDoor) -> Iterator[str]:
