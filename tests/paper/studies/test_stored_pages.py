@@ -1,6 +1,7 @@
 """Pages in docs/results are what the studies write today, given the figures that are stored beside them."""
 
 import csv
+import json
 import re
 
 import pytest
@@ -12,6 +13,9 @@ from mbauc.paper.studies.benchmark import partial_auc, table3, tuned
 from mbauc.paper.studies.benchmark.runs import DATASETS, Benchmark
 from mbauc.paper.studies.benchmark.runs import Settings as BenchmarkSettings
 from mbauc.paper.studies.contenders import WHOLE
+from mbauc.paper.studies.one_door import page as one_door_page
+from mbauc.paper.studies.one_door.findings import ONE_DOOR, SETTINGS, OneDoor
+from mbauc.paper.studies.one_door.snippets import RANKER
 from mbauc.paper.studies.printed import RATIOS
 from mbauc.paper.studies.simulation import table2
 from mbauc.paper.studies.simulation.runs import Settings, Simulation
@@ -107,19 +111,40 @@ def test_partial_auc(stored, tmp_path):
     assert list(csv.DictReader(table.open())) == stored("partial_auc.csv")
 
 
-def test_tables(stored, request, tmp_path):
-    if not (request.config.rootpath / "docs" / "results" / "tables.csv").exists():
-        pytest.skip("there are no results of this study yet")
+def read_fits(rows):
+    """Records of a study of tables."""
     words = ("dataset", "method", "choice", "error")
     counts = ("split", *Facts._fields)
     records = {}
-    for row in stored("tables.csv"):
+    for row in rows:
         values = {
             name: text if name in words else int(text) if name in counts else float(text)
             for name, text in row.items()
         }
         key = tuple(values.pop(name) for name in ("dataset", "split", "method"))
         records[key] = {**values, "seconds": 0.0}
+    return records
+
+
+def test_one_door(stored, request, tmp_path):
+    if not (request.config.rootpath / "docs" / "results" / "one_door.csv").exists():
+        pytest.skip("there are no results of this study yet")
+    records, plans = read_fits(stored("one_door.csv")), {}
+    for row in stored("one_door_guesses.csv"):
+        plans.setdefault(row["dataset"], []).append([row["column"], row["kind"], row["why"]])
+    for table, plan in plans.items():
+        records[table, 0, RANKER]["plan"] = json.dumps(plan)
+    found = OneDoor(SETTINGS, records, comparison=ONE_DOOR)
+    table, guesses, page = one_door_page.render(found, tmp_path)
+    assert without_gaps(page.read_text()) == without_gaps(stored("one_door.md"))
+    assert list(csv.DictReader(table.open())) == stored("one_door.csv")
+    assert list(csv.DictReader(guesses.open())) == stored("one_door_guesses.csv")
+
+
+def test_tables(stored, request, tmp_path):
+    if not (request.config.rootpath / "docs" / "results" / "tables.csv").exists():
+        pytest.skip("there are no results of this study yet")
+    records = read_fits(stored("tables.csv"))
     table, page = tables_page.render(
         Findings(TablesSettings(small_splits=1, large_splits=1), records), tmp_path
     )

@@ -373,9 +373,11 @@ def test_unknown_names_are_usage_errors(arguments, capsys):
 
 def test_options_of_other_experiments_are_refused(tmp_path, capsys):
     assert main(["reproduce", "table1", "--tables", "bank", "--out", str(tmp_path)]) == 1
-    assert "--tables is for the experiment tables" in capsys.readouterr().err
+    assert "--tables is for the experiments tables and one_door" in capsys.readouterr().err
     assert main(["reproduce", "tables", "--datasets", "bank", "--out", str(tmp_path)]) == 1
     assert "--tables" in capsys.readouterr().err
+    assert main(["reproduce", "one_door", "--methods", "auto", "--out", str(tmp_path)]) == 1
+    assert "--methods: one_door has no auto; choose out of table-ranker," in capsys.readouterr().err
 
 
 def test_the_command_writes_the_page(stand_ins, tmp_path, capsys):

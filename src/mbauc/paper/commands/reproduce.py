@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mbauc.cli.argument_types import jobs, name_list, seed, whole
 from mbauc.cli.options import add_command
 from mbauc.cli.output import Output
 from mbauc.paper.studies import EXPERIMENTS, reproduce
 from mbauc.paper.study import Request
+
+if TYPE_CHECKING:
+    from mbauc.paper.studies.tables.comparison import Comparison
 
 
 def add(commands: Any) -> None:
@@ -28,7 +31,8 @@ def add(commands: Any) -> None:
             "linear score is enough where the signal is strong, also where the best score is not linear. "
             "partial_auc fits for detections at few false alarms, on the data sets of table3. tables compares "
             "with boosted trees and others on real tables; results of our methods and of rivals are in two "
-            "ledgers, so that either can be deleted and run again."
+            "ledgers, so that either can be deleted and run again. one_door is the same with TableRanker and "
+            "others that take a data frame with nothing set, in as few lines of code as they need."
         ),
         "example:\n  mbauc reproduce table2 --quick",
     )
@@ -66,21 +70,22 @@ def add(commands: Any) -> None:
         type=_parse_tables,
         default=(),
         metavar="A,B",
-        help="tables of the experiment 'tables', separated by commas (default: all)",
+        help="tables of tables and one_door, separated by commas (default: all)",
     )
     parser.add_argument(
         "--methods",
         type=_parse_methods,
         default=(),
         metavar="A,B",
-        help="methods of the experiment 'tables', separated by commas (default: all)",
+        help="methods of tables and one_door, separated by commas (default: all)",
     )
     parser.add_argument(
         "--splits",
         type=_parse_splits,
         default=None,
         metavar="N",
-        help="random halves of each table of 'tables' without test rows (default: 5, or 3 from 20,000 rows)",
+        help="random halves of each table of tables and one_door without test rows (default: 5, or 3 from "
+        "20,000 rows; 3 and 2 for one_door)",
     )
     parser.add_argument(
         "--rows",
@@ -127,20 +132,24 @@ def _parse_names(text: str) -> tuple[str, ...]:
 
 
 def _parse_tables(text: str) -> tuple[str, ...]:
-    from mbauc.paper.studies.tables.sets import TABLES
-
-    return _choose(text, tuple(TABLES))
+    return _choose(text, [name for one in _load_comparisons().values() for name in one.tables])
 
 
 def _parse_methods(text: str) -> tuple[str, ...]:
-    from mbauc.paper.studies.tables.methods import METHODS
-
-    return _choose(text, tuple(METHODS))
+    return _choose(text, [key for one in _load_comparisons().values() for key in one.methods])
 
 
-def _choose(text: str, known: tuple[str, ...]) -> tuple[str, ...]:
+def _load_comparisons() -> dict[str, Comparison]:
+    """Experiments that compare methods on tables, by name."""
+    from mbauc.paper.studies.one_door.findings import ONE_DOOR
+    from mbauc.paper.studies.tables.comparison import REAL_TABLES
+
+    return {one.name: one for one in (REAL_TABLES, ONE_DOOR)}
+
+
+def _choose(text: str, names: Iterable[str]) -> tuple[str, ...]:
     """Names out of some, in the order of these."""
-    wanted = set(name_list(text))
+    wanted, known = set(name_list(text)), tuple(dict.fromkeys(names))
     if unknown := sorted(wanted.difference(known)):
         raise argparse.ArgumentTypeError(f"expected some of {', '.join(known)}; got {', '.join(unknown)}")
     return tuple(name for name in known if name in wanted)
@@ -152,11 +161,7 @@ def run(options: argparse.Namespace) -> int:
         raise NotADirectoryError(f"--out must name a folder, but {options.out} is a file.")
     if options.rows is not None and options.experiment not in ("figure4", "figure5"):
         raise ValueError(f"--rows is for figure4 and figure5; {options.experiment} has no rows to choose.")
-    for name in ("tables", "methods", "splits"):
-        if getattr(options, name) and options.experiment != "tables":
-            raise ValueError(f"--{name} is for the experiment tables; {options.experiment} has none to choose.")
-    if options.datasets and options.experiment == "tables":
-        raise ValueError("--datasets is not for the experiment tables; name its tables by --tables.")
+    _check_comparison(options)
     request = Request(
         options.out,
         options.quick,
@@ -175,6 +180,28 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"wrote {path}")
         written.append(path)
     return output.finish({"files": written})
+
+
+def _check_comparison(options: argparse.Namespace) -> None:
+    """Raise unless tables, methods and splits are those of the experiment."""
+    comparisons = ("tables", "one_door")
+    if options.experiment not in comparisons:
+        for name in ("tables", "methods", "splits"):
+            if getattr(options, name):
+                listed = " and ".join(comparisons)
+                raise ValueError(f"--{name} is for the experiments {listed}; {options.experiment} has none.")
+        return
+    if options.datasets:
+        raise ValueError(
+            f"--datasets is not for the experiment {options.experiment}; name its tables by --tables."
+        )
+    if options.tables or options.methods:
+        one = _load_comparisons()[options.experiment]
+        for name, known in (("tables", one.tables), ("methods", one.methods)):
+            if unknown := [key for key in getattr(options, name) if key not in known]:
+                raise ValueError(
+                    f"--{name}: {one.name} has no {', '.join(unknown)}; choose out of {', '.join(known)}."
+                )
 
 
 def _extract_comparison(path: Path) -> Iterator[str]:

@@ -40,6 +40,11 @@ EXPERIMENTS = {
         "raw and other tables, against LightGBM, EBM and others, with times and memory (hours)",
         draws=False,
     ),
+    "one_door": Experiment(
+        "one_door.page",
+        "TableRanker, LightGBM, EBM and skrub with nothing set, on files as pandas reads them (an hour or two)",
+        draws=False,
+    ),
     "figure4": Experiment(
         "clicks.figure4", "AUC on click logs against the penalty (about a quarter of an hour)"
     ),

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from mbauc.metrics import holm
-from mbauc.paper.studies.tables.methods import METHODS
+from mbauc.paper.studies.tables.comparison import REAL_TABLES, Comparison
 from mbauc.paper.study import Key, Record, Results
 
 #: P-values below this, after Holm's adjustment, count.
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     auc: float
     low: float
     high: float
-    #: Above the LightGBM that the method is compared with, and its standard error (paired DeLong); NaN without.
+    #: Above the method that it is compared with, and its standard error (paired DeLong); NaN without.
     gain: float
     gain_stderr: float
     fit_seconds: float
@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """How far a method is above LightGBM, with a 95% interval, in points."""
+    """How far a method is above another, with a 95% interval, in points."""
 
     value: float
     low: float
@@ -82,11 +82,29 @@ class Gain(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """Tables on which a method is significantly better than LightGBM, worse, and neither."""
+    """Tables on which a method is significantly better than another, worse, and neither."""
 
     better: list[str]
     worse: list[str]
     level: list[str]
+
+
+def adjust(gains: Mapping[str, Gain]) -> dict[str, float]:
+    """P-values with Holm's adjustment for the number of tables."""
+    if not gains:
+        return {}
+    return dict(zip(gains, holm([gain.p_value for gain in gains.values()]).tolist(), strict=True))
+
+
+def judge(gains: Mapping[str, Gain]) -> Verdicts:
+    """Which gains by table are significant after Holm's adjustment."""
+    found = Verdicts([], [], [])
+    for table, p_value in adjust(gains).items():
+        if p_value >= SIGNIFICANT:
+            found.level.append(table)
+        else:
+            (found.better if gains[table].value > 0 else found.worse).append(table)
+    return found
 
 
 class Findings(Results[Settings]):
@@ -98,8 +116,10 @@ class Findings(Results[Settings]):
         records: Mapping[Key, Record],
         missing: Mapping[str, str] | None = None,
         absent: Mapping[str, str] | None = None,
+        comparison: Comparison = REAL_TABLES,
     ) -> None:
         super().__init__(settings, records, missing)
+        self.comparison = comparison
         #: Methods that cannot be run here, and why.
         self.absent = dict(absent or {})
 
@@ -112,7 +132,7 @@ class Findings(Results[Settings]):
     def methods(self) -> list[str]:
         """Methods with results, in the order of the study."""
         found = {key for _, _, key in self.records}
-        return [key for key in METHODS if key in found]
+        return [key for key in self.comparison.methods if key in found]
 
     def facts(self, table: str) -> Facts:
         """Of the first split."""
@@ -163,21 +183,15 @@ class Findings(Results[Settings]):
 
     def adjusted(self, key: str) -> dict[str, float]:
         """P-values of a method's gains, by table, with Holm's adjustment for the number of tables."""
-        gains = {table: gain for table in self.tables if (gain := self.gain(table, key)) is not None}
-        if not gains:
-            return {}
-        return dict(zip(gains, holm([gain.p_value for gain in gains.values()]).tolist(), strict=True))
+        return adjust(self.gains(key))
+
+    def gains(self, key: str) -> dict[str, Gain]:
+        """Gains of a method, by table, where there is something to compare."""
+        return {table: gain for table in self.tables if (gain := self.gain(table, key)) is not None}
 
     def judge(self, key: str) -> Verdicts:
-        """On which tables a method is better than the LightGBM that it is compared with."""
-        found = Verdicts([], [], [])
-        for table, p_value in self.adjusted(key).items():
-            gain = self.gain(table, key)
-            if gain is None or p_value >= SIGNIFICANT:
-                found.level.append(table)
-            else:
-                (found.better if gain.value > 0 else found.worse).append(table)
-        return found
+        """On which tables a method is better than the one that it is compared with."""
+        return judge(self.gains(key))
 
     def ratios(self, key: str, other: str) -> dict[str, float]:
         """Seconds of a fit of one method over those of another, by table, where both were run."""

@@ -39,6 +39,8 @@ class Method(NamedTuple):
     most_rows: float = float("inf")
     most_cells: float = float("inf")
     most_columns: float = float("inf")
+    #: After which a fit is stopped, if that is sooner than for the whole study.
+    most_seconds: float = float("inf")
 
     @property
     def is_ours(self) -> bool:
@@ -79,7 +81,7 @@ def _ebm(_seed: int) -> Any:
     return ExplainableBoostingClassifier()
 
 
-def _ebm_briefly(_seed: int) -> Any:
+def make_brief_ebm(_seed: int) -> Any:
     """For a warm-up: it has nothing to compile, and noise keeps it at work for long."""
     return _ebm(_seed).set_params(outer_bags=1, interactions=0, max_rounds=10)
 
@@ -166,12 +168,12 @@ METHODS = {
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
-        Method(EBM, "EBM", _ebm, _ebm_briefly, requires="interpret", most_cells=_CELLS, most_columns=30),
+        Method(EBM, "EBM", _ebm, make_brief_ebm, requires="interpret", most_cells=_CELLS, most_columns=30),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
         _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),
         _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm", most_cells=_CELLS),
-        _tune("ebm-tuned", "EBM, tuned", _ebm, _ebm_briefly, requires="interpret", most_cells=100_000),
+        _tune("ebm-tuned", "EBM, tuned", _ebm, make_brief_ebm, requires="interpret", most_cells=100_000),
         _tune("logistic-tuned", "logistic regression, tuned", _logistic),
         _tune("svm-tuned", "RBF SVM, tuned", _svm, most_rows=5_000),
     )

@@ -21,14 +21,14 @@ from mbauc.metrics import compare_roc_auc
 from mbauc.metrics.intervals.delong import auc_interval
 from mbauc.metrics.intervals.sample_design import frequency_design
 from mbauc.metrics.ranked import RankedScores
+from mbauc.paper.studies.tables.comparison import REAL_TABLES, Comparison
 from mbauc.paper.studies.tables.findings import Facts, Findings, Settings
-from mbauc.paper.studies.tables.methods import FOLDS, GRIDS, METHODS, Method, baseline
-from mbauc.paper.studies.tables.sets import TABLES, Rows, fingerprint, load_table
+from mbauc.paper.studies.tables.methods import Method
+from mbauc.paper.studies.tables.sets import Rows, Table, fingerprint, load_table
 from mbauc.paper.studies.tables.task import THREADS, Task, run_apart
 from mbauc.paper.study import Key, Record, Request, Study, load_available
 from mbauc.store.atomic import atomic_write
 
-QUICK = Settings(small_splits=1, large_splits=1, quick=True)
 #: Figures of a fit that failed.
 _NOTHING = dict.fromkeys(("auc", "low", "high", "fit_seconds", "peak_mb", "before_mb", "others"), float("nan"))
 
@@ -44,8 +44,9 @@ class Split(NamedTuple):
     @property
     def facts(self) -> Facts:
         """What it measures."""
-        kinds = [] if isinstance(self.X, np.ndarray) else list(self.X.dtypes)
-        texts = sum(str(kind) == "category" for kind in kinds)
+        texts = (
+            0 if isinstance(self.X, np.ndarray) else self.X.select_dtypes(exclude=["number", "bool"]).shape[1]
+        )
         return Facts(self.y.size, self.y_test.size, self.X.shape[1], texts, int(self.y.sum()))
 
 
@@ -66,15 +67,20 @@ def split_rows(rows: Rows, number: int, seed: int) -> Split:
     return Split(X, y, X_test, y_test)
 
 
-def run_requested(request: Request) -> Findings:
+def run_requested(
+    request: Request, comparison: Comparison = REAL_TABLES, whole: Settings | None = None
+) -> Findings:
     """The runs that a user asks for; a quick answer is of one split, with nothing tuned unless it is named."""
-    settings = replace(QUICK if request.quick else Settings(), seed=request.seed)
+    settings = replace(whole or Settings(), seed=request.seed)
+    if request.quick:
+        settings = replace(settings, small_splits=1, large_splits=1, quick=True)
     if request.splits is not None:
         settings = replace(settings, small_splits=request.splits, large_splits=request.splits)
     methods = request.methods or tuple(
-        key for key, method in METHODS.items() if not (request.quick and method.tuned)
+        key for key, method in comparison.methods.items() if not (request.quick and method.tuned)
     )
-    return run(settings, request.out, request.datasets or tuple(TABLES), methods, request.data_dir)
+    tables = request.datasets or tuple(comparison.tables)
+    return run(settings, request.out, tables, methods, request.data_dir, comparison)
 
 
 def run(
@@ -83,43 +89,46 @@ def run(
     tables: tuple[str, ...],
     methods: tuple[str, ...],
     folder: Path | None = None,
+    comparison: Comparison = REAL_TABLES,
 ) -> Findings:
     """Run what is not yet in the ledgers.
 
     Tables that are not here are named in ``missing``, methods that cannot be run in ``absent``.
     """
-    present, missing = load_available(tables, lambda name: _look_at(name, settings, folder))
-    absent = {key: why for key in methods if (why := METHODS[key].explain_absence()) is not None}
-    chosen = [METHODS[key] for key in methods if key not in absent]
+    present, missing = load_available(tables, lambda name: _look_at(comparison.tables[name], settings, folder))
+    absent = {key: why for key in methods if (why := comparison.methods[key].explain_absence()) is not None}
+    chosen = [comparison.methods[key] for key in methods if key not in absent]
 
     def perform(table: str, split: int, key: str) -> Record:
-        part = split_rows(load_table(table, folder), split, settings.seed)
-        method = METHODS[key]
+        part = split_rows(load_table(comparison.tables[table], folder), split, settings.seed)
+        method = comparison.methods[key]
         task = Task(method.make, method.warm_up or method.make, part.X, part.y, part.X_test, settings.seed)
-        found, scores = run_apart(task, settings.most_seconds)
+        found, scores = run_apart(task, min(settings.most_seconds, method.most_seconds))
         if scores is not None:
-            _keep(scores, _place(out, table, split, key))
+            _keep(scores, _place(out, comparison, table, split, key))
             found |= measure(part.y_test, scores)
         return {"choice": "", **_NOTHING, **part.facts._asdict(), "data": present[table].data, **found}
 
     records: dict[Key, Record] = {}
-    for name, ours in (("tables_rivals", False), ("tables_ours", True)):
-        study = Study(out, name, ("dataset", "split", "method"), _depends_on(settings, ours))
+    for whose in ("rivals", "ours"):
+        ours = whose == "ours"
+        depends_on = _depends_on(settings, comparison, ours)
+        study = Study(out, f"{comparison.name}_{whose}", ("dataset", "split", "method"), depends_on)
         for table, one in present.items():
             study.check_data(table, one.data)
         tasks = _list_tasks(present, [method for method in chosen if method.is_ours == ours])
         # one at a time: nothing else may run while the clock does
-        records |= study.run(perform, tasks, n_jobs=1, what=name.replace("_", ", "), unit="fit")
+        records |= study.run(perform, tasks, n_jobs=1, what=f"{comparison.name}, {whose}", unit="fit")
     # in the order of the tables and methods that were asked for
     ordered = {key: records[key] for key in _list_tasks(present, chosen)}
-    compared = _compare(settings, out, ordered, folder)
-    return Findings(settings, compared, missing, absent)
+    compared = compare(comparison, settings, out, ordered, folder)
+    return Findings(settings, compared, missing, absent, comparison)
 
 
-def _look_at(name: str, settings: Settings, folder: Path | None) -> _Present:
-    rows = load_table(name, folder)
+def _look_at(table: Table, settings: Settings, folder: Path | None) -> _Present:
+    rows = load_table(table, folder)
     splits = 1 if rows.y_test is not None else settings.count_splits(rows.y.size)
-    return _Present(fingerprint(name, folder), splits, split_rows(rows, 0, settings.seed).facts)
+    return _Present(fingerprint(table, folder), splits, split_rows(rows, 0, settings.seed).facts)
 
 
 def _list_tasks(present: Mapping[str, _Present], methods: list[Method]) -> list[Key]:
@@ -132,15 +141,15 @@ def _list_tasks(present: Mapping[str, _Present], methods: list[Method]) -> list[
     ]
 
 
-def _depends_on(settings: Settings, ours: bool) -> Record:
+def _depends_on(settings: Settings, comparison: Comparison, ours: bool) -> Record:
     same = {"seed": settings.seed, "threads": THREADS}
-    return same if ours else {**same, "folds": FOLDS, "grids": GRIDS, "rivals": rival_versions()}
+    return same if ours else {**same, **comparison.rivals_depend_on, "rivals": rival_versions(comparison)}
 
 
-def rival_versions() -> dict[str, str]:
+def rival_versions(comparison: Comparison) -> dict[str, str]:
     """Versions of the libraries that the rivals come from."""
     found = {}
-    for name in ("lightgbm", "interpret-core", "pandas"):
+    for name in comparison.packages:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -158,8 +167,8 @@ def measure(y: NDArray[np.int64], scores: NDArray[np.float64]) -> Record:
     return {"auc": found.auc, "low": found.low, "high": found.high}
 
 
-def _place(out: Path, table: str, split: int, key: str) -> Path:
-    return out / "tables_scores" / f"{table}-{split}-{key}.npy"
+def _place(out: Path, comparison: Comparison, table: str, split: int, key: str) -> Path:
+    return out / f"{comparison.name}_scores" / f"{table}-{split}-{key}.npy"
 
 
 def _keep(scores: NDArray[np.float64], path: Path) -> None:
@@ -168,29 +177,34 @@ def _keep(scores: NDArray[np.float64], path: Path) -> None:
         np.save(stream, scores)
 
 
-def _recall(path: Path) -> NDArray[np.float64]:
+def _recall(path: Path, comparison: Comparison) -> NDArray[np.float64]:
     if not path.exists():
         raise CheckpointError(
-            f"{path} is missing: the scores of a fit that is in the ledger. Delete tables_rivals.ledger and "
-            "tables_ours.ledger to start again, or choose another folder."
+            f"{path} is missing: the scores of a fit that is in the ledger. Delete {comparison.name}_rivals."
+            f"ledger and {comparison.name}_ours.ledger to start again, or choose another folder."
         )
     return np.asarray(np.load(path), dtype=np.float64)
 
 
-def _compare(
-    settings: Settings, out: Path, records: Mapping[Key, Record], folder: Path | None
+def compare(
+    comparison: Comparison,
+    settings: Settings,
+    out: Path,
+    records: Mapping[Key, Record],
+    folder: Path | None,
 ) -> dict[Key, Record]:
-    """The records, each with its gain over LightGBM on the same test rows."""
+    """The records, each with its gain over its baseline on the same test rows."""
     labels: dict[Key, NDArray[np.int64]] = {}
     compared = {}
     for (table, split, key), record in records.items():
         gain = (float("nan"), float("nan"))
-        other = records.get((table, split, baseline(key)))
+        other = records.get((table, split, comparison.baseline(key)))
         if other is not None and not (record["error"] or other["error"]):
             if (table, split) not in labels:
-                labels[table, split] = split_rows(load_table(table, folder), split, settings.seed).y_test
-            paths = (_place(out, table, split, one) for one in (key, baseline(key)))
-            gain = compare_scores(labels[table, split], *map(_recall, paths))
+                rows = load_table(comparison.tables[table], folder)
+                labels[table, split] = split_rows(rows, split, settings.seed).y_test
+            paths = (_place(out, comparison, table, split, one) for one in (key, comparison.baseline(key)))
+            gain = compare_scores(labels[table, split], *(_recall(path, comparison) for path in paths))
         compared[table, split, key] = {**record, "gain": gain[0], "gain_stderr": gain[1]}
     return compared
 

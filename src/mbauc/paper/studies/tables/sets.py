@@ -33,9 +33,9 @@ class Rows(NamedTuple):
     y_test: NDArray[np.int64] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
-    """A table of the study."""
+    """A table of a study; each is itself alone, so that its rows can be kept."""
 
     name: str
     #: Page that describes it.
@@ -51,23 +51,39 @@ class Table:
 # -- raw files ------------------------------------------------------------------------------------------------
 
 
-def _read_raw(
-    entry: Entry,
-    label: str,
-    positive: str,
+@dataclass(frozen=True, eq=False)
+class RawFile:
+    """A file with names, texts and blanks: where its label is, and how pandas reads it."""
+
+    entry: Entry
+    label: str
+    positive: str
+    #: Of ``pandas.read_csv``: what the file is written in, nothing on what its columns are.
+    format: Mapping[str, Any]
+
+    def read(self, folder: Path | None, **options: Any) -> tuple[Any, NDArray[np.int64]]:
+        """All columns but the label, as pandas reads them with more options, and labels 0 and 1."""
+        import pandas as pd
+
+        file = self.entry.files[0]
+        with open_content(locate(self.entry, folder)[file.name], file) as stream:
+            frame = pd.read_csv(stream, **self.format, **options)
+        y = (frame[self.label].astype(str) == self.positive).to_numpy(dtype=np.int64)
+        return frame.drop(columns=self.label), y
+
+
+def _read_tidy(
+    raw: RawFile,
     left_out: tuple[str, ...],
     change: Callable[[Any], Any] | None,
     options: Mapping[str, Any],
     folder: Path | None,
 ) -> Rows:
-    """A file as pandas reads it: numbers as numbers, blanks as missing, texts as categories."""
+    """Numbers as numbers, blanks as missing, texts as categories."""
     import pandas as pd
 
-    file = entry.files[0]
-    with open_content(locate(entry, folder)[file.name], file) as stream:
-        frame = pd.read_csv(stream, keep_default_na=False, na_values=["", " "], **options)
-    y = (frame[label].astype(str) == positive).to_numpy(dtype=np.int64)
-    frame = frame.drop(columns=[label, *left_out])
+    frame, y = raw.read(folder, keep_default_na=False, na_values=["", " "], **options)
+    frame = frame.drop(columns=list(left_out))
     if change is not None:
         frame = change(frame)
     texts = [name for name in frame if not pd.api.types.is_numeric_dtype(frame[name])]
@@ -75,23 +91,69 @@ def _read_raw(
 
 
 def _raw(
+    name: str, file: File, size: tuple[int, int], label: str, positive: str, source: str, **written: Any
+) -> RawFile:
+    rows, columns = size
+    entry = Entry(name, "extra", (file,), (rows, 0), columns, None, None, format="csv", source=source)
+    return RawFile(entry, label, positive, written)
+
+
+_CRITEO = ("label", *(f"I{k}" for k in range(1, 14)), *(f"C{k}" for k in range(1, 27)))
+_FILES = (
+    _raw("bank", find("bank").files[0], (41_188, 20), "y", "yes", f"{_UCI}/222/bank+marketing", sep=";"),
+    _raw("adult", File("adult.csv"), (32_561, 10), "salary", ">50K", f"{_UCI}/2/adult"),
+    _raw(
+        "credit",
+        File("credit.csv"),
+        (30_000, 23),
+        "default.payment.next.month",
+        "1",
+        f"{_UCI}/350/default+of+credit+card+clients",
+        lineterminator="\r",
+    ),
+    _raw(
+        "telco",
+        File("telco.csv"),
+        (7_043, 19),
+        "Churn",
+        "Yes",
+        f"{_KAGGLE}/datasets/blastchar/telco-customer-churn",
+    ),
+    _raw(
+        "avazu",
+        File("avazu.first9999.csv"),
+        (9_999, 22),
+        "click",
+        "1",
+        f"{_KAGGLE}/c/avazu-ctr-prediction",
+    ),
+    _raw(
+        "criteo",
+        File("criteo.raw8000.tsv"),
+        (8_000, 39),
+        "label",
+        "1",
+        f"{_KAGGLE}/c/criteo-display-ad-challenge",
+        sep="\t",
+        header=None,
+        names=_CRITEO,
+    ),
+)
+RAW_FILES = {raw.entry.name: raw for raw in _FILES}
+
+
+def _tidy(
     name: str,
-    file: File,
-    size: tuple[int, int],
-    label: str,
-    positive: str,
-    source: str,
     *,
     left_out: Mapping[str, str] | None = None,
     change: Callable[[Any], Any] | None = None,
     note: str = "",
     **options: Any,
 ) -> Table:
-    """A table of a raw file; ``options`` are those of ``pandas.read_csv``."""
-    rows, columns = size
-    entry = Entry(name, "extra", (file,), (rows, 0), columns, None, None, format="csv", source=source)
-    read = partial(_read_raw, entry, label, positive, tuple(left_out or ()), change, options)
-    return Table(name, source, read, left_out or {}, note)
+    """A raw file whose columns somebody has looked through; ``options`` are those of ``pandas.read_csv``."""
+    raw = RAW_FILES[name]
+    read = partial(_read_tidy, raw, tuple(left_out or ()), change, options)
+    return Table(name, raw.entry.source, read, left_out or {}, note)
 
 
 def take_hour(frame: Any) -> Any:
@@ -137,74 +199,28 @@ def _read_mammography(folder: Path | None) -> Rows:
 # -- all of them ----------------------------------------------------------------------------------------------
 
 _NAMES_ROWS = "it names rows"
-_CRITEO = ("label", *(f"I{k}" for k in range(1, 14)), *(f"C{k}" for k in range(1, 27)))
+#: Columns of raw files from which the label can be read off, and how.
+GIVEAWAYS = {"adult": {"salary K$": "it gives the label away"}}
 
 TABLES = {
     table.name: table
     for table in (
-        _raw(
-            "bank",
-            find("bank").files[0],
-            (41_188, 20),
-            "y",
-            "yes",
-            f"{_UCI}/222/bank+marketing",
-            note="`duration`, known only after the call, is in, as in Table III",
-            sep=";",
-        ),
-        _raw(
-            "adult",
-            File("adult.csv"),
-            (32_561, 10),
-            "salary",
-            ">50K",
-            f"{_UCI}/2/adult",
-            left_out={"Unnamed: 0": "it numbers the rows", "salary K$": "it gives the label away"},
-        ),
-        _raw(
-            "credit",
-            File("credit.csv"),
-            (30_000, 23),
-            "default.payment.next.month",
-            "1",
-            f"{_UCI}/350/default+of+credit+card+clients",
-            left_out={"ID": _NAMES_ROWS},
-            lineterminator="\r",
-        ),
-        _raw(
+        _tidy("bank", note="`duration`, known only after the call, is in, as in Table III"),
+        _tidy("adult", left_out={"Unnamed: 0": "it numbers the rows", **GIVEAWAYS["adult"]}),
+        _tidy("credit", left_out={"ID": _NAMES_ROWS}),
+        _tidy(
             "telco",
-            File("telco.csv"),
-            (7_043, 19),
-            "Churn",
-            "Yes",
-            f"{_KAGGLE}/datasets/blastchar/telco-customer-churn",
             left_out={"customerID": _NAMES_ROWS},
             note="blanks in `TotalCharges` are missing numbers",
         ),
-        _raw(
+        _tidy(
             "avazu",
-            File("avazu.first9999.csv"),
-            (9_999, 22),
-            "click",
-            "1",
-            f"{_KAGGLE}/c/avazu-ctr-prediction",
             left_out={"id": _NAMES_ROWS},
             change=take_hour,
             note="the first 9,999 rows; all columns are codes, so categories; `hour` is the hour of the day",
             dtype=str,
         ),
-        _raw(
-            "criteo",
-            File("criteo.raw8000.tsv"),
-            (8_000, 39),
-            "label",
-            "1",
-            f"{_KAGGLE}/c/criteo-display-ad-challenge",
-            note="the first 8,000 rows",
-            sep="\t",
-            header=None,
-            names=_CRITEO,
-        ),
+        _tidy("criteo", note="the first 8,000 rows"),
         _on_record("german"),
         _on_record("svmguide3"),
         Table("mammography", _MAMMOGRAPHY.source, _read_mammography),
@@ -220,18 +236,18 @@ TABLES = {
 
 
 @lru_cache(maxsize=1)
-def load_table(name: str, folder: Path | None) -> Rows:
+def load_table(table: Table, folder: Path | None) -> Rows:
     """The rows of a table. The last one is kept: tasks come table by table."""
-    return TABLES[name].read(folder)
+    return table.read(folder)
 
 
 @lru_cache(maxsize=64)
-def fingerprint(name: str, folder: Path | None) -> str:
+def fingerprint(table: Table, folder: Path | None) -> str:
     """A checksum of all rows and labels: results of other files of that name are never taken for these."""
     import pandas as pd
 
     sums = []
-    for part in load_table(name, folder):
+    for part in load_table(table, folder):
         if part is not None:
             hashes = pd.util.hash_pandas_object(pd.DataFrame(part), index=False).to_numpy()
             sums.append(zlib.crc32(hashes.tobytes()))

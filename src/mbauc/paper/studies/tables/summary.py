@@ -71,7 +71,7 @@ def _verdicts(found: Findings, key: str) -> str:
 
 
 def _behind(found: Findings) -> Iterator[str]:
-    gains = {table: gain for table in found.tables if (gain := found.gain(table, AUTO)) is not None}
+    gains = found.gains(AUTO)
     if not gains:
         return
     behind = {table: gain.value for table, gain in gains.items() if gain.value < -BEHIND}

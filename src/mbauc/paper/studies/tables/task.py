@@ -89,7 +89,9 @@ def run_here(task: Task) -> tuple[Record, NDArray[np.float64]]:
         "others": (_count_others() - busy) / seconds,
     }
     scores = score_rows(model, task.X_test)
-    return {**found, "choice": describe_choice(model)}, scores
+    # a model may have more to tell
+    more = model.record() if hasattr(model, "record") else {}
+    return {**found, "choice": describe_choice(model), **more}, scores
 
 
 def make_up_rows(X: Any, seed: int) -> tuple[Any, NDArray[np.int64]]:
@@ -101,13 +103,15 @@ def make_up_rows(X: Any, seed: int) -> tuple[Any, NDArray[np.int64]]:
         return noise[:, : X.shape[1]], y
     import pandas as pd
 
-    kinds = {pd.api.types.is_numeric_dtype(kind) for kind in X.dtypes}
+    texts = [kind for kind in X.dtypes if not pd.api.types.is_numeric_dtype(kind)]
     columns: dict[str, Any] = {}
     for place in range(_WARM_COLUMNS):
-        if True in kinds:
+        if len(texts) < X.shape[1]:
             columns[f"number {place}"] = noise[:, place]
-        if False in kinds:
-            columns[f"text {place}"] = pd.Categorical(np.where(noise[:, _WARM_COLUMNS + place] > 0, "a", "b"))
+        if texts:
+            values = pd.Series(np.where(noise[:, _WARM_COLUMNS + place] > 0, "a", "b"))
+            # by its name: the categories of the table are not those of the made-up one
+            columns[f"text {place}"] = values.astype(texts[0].name)
     return pd.DataFrame(columns), y
 
 
