@@ -219,7 +219,7 @@ class _Choice:
             lines = replace(curves, kind="linear")
             return lines, (lines,), f"levels and straight lines: {said}"
         linear = self.search.linear()
-        gap, error = _paired(curves.by_fold, linear.by_fold)
+        gap, error = self.search.compare(curves, linear)
         if gap > error:
             return (
                 curves,
@@ -261,9 +261,3 @@ def _totals(pruned: FeatureMap, features: FeatureMap, totals: list[Array]) -> li
         own if after.width == before.width else np.array([own[:-1].sum(), own[-1]])
         for after, before, own in zip(pruned.columns, features.columns, totals, strict=True)
     ]
-
-
-def _paired(after: Array, before: Array) -> tuple[float, float]:
-    """Mean difference of the folds, and its standard error."""
-    gaps = after - before
-    return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(gaps.size)) if gaps.size > 1 else 0.0

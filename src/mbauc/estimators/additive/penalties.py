@@ -19,7 +19,7 @@ Index = NDArray[np.intp]
 #: What interactions cost more than curves, under one penalty for all.
 CROSSED = 10.0
 #: Strengths of one penalty for all coordinates that are tried: one over the variance of a log-odds weight.
-_COMMON = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_COMMON = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 #: Multiples of strengths that the moments suggest for each term.
 _SUGGESTED = (1.0, 3.0, 10.0)
 #: The same two for curves with interactions, which are tried on fewer rows.

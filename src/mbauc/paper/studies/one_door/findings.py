@@ -34,7 +34,7 @@ ONE_DOOR = Comparison(
         "EBM seconds": EBM_SECONDS,
     },
 )
-SETTINGS = Settings(small_splits=3, large_splits=2)
+SETTINGS = Settings(small_splits=1, large_splits=1)
 
 
 class Standing(NamedTuple):
