@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from importlib.metadata import version
 from typing import Any
@@ -23,3 +24,31 @@ def list_ids(record: dict[str, Any]) -> list[str]:
     """Columns that name rows, as given to the training; none if it was not."""
     known = record.get("id")
     return [name for name in known if isinstance(name, str)] if isinstance(known, list) else []
+
+
+def list_penalties(ranker: Any, folds: int) -> list[dict[str, float]]:
+    """Penalties and their held-out scores, with the standard error of the mean over the folds.
+
+    Of several losses, and ways of scaling, those of the chosen one.
+    """
+    results = ranker.cv_results_
+    keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
+    points = [tuple(map(float, point)) for point in zip(*(results[key] for key in keys), strict=True)]
+    others = [
+        {name: value for name, value in given.items() if name not in ("l1", "l2")}
+        for given in results["params"]
+    ]
+    return [
+        {"l1": l1, "l2": l2, "score": score, "stderr": std / math.sqrt(folds - 1)}
+        for kind, (l1, l2, score, std) in zip(others, points, strict=True)
+        if kind == others[ranker.best_index_]
+    ]
+
+
+def compare_losses(ranker: Any) -> dict[str, float]:
+    """The best held-out score of each loss that was tried; nothing where there was no choice."""
+    results = getattr(ranker, "cv_results_", {})
+    best: dict[str, float] = {}
+    for loss, score in zip(results.get("param_loss", ()), results.get("mean_test_score", ()), strict=False):
+        best[str(loss)] = max(best.get(str(loss), 0.0), round(float(score), 5))
+    return best if len(best) > 1 else {}

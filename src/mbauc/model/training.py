@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from mbauc.model.hold_out import HoldOut
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.model.objective import LOSS_SETTINGS, loss_of, region_of
-from mbauc.model.record import describe_fit
+from mbauc.model.record import compare_losses, describe_fit, list_penalties
 from mbauc.model.seen_files import file_marks, find_seen_files, list_names
 from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
@@ -134,7 +133,7 @@ class Training:
             kind = MBAClassifierCV if self.is_quadratic else PairwiseAUCClassifierCV
             folds = self.folds or FOLDS
             chosen = kind(cv=folds, **_known(kind, settings)).fit_source(source)
-            return chosen, _penalty_path(chosen, folds)
+            return chosen, list_penalties(chosen, folds)
         if not self.is_quadratic:
             other = PairwiseAUCClassifier(**_known(PairwiseAUCClassifier, settings))
             return other.fit_source(source, memory=memory, checkpoint=checkpoint), []
@@ -189,8 +188,8 @@ def train(
     else:
         ranker, path = trial.ranker, trial.path
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
-    if _best_by_loss(ranker):
-        record["losses"] = _best_by_loss(ranker)
+    if compare_losses(ranker):
+        record["losses"] = compare_losses(ranker)
     if training.is_additive:
         record |= {"choice": ranker.choice_, "kinds": ranker.search_}
         record["findings"] = [asdict(one) for one in _look_at_columns(source)]
@@ -311,8 +310,10 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
         clusters = training.hold_out.clusters(source, split)
         if clusters is not None:
             found = replace(found, clusters=clusters)
-        # scores of several models have one unit: log-odds
-        tested.append(replace(found, s=found.s * model.slope) if training.refit or len(splits) > 1 else found)
+        if training.refit or len(splits) > 1:
+            # scores of several models have one unit: log-odds, where there are some
+            found = replace(found, s=found.s * (model.slope if model.slope > 0 else 1.0))
+        tested.append(found)
     kept = (None, []) if len(splits) > 1 else (ranker, path)
     note = f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
     return _Trial(Tested.join(tested), note, *kept, baseline)
@@ -358,31 +359,3 @@ def _settings_to_keep(training: Training, ranker: Any) -> dict[str, Any]:
             factors = ranker.scale_**2 * (1.0 if given is None else np.asarray(given))
             settings |= {"penalty_factors": factors.tolist(), "scale": False}
     return settings
-
-
-def _penalty_path(ranker: Any, folds: int) -> list[dict[str, float]]:
-    """Penalties and their held-out scores, with the standard error of the mean over the folds.
-
-    Of several losses, and ways of scaling, those of the chosen one.
-    """
-    results = ranker.cv_results_
-    keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
-    points = [tuple(map(float, point)) for point in zip(*(results[key] for key in keys), strict=True)]
-    others = [
-        {name: value for name, value in given.items() if name not in ("l1", "l2")}
-        for given in results["params"]
-    ]
-    return [
-        {"l1": l1, "l2": l2, "score": score, "stderr": std / math.sqrt(folds - 1)}
-        for kind, (l1, l2, score, std) in zip(others, points, strict=True)
-        if kind == others[ranker.best_index_]
-    ]
-
-
-def _best_by_loss(ranker: Any) -> dict[str, float]:
-    """The best held-out score of each loss that was tried; nothing where there was no choice."""
-    results = getattr(ranker, "cv_results_", {})
-    best: dict[str, float] = {}
-    for loss, score in zip(results.get("param_loss", ()), results.get("mean_test_score", ()), strict=False):
-        best[str(loss)] = max(best.get(str(loss), 0.0), round(float(score), 5))
-    return best if len(best) > 1 else {}
