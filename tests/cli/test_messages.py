@@ -212,7 +212,7 @@ def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
     assert not out.exists()
     bad.write_text("depth,x\n1.5,1\n" + "deep,1\n" * 9)
     said = told(capsys, "score", model, bad, "--on-error", "skip", "-o", out).err
-    assert "left out 9 rows: 9 with" in said
+    assert "9 rows were left out: 9 with" in said
 
 
 def test_ids_that_a_spreadsheet_would_run_are_counted(model, tmp_path, capsys):
@@ -231,6 +231,10 @@ def test_a_model_and_itself(model, rows, capsys):
     said = told(capsys, "compare", model, model, rows, code=2).err
     assert "is given twice" in said
     assert "roc_auc" not in said
+    copy = model.with_name("copy.mbauc")
+    copy.write_bytes(model.read_bytes())
+    shown = " ".join(told(capsys, "compare", model, copy, rows).out.split())
+    assert f"{model.stem} and copy give every row the same score" in shown
 
 
 # -- numbers -----------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ def add(commands: Any) -> None:
         type=whole,
         default=0,
         metavar="K",
-        help="the K columns, or pairs of columns, that raise each score most, beside it; counted from an average "
-        "row as by 'mbauc explain' (default: none, which is about FACTOR times as fast as 3)",
+        help="the K columns, or pairs of columns, that raise each score most, beside it; counted as by 'mbauc "
+        "explain' (default: none, which is about FACTOR times as fast as 3)",
     )
     add_share(parser, "probabilities")
     parser.set_defaults(run=run)
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
             verbose=not options.json,
         )
     if summary["skipped"]:
-        note_left_out(summary["left_out"])
+        note_left_out(options, summary["left_out"])
     if summary["formulas"]:
         told = "--id or --reasons" if options.reasons else "--id"
         note(
@@ -103,7 +103,9 @@ def needs_means(path: Path) -> bool:
     from mbauc.model import TableLayout, load_model
 
     model = load_model(path, moments=False)
-    return model.terms is None and isinstance(model.layout, TableLayout) and model.layout.encoding.hash_dim is None
+    return (
+        model.terms is None and isinstance(model.layout, TableLayout) and model.layout.encoding.hash_dim is None
+    )
 
 
 def find_ids(model: RankerModel, paths: list[str]) -> list[str]:

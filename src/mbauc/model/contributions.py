@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 #: Rows of a matrix that are split at a time.
 _ROWS = 8_192
+#: Letters of a value, at most.
+_LETTERS = 100
 
 
 class SplitRows(NamedTuple):
@@ -109,11 +111,11 @@ class ScoreSplitter:
                     texts[own] = texts[own] + " " + part
             return texts
 
-        split = ScoreTerms(
-            [ScoreTerm(name, (place,)) for place, name in enumerate(added)],
-            np.column_stack([np.empty((features.rows, 0)), *added.values()]) - means,
-            self._model.intercept + float(means.sum()),
-        )
+        matrix = np.empty((features.rows, means.size))
+        for place, one in enumerate(added.values()):
+            np.subtract(one, means[place], out=matrix[:, place])
+        terms = [ScoreTerm(name, (place,)) for place, name in enumerate(added)]
+        split = ScoreTerms(terms, matrix, self._model.intercept + float(means.sum()))
         return SplitRows(encoding.scores(features, coef) + self._model.intercept, split, tell)
 
 
@@ -131,4 +133,8 @@ def _write_values(features: Features, name: str, rows: NDArray[np.intp]) -> Text
     if name in features.numbers:
         return write_each(features.numbers[name][rows], write_number)
     codes, texts = features.texts[name].codes[rows], features.texts[name].values
-    return write_each(codes, lambda code: (texts[code].as_py() if code >= 0 else "") or MISSING)
+    return write_each(codes, lambda code: _shorten(texts[code].as_py() if code >= 0 else "") or MISSING)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"

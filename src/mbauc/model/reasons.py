@@ -16,8 +16,6 @@ from mbauc.model.model import RankerModel
 
 #: Log-odds below which a contribution would be written as +0.00.
 _LEAST = 0.005
-#: Letters of a value, at most.
-_LETTERS = 100
 
 
 class ExplainedScores(NamedTuple):
@@ -29,9 +27,7 @@ class ExplainedScores(NamedTuple):
     reasons: Sequence[Texts]
 
 
-def explain_blocks(
-    model: RankerModel, source: Any, keep: Sequence[str], n: int
-) -> Iterator[ExplainedScores]:
+def explain_blocks(model: RankerModel, source: Any, keep: Sequence[str], n: int) -> Iterator[ExplainedScores]:
     """Scores of a source's rows with the ``n`` largest contributions that raise them, block by block."""
     splitter = ScoreSplitter(model)
     for numbers, rows, columns in source.number_rows(keep):
@@ -48,8 +44,8 @@ def _write_reasons(scorer: LinearScorer, rows: SplitRows, n: int) -> Texts:
     shown = found.amounts >= _LEAST
     where, places, amounts = found.rows[shown], found.places[shown], found.amounts[shown]
     names = np.array([_name(term.name, len(term.columns)) for term in rows.split.terms], dtype=object)
-    values = np.array([_shorten(value) for value in rows.tell(where, places)], dtype=object)
-    texts = names[places] + values + write_each(np.rint(100 * amounts), _amount)
+    hundredths = np.rint(100 * amounts).astype(np.int64)
+    texts = names[places] + rows.tell(where, places) + write_each(hundredths, _amount)
     result = np.full((rows.scores.size, n), None, dtype=object)
     # of each row the largest come first
     result[where, np.arange(where.size) - np.searchsorted(where, where)] = texts
@@ -60,9 +56,5 @@ def _name(name: str, columns: int) -> str:
     return name + (" = " if columns > 1 else "=")
 
 
-def _shorten(value: str) -> str:
-    return value if len(value) <= _LETTERS else value[: _LETTERS - 1] + "…"
-
-
-def _amount(hundredths: float) -> str:
+def _amount(hundredths: int) -> str:
     return f" ({hundredths / 100:+.2f})"

@@ -132,7 +132,7 @@ def score_files(
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
         if not count and rows.skipped.count:  # before the file is in its place
-            raise ValueError("no row could be scored, and nothing was written: " + str(rows.skipped))
+            raise ValueError("no row could be scored, and nothing was written; " + str(rows.skipped))
     left_out = str(rows.skipped) if rows.skipped.count else ""
     return {
         "rows": count,

@@ -38,7 +38,9 @@ def write_number(value: float) -> str:
 
 def by_place(places: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
     """Each place that occurs, and where it does."""
-    order = np.argsort(places, kind="stable")
+    # numbers of 16 bits are sorted without comparing them
+    few = places.max(initial=0) < 2**15
+    order = np.argsort(places.astype(np.int16) if few else places, kind="stable")
     starts = np.flatnonzero(np.diff(places[order], prepend=-1))
     for own in np.split(order, starts[1:]):
         if own.size:
