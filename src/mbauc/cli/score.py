@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
         default=0,
         metavar="K",
         help="the K columns, or pairs of columns, that raise each score most, beside it; counted as by 'mbauc "
-        "explain' (default: none, which is about FACTOR times as fast as 3)",
+        "explain' (default: none; with 3 it takes about four times as long)",
     )
     add_share(parser, "probabilities")
     parser.set_defaults(run=run)

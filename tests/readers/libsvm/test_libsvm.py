@@ -347,7 +347,7 @@ def test_labels(place, labels, options, classes, y):
         ("1 1:1\n", {"classes": "ab"}, "two different numbers or two words"),
         ("1 1:1\n", {"classes": ("a b", "c")}, "words without spaces"),
         ("1 1:1\n", {"classes": (1, np.nan)}, "finite numbers"),
-        ("1 1:1\n", {"positive": "yes"}, "finite numbers, got 'yes'; for text labels name both"),
+        ("1 1:1\n", {"positive": "yes"}, "finite numbers, got 'yes'. For text labels name both"),
         ("1 1:1\n", {"positive": []}, "at least one label"),
         ("1 1:1\n", {"positive": 1, "classes": (0, 1)}, "not both"),
         (
