@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Says of single rows what their scores are made of: the columns, and pairs of columns, that raise or lower them
-most, in log-odds. A row starts where an average row of the training is; of straight lines with hashed columns
-where numbers have their means, if they are standardised, and there is no level. +0.69 doubles the odds, -0.69
-halves them. Rows need no label. 'mbauc score --reasons' writes the largest beside the scores of all rows.
+most, in log-odds. A row starts where an average row of the training is; of straight lines with hashed columns,
+or without moments, where numbers have their means, if they are standardised, and there is no level. +0.69
+doubles the odds, -0.69 halves them. Rows need no label. 'mbauc score --reasons' writes what raises scores most
+beside the scores of all rows.
 """
 _EXAMPLES = """\
 examples:

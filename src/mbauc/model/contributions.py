@@ -21,13 +21,13 @@ from mbauc.estimators.additive.term_values import (
     write_number,
 )
 from mbauc.estimators.scorer import LinearScorer
-from mbauc.model.layout import TableLayout
+from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.features import Features
 
 Array = NDArray[np.float64]
 
-#: Rows of a matrix that are split at a time.
+#: Rows of curves and heat maps that are split at a time.
 _ROWS = 8_192
 #: Letters of a value, at most.
 _LETTERS = 100
@@ -58,8 +58,10 @@ class ScoreSplitter:
         self._model = model
         self._encoding = model.layout.encoding if isinstance(model.layout, TableLayout) else None
         self.scorer: LinearScorer = model.scorer
-        if model.terms is None and self._encoding is None:
-            self.scorer = replace(self.scorer, names=np.array(model.feature_names(), dtype=object))
+        if model.terms is None and isinstance(model.layout, LibsvmLayout):
+            # numbers as in the files; there may be millions, and few are told
+            first = 0 if model.layout.zero_based else 1
+            self.scorer = replace(self.scorer, names=np.arange(first, first + model.n_features))
         codes = () if self._encoding is None else self._encoding.code_columns
         self._slots = {place for place, column in enumerate(codes) if column.hashed is not None}
         self._column_means: dict[str, float] = {}
@@ -78,8 +80,10 @@ class ScoreSplitter:
     def _split_matrix(self, X: Any, features: Features | None) -> Iterator[SplitRows]:
         terms = self._model.terms
         means = None if terms is None else terms.term_means
-        for start in range(0, X.shape[0], _ROWS):
-            block = X[start : start + _ROWS]
+        # what sparse rows are sums of is sparse
+        step = _ROWS if terms is not None else max(1, X.shape[0])
+        for start in range(0, X.shape[0], step):
+            block = X[start : start + step]
             split = split_scores(self.scorer, block, means)
             if terms is None:
                 tell = linear_values(split.terms, block)
