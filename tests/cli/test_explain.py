@@ -72,6 +72,19 @@ def test_a_tired_person_understands_it(folder, capsys):
     assert f"  age = {age}\n" in text
 
 
+@pytest.mark.parametrize("model", ["curves.mbauc", "lines.mbauc"])
+def test_reasons_of_scores_are_what_explain_says(folder, capsys, model):
+    words = ("score", folder / model, folder / "new.csv", "--reasons", 2, "-o", "-")
+    scored = list(csv.DictReader(run(capsys, *words).splitlines()))
+    found = json.loads(run(capsys, "explain", folder / model, folder / "new.csv", "--rows", "0-99", "--json"))
+    for row, one in zip(scored, found["rows"], strict=True):
+        up = [part for part in one["contributions"] if part["log_odds"] >= 0.005][:2]
+        wanted = [f"{part['name']}={part['value']} ({part['log_odds']:+.2f})" for part in up]
+        assert [row["reason_1"], row["reason_2"]] == wanted + [""] * (2 - len(wanted))
+    assert any(row["reason_1"] for row in scored)
+    assert any(row["reason_1"].startswith("age=missing (+") for row in scored) == (model == "curves.mbauc")
+
+
 def test_rows_that_are_not_there_are_an_error(folder, capsys):
     assert main(["explain", f"{folder}/curves.mbauc", f"{folder}/new.csv", "--rows", "500"]) == 1
     assert "there are no such rows in these files: they have 100, counted from 0" in capsys.readouterr().err

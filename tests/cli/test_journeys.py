@@ -170,7 +170,7 @@ def test_skipped_rows_are_always_told(east, tmp_path, capsys):
         (*new, bad, "--types", "bid=numeric", "-o", tmp_path / "f.mbauc"),
         (*new, east, "--test", bad, "-o", tmp_path / "g.mbauc"),
     ):
-        assert "left out 2 rows" in told(capsys, *words, *skip).err
+        assert "2 rows were left out" in told(capsys, *words, *skip).err
 
 
 def test_a_plan_looks_at_so_many_rows_and_their_weights(east, tmp_path, capsys):

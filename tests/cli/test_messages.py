@@ -10,6 +10,7 @@ import pytest
 from mbauc.cli.advice import OWNERS, in_options, option
 from mbauc.cli.main import main, whole_parser
 from mbauc.errors import Advice
+from mbauc.model import load_model
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -212,7 +213,7 @@ def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
     assert not out.exists()
     bad.write_text("depth,x\n1.5,1\n" + "deep,1\n" * 9)
     said = told(capsys, "score", model, bad, "--on-error", "skip", "-o", out).err
-    assert "left out 9 rows: 9 with" in said
+    assert "9 rows were left out: 9 with" in said
 
 
 def test_ids_that_a_spreadsheet_would_run_are_counted(model, tmp_path, capsys):
@@ -231,6 +232,10 @@ def test_a_model_and_itself(model, rows, capsys):
     said = told(capsys, "compare", model, model, rows, code=2).err
     assert "is given twice" in said
     assert "roc_auc" not in said
+    copy = model.with_name("copy.mbauc")
+    copy.write_bytes(model.read_bytes())
+    shown = " ".join(told(capsys, "compare", model, copy, rows).out.split())
+    assert f"{model.stem} and copy give every row the same score" in shown
 
 
 # -- numbers -----------------------------------------------------------------------------------------------
@@ -290,3 +295,21 @@ def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsy
     assert f"going on from {folder}" in told(capsys, *words, "--force").out
     said = told(capsys, *words, "--force", "--bins", 10, code=1).err
     assert "bins was" in said
+
+
+def test_waves_of_no_numbers_are_refused_in_options(tmp_path, capsys):
+    path = tmp_path / "texts.csv"
+    path.write_text("y,site\n" + "".join(f"{k % 2},{'abc'[k % 3]}\n" for k in range(90)))
+    said = told(
+        capsys, "fit", path, "--label", "y", "--features", "fourier", "-o", tmp_path / "m.mbauc", code=1
+    ).err
+    assert "--features fourier needs numeric columns; there are none. Use --features auto." in said
+
+
+def test_rows_that_all_fail_say_so_in_a_test_too(model, tmp_path, capsys):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("y,depth,x\n" + "1,deep,1\n" * 9)
+    label = load_model(model).layout.label
+    bad.write_text(bad.read_text().replace("y,", f"{label},", 1))
+    said = told(capsys, "evaluate", model, bad, "--on-error", "skip", code=1).err
+    assert "there are no rows to test on. 9 rows were left out: 9 with" in said

@@ -2,12 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mbauc.cli.main import main
-from mbauc.model import load_model
+from mbauc.model import load_model, save_model
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
 
@@ -145,3 +146,15 @@ def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh,
     newer = tmp_path / "newer.mbauc"
     told(capsys, "update", model, fresh, "-o", newer)
     assert "--held-out" not in told(capsys, "threshold", newer, train, code=1).err
+
+
+def test_probabilities_are_not_checked_on_the_rows_they_came_from(model, fresh, tmp_path, capsys):
+    calibrated, other = tmp_path / "calibrated.mbauc", table(tmp_path / "other.csv", 2)
+    trained = load_model(model)
+    assert trained.slope > 0
+    # far off, so that the map changes
+    save_model(replace(trained, slope=trained.slope / 50, calibration=None), tmp_path / "off.mbauc")
+    told(capsys, "calibrate", tmp_path / "off.mbauc", fresh, "-o", calibrated)
+    shown = " ".join(told(capsys, "evaluate", calibrated, fresh).out.split())
+    assert "Probabilities were calibrated on fresh.csv: they fit these rows better" in shown
+    assert "were calibrated on" not in told(capsys, "evaluate", calibrated, other).out

@@ -377,7 +377,7 @@ def test_lines_that_were_left_out_are_told(story, capsys):
     words = ["score", model, folder / "some.csv", "--on-error", "skip", "-o"]
     for out in (folder / "s.csv", "-"):
         assert main([str(word) for word in (*words, out)]) == 0
-        assert "left out 1 row: 1 with" in capsys.readouterr().err
+        assert "1 row was left out: 1 with" in capsys.readouterr().err
     told = json.loads(run(capsys, *words, folder / "j.csv", "--json"))
     assert (told["rows"], told["skipped"]) == (18, 1)
     rows = libsvm(folder / "a.libsvm", 2000)
@@ -385,7 +385,7 @@ def test_lines_that_were_left_out_are_told(story, capsys):
     rows.write_text("0 1:1\n0 1;1\n0 2:1\n")
     words = ["score", folder / "svm.mbauc", rows, "--on-error", "skip", "-o", folder / "t.csv"]
     assert main([str(word) for word in words]) == 0
-    assert "left out 1 line." in capsys.readouterr().err
+    assert "1 line was left out." in capsys.readouterr().err
     assert [line.split(",")[0] for line in (folder / "t.csv").read_text().splitlines()] == ['"row"', "0", "2"]
 
 

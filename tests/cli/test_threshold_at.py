@@ -90,3 +90,7 @@ def test_the_report_says_that_nothing_was_promised(model):
     armed = load_model(model).with_threshold(Threshold(0.5))
     page = report_html(y, rng.standard_normal(300) + y, model=armed)
     assert "Set by hand, without a promise" in page
+    chosen = armed.with_threshold(Threshold(0.5, negatives=10, rule="top", number=40.0))
+    page = report_html(y, rng.standard_normal(300) + y, model=chosen)
+    assert "At most 40 alarms in as many rows, on the rows that it was chosen on; no promise." in page
+    assert "et by hand" not in page

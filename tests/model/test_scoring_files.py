@@ -127,7 +127,7 @@ def test_a_line_of_names_is_no_row_where_the_model_expects_none(tmp_path):
         score_files(model, test, tmp_path / "s.csv")
     told, scores = scored(model, test, tmp_path / "s.csv", on_error="skip")
     assert scores["row"].to_pylist() == [1, 2]
-    assert "1 row skipped" in told["left_out"]
+    assert "1 row was left out" in told["left_out"]
     assert told["skipped"] == 1
 
 
@@ -151,7 +151,7 @@ def test_numbers_of_rows_count_all_that_were_left_out(tmp_path):
     told, scores = scored(model, [one, two, three], tmp_path / "s.parquet", on_error="skip")
     assert scores["row"].to_pylist() == [1, 3, 4, 6, 7, 10, 11, 13, 14]
     assert told["rows"] == 9
-    assert "6 rows skipped: 5 with wrong number of fields" in told["left_out"]
+    assert "6 rows were left out: 5 with wrong number of fields" in told["left_out"]
 
 
 @pytest.mark.parametrize("block_rows", [1, 3, 1000])
@@ -180,7 +180,7 @@ def test_numbers_of_libsvm_rows_count_lines_that_were_skipped(packed, tmp_path):
     told, scores = scored(model, [path, path], tmp_path / "s.csv", on_error="skip")
     expected = np.flatnonzero(rows == "good")
     np.testing.assert_array_equal(scores["row"], np.concatenate([expected, rows.size + expected]))
-    assert told["left_out"].startswith(f"{2 * (rows == 'bad').sum():,} lines skipped")
+    assert told["left_out"].startswith(f"{2 * (rows == 'bad').sum():,} lines were left out")
 
 
 def test_numbers_of_libsvm_rows_do_not_depend_on_blocks(tmp_path):

@@ -93,6 +93,13 @@ def run(options: argparse.Namespace) -> int:
                 raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
     first = tested[0]
     scores = {name: one.s for name, one in zip(names, tested, strict=True)}
+    for place, (name, s) in enumerate(scores.items()):
+        like = next((other for other in names[:place] if np.array_equal(scores[other], s)), None)
+        if like is not None:
+            notes.append(
+                f"{like} and {name} give every row the same score, as a model and its copy do. Name another "
+                "model to compare with."
+            )
     if groups is None:
         found = compare_roc_auc(
             first.y,

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         source = open_ungrouped(model, paths, options)
         tested = score_source(model, source, verbose=not options.json)
         groups = read_groups(source, options.group, model)
-        marks, left_out = file_marks(source), note_skipped(source)
+        marks, left_out = file_marks(source), note_skipped(options, source)
         seen = list(_warn_of_seen_rows(model, source))
         by = read_segments(source, options.segment, options.time)
         origin = _origin(model, source, tested, options)
@@ -145,7 +145,7 @@ def _rows_to_explain(model: RankerModel, source: Any, y: Any, s: Any) -> Any:
 
 
 def _warn_of_seen_rows(model: RankerModel, source: Any) -> Iterator[str]:
-    """Words of warning where rows may be those that the model, or its threshold, came from."""
+    """Words of warning where rows may be those that the model, its threshold or its probabilities came from."""
     from mbauc.model.seen_files import find_seen_files, list_names
 
     seen = find_seen_files(model.trained_on.get("files"), source)
@@ -159,4 +159,10 @@ def _warn_of_seen_rows(model: RankerModel, source: Any) -> Iterator[str]:
         yield (
             f"The threshold was set on {list_names(seen)}: its false alarms here are those it was chosen for, "
             "which is no check of its promise. Check it on other rows."
+        )
+    seen = find_seen_files(model.trained_on.get("calibration_files"), source)
+    if seen:
+        yield (
+            f"Probabilities were calibrated on {list_names(seen)}: they fit these rows better than they will "
+            "fit new ones. Check them on other rows."
         )

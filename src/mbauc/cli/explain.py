@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Says of single rows what their scores are made of: the columns, and pairs of columns, that raise or lower them
-most, in log-odds. Of a model of curves and interactions (mbauc fit --features) a row starts where an average
-row is; of straight lines where numbers have their means, if they are standardised, and there is no level.
-+0.69 doubles the odds, -0.69 halves them. Rows need no label.
+most, in log-odds. A row starts where an average row of the training is; of straight lines with hashed columns,
+or without moments, where numbers have their means, if they are standardised, and there is no level. +0.69
+doubles the odds, -0.69 halves them. Rows need no label. 'mbauc score --reasons' writes what raises scores most
+beside the scores of all rows.
 """
 _EXAMPLES = """\
 examples:
@@ -54,13 +55,14 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Explain and show."""
-    from mbauc.cli.score import find_ids
+    from mbauc.cli.score import find_ids, needs_means
     from mbauc.model import load_model
     from mbauc.model.explaining import explain_files
 
     if options.n == 0 or options.top == 0:
         raise Usage("--n and --top must be at least 1.")
-    model, output = load_model(options.model, moments=False), Output(options.json)
+    model = load_model(options.model, moments=needs_means(options.model))
+    output = Output(options.json)
     rows = options.rows if options.rows is not None or options.top is not None else (0, _ROWS - 1)
     with files(options) as paths:
         found = explain_files(

@@ -248,7 +248,7 @@ def run(options: argparse.Namespace) -> int:
             if why:
                 output.say(f"test        on {chosen.describe()}: {why}")
         model, tested = train(source, layout, training, about=about, test=test)
-        left_out = note_skipped(source, test)
+        left_out = note_skipped(options, source, test)
     say_result(output, model, tested)
     output.say(f"updates     {describe_updates(model, training, options)}")
     save_model(model, options.out, moments=not options.no_moments)

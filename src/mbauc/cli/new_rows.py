@@ -59,4 +59,4 @@ def score_new_rows(
             f"--on-training-rows takes all of these, {without}."
         )
     tested = score_source(model, rows, verbose=not options.json)
-    return NewRows(tested, marks, seen, note_skipped(source))
+    return NewRows(tested, marks, seen, note_skipped(options, source))

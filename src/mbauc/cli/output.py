@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import shutil
@@ -70,20 +71,20 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def note_skipped(*sources: Any) -> dict[str, Any]:
+def note_skipped(options: argparse.Namespace, *sources: Any) -> dict[str, Any]:
     """Say on standard error which rows were left out of sources; for scripts, how many."""
     count = 0
     for source in sources:
         skipped = getattr(source, "skipped", None)
         if skipped is not None and skipped.count:
             count += skipped.count
-            note_left_out(str(skipped))
+            note_left_out(options, str(skipped))
     return {"skipped": count}
 
 
-def note_left_out(skipped: str) -> None:
-    """Say on standard error what a source says of rows that it skipped."""
-    note(f"left out {in_options(skipped).replace(' skipped', '', 1)}")
+def note_left_out(options: argparse.Namespace, skipped: str) -> None:
+    """Say on standard error what a source says of rows that it skipped, to the user of a command."""
+    note(in_options(skipped, vars(options)))
 
 
 def note(text: str) -> None:

@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         )
         groups = None if options.group is None else GroupColumn.read(table, options.group)
         by = read_segments(table, options.segment, options.time)
-        marks, left_out = file_marks(table), note_skipped(table)
+        marks, left_out = file_marks(table), note_skipped(options, table)
     if groups is not None:
         by |= {"group_name": groups.name, "groups": groups.codes, "group_names": groups.names}
     given = False if options.no_probability else table.probability

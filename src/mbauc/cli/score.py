@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mbauc.cli.argument_types import whole
 from mbauc.cli.data_files import files
 from mbauc.cli.options import add_command, add_data, add_id, add_out, add_share
 from mbauc.cli.out_files import check_writable
@@ -18,13 +19,16 @@ _DESCRIPTION = """\
 Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
 label; in LIBSVM text any number may stand in its place. The output has one row for each row of the input, in
 the same order: the columns that name it (--id, here or of 'mbauc fit'; else the row's number), the score, the
-probability of the positive class, and, if the model has a threshold, whether to raise the alarm. Files of any
-size pass through in blocks.
+probability of the positive class, and, if the model has a threshold, whether to raise the alarm. --reasons 3
+adds what raises each score most: reason_1 to reason_3, such as "amount=950 (+1.32)", where +0.69 doubles the
+odds. Files of any size pass through in blocks.
 """
 _EXAMPLES = """\
 examples:
   mbauc score model.mbauc today.csv -o scores.parquet
   mbauc score model.mbauc logs/*.parquet --id user,time -o scores.csv
+  mbauc score model.mbauc today.csv --reasons 3 -o scores.csv
+  mbauc score model.mbauc today.csv --share 0.001 -o scores.csv
   mbauc score model.mbauc today.csv -o - | head
 """
 
@@ -36,6 +40,14 @@ def add(commands: Any) -> None:
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
     add_id(parser, "beside the scores (default: as in 'mbauc fit --id', or the row's number)")
+    parser.add_argument(
+        "--reasons",
+        type=whole,
+        default=0,
+        metavar="K",
+        help="the K columns, or pairs of columns, that raise each score most, beside it; counted as by 'mbauc "
+        "explain' (default: none; with 3 it takes about four times as long)",
+    )
     add_share(parser, "probabilities")
     parser.set_defaults(run=run)
 
@@ -54,8 +66,9 @@ def run(options: argparse.Namespace) -> int:
         except ValueError as error:
             raise Usage(f"-o {error}") from None
         check_writable(options.out, options.force)
-    # which share of positives the training had is known best from the moments
-    model, output = load_model(options.model, moments=options.share is not None), Output(options.json)
+    # moments know best which share of positives the training had, and what is an average row
+    moments = options.share is not None or (options.reasons > 0 and needs_means(options.model))
+    model, output = load_model(options.model, moments=moments), Output(options.json)
     if options.share is not None:
         model = model.with_prior(options.share)
     with files(options) as paths:
@@ -64,14 +77,16 @@ def run(options: argparse.Namespace) -> int:
             paths,
             None if to_screen else options.out,
             keep=find_ids(model, paths) if options.id is None else options.id,
+            reasons=options.reasons,
             on_error=options.on_error,
             verbose=not options.json,
         )
     if summary["skipped"]:
-        note_left_out(summary["left_out"])
+        note_left_out(options, summary["left_out"])
     if summary["formulas"]:
+        told = "--id or --reasons" if options.reasons else "--id"
         note(
-            f"{summary['formulas']:,} values of --id begin like a formula (= + - @). A spreadsheet may run "
+            f"{summary['formulas']:,} values of {told} begin like a formula (= + - @). A spreadsheet may run "
             "them: import these columns as text, or write .parquet."
         )
     if to_screen:
@@ -81,6 +96,16 @@ def run(options: argparse.Namespace) -> int:
         output.say(f"alarms  {summary['alarms']:,}, above the threshold {model.threshold.value:.6g}")
     output.say(f"wrote  {options.out}")
     return output.finish({"out": options.out, **summary})
+
+
+def needs_means(path: Path) -> bool:
+    """Whether contributions to a model's scores are counted from means that its moments know."""
+    from mbauc.model import TableLayout, load_model
+
+    model = load_model(path, moments=False)
+    return (
+        model.terms is None and isinstance(model.layout, TableLayout) and model.layout.encoding.hash_dim is None
+    )
 
 
 def find_ids(model: RankerModel, paths: list[str]) -> list[str]:

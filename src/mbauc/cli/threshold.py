@@ -35,6 +35,8 @@ it that 'mbauc fit' held out.
 _EXAMPLES = """\
 examples:
   mbauc threshold model.mbauc yesterday.csv --false-alarm 0.01 --confidence 0.95 -o armed.mbauc
+  mbauc threshold model.mbauc yesterday.csv --top 50 -o armed.mbauc
+  mbauc threshold model.mbauc train.csv --held-out --false-alarm 0.01 -o armed.mbauc
   mbauc threshold model.mbauc yesterday.csv --alarms-per-10000 20 --share 0.001 -o armed.mbauc
   mbauc threshold model.mbauc yesterday.csv --cost 50 -o armed.mbauc
   mbauc threshold model.mbauc --at=-0.0125 -o armed.mbauc
@@ -62,9 +64,16 @@ def add(commands: Any) -> None:
     data = add_data(parser)
     parser.add_argument("--false-alarm", type=rate, metavar="RATE", help=f"limit (default: {_FALSE_ALARM})")
     parser.add_argument("--confidence", type=rate, help=f"that the limit is kept (default: {_CONFIDENCE})")
-    parser.add_argument("--top", type=whole, metavar="N", help="most alarms in as many rows as DATA has")
+    parser.add_argument(
+        "--top",
+        type=whole,
+        metavar="N",
+        help="most alarms in as many rows as DATA has, such as what a day can look at",
+    )
     parser.add_argument("--alarms-per-10000", type=number, metavar="N", help="most alarms in 10,000 rows")
-    parser.add_argument("--cost", type=number, metavar="C", help="of a missed positive, in false alarms")
+    parser.add_argument(
+        "--cost", type=number, metavar="C", help="false alarms that cost as much as a missed positive"
+    )
 
     class At(argparse.Action):
         """A threshold set by hand, which needs no rows."""

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
             )
         before = _auc(old, source, options)
         model = update_model(old, source, decay=options.decay, verbose=not options.json)
-        left_out = note_skipped(source)
+        left_out = note_skipped(options, source)
         after = _auc(model, source, options)
     if before is not None and after is not None:
         known = f", some of which it had learned from ({list_names(seen)})" if seen else ""

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import FewRowsWarning
+from mbauc.errors import Advice, FewRowsWarning
 from mbauc.estimators.fitting import PairSettings, build_moments, build_operator, weigh_sample_operator
 from mbauc.metrics import AucInterval, compare_roc_auc, roc_auc_interval
 from mbauc.metrics.intervals.sample_design import FEW_ROWS
@@ -148,8 +148,9 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
         numbers = block.rows_of(positive)
         if numbers.size < 4:
             raise ValueError(
-                f"pairs='enough' holds out rows of each class, and there are {numbers.size} {name} rows; "
-                "at least 4 are needed. Use pairs='all'."
+                Advice("{pairs} holds out rows of each class", pairs="enough")
+                + f", and there are {numbers.size} {name} rows; at least 4 are needed. "
+                + Advice("Use {pairs}.", pairs="all")
             )
         size = min(_MOST, max(numbers.size // _ONE_IN, min(_FEWEST, numbers.size // 2)))
         out[numbers[rng.choice(numbers.size, size, replace=False, shuffle=False)]] = True
@@ -157,8 +158,10 @@ def hold_out(block: Block, rng: np.random.Generator) -> tuple[RowNumbers, RowNum
             few.append(f"{size} {name}")
     if few:
         warn(
-            f"pairs='enough' holds out {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of "
-            "the AUC tend to be too narrow. For data this small use pairs='all'.",
+            Advice("{pairs} holds out", pairs="enough")
+            + f" {' and '.join(few)} rows: with fewer than {_FEWEST} the intervals of the AUC tend to be too "
+            + "narrow. "
+            + Advice("For data this small use {pairs}.", pairs="all"),
             FewRowsWarning,
         )
     return np.flatnonzero(out), np.flatnonzero(~out if block.weight is None else ~out & (block.weight > 0))

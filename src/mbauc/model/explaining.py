@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mbauc.estimators.additive.explain import Contribution, Explanation, explain
-from mbauc.estimators.scorer import LinearScorer
-from mbauc.model.layout import TableLayout
+from mbauc.checks import check_whole
+from mbauc.estimators.additive.explain import Explanation, explain_terms
+from mbauc.model.contributions import ScoreSplitter
 from mbauc.model.model import RankerModel
+from mbauc.readers.table.columns.features import Features
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ def explain_files(
     ValueError
         If the files have none of these rows; it says how many there are.
     """
+    check_whole("n", n, low=0)
     first, last = (0, np.inf) if rows is None else rows
     wanted = None if top is None else _highest(model, paths, first, last, top, on_error)
     source = model.layout.unlabelled(paths, model.classes, on_error=on_error)
-    texts = _text_columns(model)
-    scorer, means = _named_scorer(model), None if model.terms is None else model.terms.term_means
+    splitter = ScoreSplitter(model)
     found: list[ExplainedFileRow] = []
     n_rows = 0
-    for numbers, X, columns in source.number_rows([*dict.fromkeys([*keep, *texts])]):
+    for numbers, block, columns in source.number_rows(keep):
         if numbers.size and numbers[0] > last:
             break
         n_rows = int(numbers[-1]) + 1 if numbers.size else n_rows
@@ -74,14 +75,18 @@ def explain_files(
         places = np.flatnonzero(own)
         if not places.size:
             continue
+        told = [
+            one
+            for scores, split, tell in splitter.split(
+                block.select(own) if isinstance(block, Features) else block[places]
+            )
+            for one in explain_terms(splitter.scorer, split, scores, n, tell)
+        ]
         # a table of no columns has forgotten its rows
-        table = columns.take(places) if columns is not None and columns.num_columns else None
-        told = explain(scorer, X[places], n, means=means, texts=table)
-        ids = [{}] * places.size if table is None or not keep else table.select(list(keep)).to_pylist()
-        raw = None if model.terms is not None else [{}] * places.size if table is None else table.to_pylist()
+        ids = columns.take(places).to_pylist() if keep else [{}] * places.size
         found += [
-            ExplainedFileRow(int(numbers[place]), id_, one if raw is None else _plain(one, raw[k]))
-            for k, (place, id_, one) in enumerate(zip(places, ids, told, strict=True))
+            ExplainedFileRow(int(numbers[place]), id_, one)
+            for place, id_, one in zip(places, ids, told, strict=True)
         ]
     if not found:
         there = f"they have {n_rows:,}, counted from 0" if n_rows else "they have none"
@@ -102,33 +107,3 @@ def _highest(model: RankerModel, paths: Any, first: float, last: float, top: int
         order = np.lexsort([best, -scores])[:top]
         best, scores = best[order], scores[order]
     return best
-
-
-def _text_columns(model: RankerModel) -> list[str]:
-    """Columns that say more than the model's own: texts of levels that training never saw, numbers unscaled."""
-    if not isinstance(model.layout, TableLayout):
-        return []
-    kind = "numeric" if model.terms is None else "category"
-    return [column.name for column in model.layout.encoding.columns if column.kind == kind]
-
-
-def _named_scorer(model: RankerModel) -> LinearScorer:
-    if model.terms is not None:
-        return model.scorer
-    names = np.array(model.feature_names(), dtype=object)
-    return LinearScorer(model.coef, model.intercept, model.slope, model.labels, names)
-
-
-def _plain(found: Explanation, raw: dict[str, Any]) -> Explanation:
-    """With numbers as they stand in the file, and indicators by their level: ``site = a``."""
-    parts = []
-    for one in found.contributions:
-        name, sign, level = one.name.rpartition("=")
-        if one.name in raw:
-            value = raw[one.name]
-            parts.append(one._replace(value="missing" if value is None else str(value)))
-        elif one.value == "1" and sign and name:
-            parts.append(Contribution(name, level, one.log_odds))
-        else:
-            parts.append(one)
-    return replace(found, contributions=tuple(parts))

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mbauc.checks import check_whole
 from mbauc.model.model import RankerModel
+from mbauc.model.reasons import ExplainedScores, explain_blocks
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
@@ -53,14 +55,16 @@ def score_files(
     out: str | os.PathLike[str] | None,
     *,
     keep: Sequence[str] = (),
+    reasons: int = 0,
     on_error: str = "stop",
     verbose: bool = False,
 ) -> dict[str, Any]:
     r"""Score files and write a table: Parquet if ``out`` ends in .parquet, CSV otherwise, packed for .gz.
 
     The table has the columns of ``keep``, or the number of each row if there are none (``row``: from 0 over all
-    files, rows that were left out included); then ``score``, ``probability`` and, if the model has a threshold,
-    ``alarm``. Memory: a few blocks of rows.
+    files, rows that were left out included); then ``score``, ``probability``, if the model has a threshold
+    ``alarm``, and, if they are asked for, ``reason_1``, ``reason_2``, …: what raises the score most. Memory: a
+    few blocks of rows.
 
     Parameters
     ----------
@@ -73,6 +77,10 @@ def score_files(
         File to write, whole or not at all; None for CSV on standard output.
     keep : sequence of str
         Columns of the files to pass on.
+    reasons : int
+        So many columns that raise the score most, beside it as texts such as ``amount=950 (+1.32)``: the row's
+        own value and what it adds in log-odds, counted as in :func:`explain_files`. A row has fewer where
+        fewer raise its score by 0.005 or more.
     on_error : {"stop", "skip"}
         What to do at a row that cannot be read.
     verbose : bool
@@ -82,7 +90,7 @@ def score_files(
     -------
     dict
         ``rows`` scored, ``alarms``, rows that were left out (``skipped``), ``left_out``: why, in words, and, of
-        a CSV file, texts passed on that a spreadsheet would take for ``formulas``.
+        a CSV file, texts of the data that a spreadsheet would take for ``formulas``.
 
     Raises
     ------
@@ -105,23 +113,26 @@ def score_files(
     2
     >>> (folder / "scores.csv").read_text().splitlines()[0]
     '"row","score","probability"'
+    >>> _ = score_files(model, folder / "today.csv", folder / "why.csv", reasons=1)
+    >>> [line.split(",")[-1] for line in (folder / "why.csv").read_text().splitlines()]
+    ['"reason_1"', '"site=b (+117.84)"', '"bid=2 (+109.63)"']
     """
+    check_whole("reasons", reasons, low=0)
     rows = model.layout.unlabelled(paths, model.classes, on_error=on_error)
-    features = None if model.terms is None else model.terms.features
-    blocks = rows.score_rows(model.coef, keep, features)
+    blocks = explain_blocks(model, rows, keep, reasons) if reasons else _score_blocks(model, rows, keep)
     count = alarms = formulas = 0
     text = out is None or table_format(out) != "parquet"
     with _writer(out) as write, progress(rows.about_rows, "scoring", show=verbose) as advance:
-        for numbers, scores, kept in blocks:
-            s = scores + model.intercept
-            write(_table(model, numbers, kept, s))
+        for numbers, s, kept, texts in blocks:
+            table = _table(model, numbers, kept, s, texts)
+            write(table)
             count += s.size
-            formulas += _formulas(kept) if text and kept is not None else 0
+            formulas += _formulas(table) if text else 0
             if model.threshold is not None:
                 alarms += int(np.count_nonzero(s > model.threshold.value))
             advance(s.size)
         if not count and rows.skipped.count:  # before the file is in its place
-            raise ValueError("no row could be scored, and nothing was written: " + str(rows.skipped))
+            raise ValueError("no row could be scored, and nothing was written; " + str(rows.skipped))
     left_out = str(rows.skipped) if rows.skipped.count else ""
     return {
         "rows": count,
@@ -132,7 +143,13 @@ def score_files(
     }
 
 
-def _table(model: RankerModel, numbers: Any, kept: Any, s: Any) -> Any:
+def _score_blocks(model: RankerModel, rows: Any, keep: Sequence[str]) -> Iterator[ExplainedScores]:
+    features = None if model.terms is None else model.terms.features
+    for numbers, scores, kept in rows.score_rows(model.coef, keep, features):
+        yield ExplainedScores(numbers, scores + model.intercept, kept, [])
+
+
+def _table(model: RankerModel, numbers: Any, kept: Any, s: Any, reasons: Sequence[Any]) -> Any:
     """Scores as an Arrow table, beside the columns to pass on or the numbers of the rows."""
     arrow = pyarrow()
     columns: dict[str, Any] = {name: kept[name] for name in kept.column_names} if kept is not None else {}
@@ -142,13 +159,15 @@ def _table(model: RankerModel, numbers: Any, kept: Any, s: Any) -> Any:
         columns[_free(name, columns)] = arrow.array(values)
     if model.threshold is not None:
         columns[_free("alarm", columns)] = arrow.array(s > model.threshold.value)
+    for place, texts in enumerate(reasons, 1):
+        columns[_free(f"reason_{place}", columns)] = arrow.array(texts, type=arrow.string())
     return arrow.table(columns)
 
 
-def _formulas(kept: Any) -> int:
+def _formulas(table: Any) -> int:
     """How many texts a spreadsheet would run: they begin as formulas do, and are no numbers."""
     compute, found = pyarrow("compute"), 0
-    for column in kept.columns:
+    for column in table.columns:
         if pyarrow().types.is_string(column.type):
             begins = compute.match_substring_regex(column, r"^[=+@\t\r-]")
             number = compute.match_substring_regex(column, r"^[+-]?[\d., ()/-]*$")

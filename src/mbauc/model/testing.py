@@ -110,7 +110,9 @@ def score_source(model: RankerModel, source: Source, *, verbose: bool = False) -
             groups += [group_keys(keys, len(y)) for keys in rest]
             advance(s.size)
     if not values:
-        raise NoRowsError("there are no rows to test on.")
+        skipped = getattr(source, "skipped", None)
+        why = " " + str(skipped) if skipped is not None and skipped.count else ""
+        raise NoRowsError("there are no rows to test on." + why)
     weight = None
     if any(one is not None for one in weights):
         weight = np.concatenate(

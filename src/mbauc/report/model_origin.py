@@ -148,7 +148,8 @@ class ModelOrigin(Origin):
         if own is None:
             return ""
         if own.false_alarm is None or own.confidence is None:
-            return "Set by hand, without a promise about false alarms."
+            words = own.describe()
+            return escape(words[0].upper() + words[1:]) + "."
         return (
             f"Found on {count(own.negatives)} negative rows so that alarms are raised for at most "
             f"{short_percent(own.false_alarm)} of the negatives, with {short_percent(own.confidence)} "

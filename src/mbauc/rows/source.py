@@ -96,8 +96,8 @@ class NumberedRows(NamedTuple):
 
     #: which rows they are, as in NumberedScores
     numbers: NDArray[np.int64]
-    #: the rows, shape (n, d)
-    X: Any
+    #: the rows: of LIBSVM text a matrix, of a table its columns as they were read (Features)
+    rows: Any
     #: columns of the files that are passed on
     columns: Any = None
 

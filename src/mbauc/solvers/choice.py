@@ -243,7 +243,9 @@ def choose_solver(
     if needs_moments:
         if solver == "matrix-free":
             raise ValueError(
-                f"solver='matrix-free' cannot be combined with {needs_moments}; use solver='auto'."
+                Advice("{solver} cannot be combined", solver="matrix-free")
+                + f" with {needs_moments}; "
+                + Advice("use {solver}.", solver="auto")
             )
         return SolverChoice("gram", f"{needs_moments} needs moments")
     if solver != "auto":

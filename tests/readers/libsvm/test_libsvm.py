@@ -347,7 +347,7 @@ def test_labels(place, labels, options, classes, y):
         ("1 1:1\n", {"classes": "ab"}, "two different numbers or two words"),
         ("1 1:1\n", {"classes": ("a b", "c")}, "words without spaces"),
         ("1 1:1\n", {"classes": (1, np.nan)}, "finite numbers"),
-        ("1 1:1\n", {"positive": "yes"}, "finite numbers, got 'yes'; for text labels name both"),
+        ("1 1:1\n", {"positive": "yes"}, "finite numbers, got 'yes'. For text labels name both"),
         ("1 1:1\n", {"positive": []}, "at least one label"),
         ("1 1:1\n", {"positive": 1, "classes": (0, 1)}, "not both"),
         (
@@ -448,7 +448,7 @@ def test_faults_name_file_and_line(place, line, options, message):
         assert source.skipped.examples[1].endswith(
             "line 6: expected 'index:value', got 'nonsense'. 2 rows read before it."
         )
-    with pytest.warns(MbaucWarning, match=r"2 lines skipped\. The first: ") as warned:
+    with pytest.warns(MbaucWarning, match=r"2 lines were left out\. The first: ") as warned:
         X, y = read_libsvm(place, on_error="skip", **options)
     assert full in str(warned[0].message)
     assert X.nnz == y.size == 2
@@ -513,13 +513,13 @@ def test_files_without_rows(tmp_path, data):
     for read in (LibsvmSource, read_libsvm):
         with pytest.raises(ValueError, match=r"empty has no rows\. Check"):
             read([full, empty])
-        with pytest.raises(ValueError, match=r"no rows in .*empty; no lines skipped"):
+        with pytest.raises(ValueError, match=r"no rows in .*empty; no lines were left out"):
             read(empty, on_error="skip")
         read([full, empty], on_error="skip")
 
 
 def test_nothing_but_faults(place):
-    with pytest.raises(ValueError, match=r"no rows in .*; 2 lines skipped\. The first: .*line 1"):
+    with pytest.raises(ValueError, match=r"no rows in .*; 2 lines were left out\. The first: .*line 1"):
         LibsvmSource(write(place, "x\ny\n"), on_error="skip")
 
 

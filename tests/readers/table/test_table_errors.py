@@ -81,7 +81,7 @@ def test_a_missing_label(write):
     assert source.skipped.count == 1
     assert source.skipped.reasons == {"no label": 1}
     assert "line 4" in source.skipped.messages[0]
-    assert str(source.skipped).startswith("1 row skipped: 1 with no label. First: ")
+    assert str(source.skipped).startswith("1 row was left out: 1 with no label. The first: ")
     table = pa.table({"click": [0, 1, None], "x": [1.5, 2.5, 3.5]})
     parquet.write_table(table, path.with_suffix(".parquet"))
     with pytest.raises(ValueError, match=r"t\.parquet, row 3: expected a label"):
@@ -101,7 +101,7 @@ def test_no_rows(write, text, message):
 
 def test_only_rows_that_cannot_be_used(write):
     with pytest.raises(
-        ValueError, match=r"there are no rows that can be used. 2 rows skipped: 2 with no label"
+        ValueError, match=r"there are no rows that can be used. 2 rows were left out: 2 with no label"
     ):
         read(write("click,x\n,1.5\n,2.5\n"), on_error="skip")
 

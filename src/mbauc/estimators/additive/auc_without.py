@@ -13,6 +13,7 @@ from mbauc.checks import check_choice
 from mbauc.estimators.additive.score_terms import rows_for, split_scores
 from mbauc.metrics.ranked import RankedScores
 from mbauc.metrics.roc_auc import auc
+from mbauc.rows.matrix import is_sparse
 
 Array = NDArray[np.float64]
 
@@ -93,7 +94,8 @@ def auc_without(
         )
     ranked = RankedScores.validate(y, scorer.scores(rows), sample_weight, finite=True)
     split = split_scores(scorer, rows)
-    added, terms = np.asfortranarray(split.added), split.terms
+    dense = split.added.toarray() if is_sparse(split.added) else split.added
+    added, terms = np.asfortranarray(dense), split.terms
     if by == "term":
         names = tuple(term.name for term in terms)
         left = _leave_each_out(added)

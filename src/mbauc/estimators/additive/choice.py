@@ -13,6 +13,7 @@ from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.fourier import FourierMap
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
+from mbauc.errors import Advice
 from mbauc.estimators.additive.coordinates import FoldedRows
 from mbauc.estimators.additive.crossed import PairChooser
 from mbauc.estimators.additive.search import FeatureSearch, Found, SearchSettings
@@ -132,7 +133,11 @@ def _draw_waves(
     """Waves of the numeric columns, as fast as ranks held-out rows best."""
     numeric = np.array([not kind.categorical for kind in kinds])
     if not numeric.any():
-        raise ValueError("features='fourier' needs numeric columns; there are none. Use features='auto'.")
+        raise ValueError(
+            Advice("{features} needs numeric columns", features="fourier")
+            + "; there are none. "
+            + Advice("Use {features}.", features="auto")
+        )
     too_large = numeric & ColumnUnits.from_rows(X).overflows
     if too_large.any():
         name = kinds[int(np.flatnonzero(too_large)[0])].name
@@ -175,7 +180,7 @@ class _Choice:
             if self.wanted == "auto":
                 reason = (
                     f"{said}; {len(given):,} interactions are more than the {limit} that can be tried on rows "
-                    "held out, so that none is taken: features='interactions' takes them untested"
+                    "held out, so that none is taken: the features 'interactions' take them untested"
                 )
                 return self._finish(base, reason, tried)
             found = self.search.cross_all(curves, given)

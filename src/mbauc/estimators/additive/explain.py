@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_whole
-from mbauc.estimators.additive.labels import plain_number
-from mbauc.estimators.additive.score_terms import ScoreTerm, column_text, rows_for, split_scores
-from mbauc.estimators.additive.scorer import AdditiveScorer
+from mbauc.estimators.additive.largest import find_largest
+from mbauc.estimators.additive.score_terms import ScoreTerms, rows_for, split_scores
+from mbauc.estimators.additive.term_values import Tell, Texts, additive_values, linear_values
 from mbauc.estimators.scorer import LinearScorer
 from mbauc.readers.table.arrow import as_arrow_table
 from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.rows.matrix import is_sparse
+
+Array = NDArray[np.float64]
 
 #: Rows that are split at a time.
 _ROWS = 1_024
@@ -113,72 +115,70 @@ def explain(
     scorer, rows = rows_for(estimator, X)
     if means is None:
         means = getattr(estimator, "term_means_", None)
-    tell = _unseen_texts(X if texts is None else texts)
-    return list(_explain_blocks(scorer, rows, n, means, tell))
+    return list(_explain_blocks(scorer, rows, n, means, _frame_texts(X if texts is None else texts)))
 
 
 def _explain_blocks(
-    scorer: LinearScorer, rows: Any, n: int, means: ArrayLike | None, tell: Callable[[str, int], str]
+    scorer: LinearScorer,
+    rows: Any,
+    n: int,
+    means: ArrayLike | None,
+    text: Callable[[str, NDArray[np.intp]], Texts | None],
 ) -> Iterator[Explanation]:
-    slope, offset = scorer.line
-    calibrated = scorer.slope is not None or scorer.calibration is not None
     rows = rows.tocsr() if is_sparse(rows) else rows
     for start in range(0, rows.shape[0], _ROWS):
         block = rows[start : start + _ROWS]
-        split, scores = split_scores(scorer, block, means), scorer.scores(block)
-        added, base = slope * split.added, slope * split.base + offset
-        chances = scorer.probability(scores).tolist() if calibrated else [None] * scores.size
-        order = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :n]
-        # a column without a weight, or a curve that is flat, says nothing
-        counts = np.count_nonzero(added, axis=1)
-        for k, score in enumerate(scores.tolist()):
-            own = [int(place) for place in order[k] if added[k, place] != 0.0]
-            parts = tuple(
-                Contribution(
-                    split.terms[place].name,
-                    _value(scorer, split.terms[place], block, k, start, tell),
-                    float(added[k, place]),
-                )
-                for place in own
-            )
-            log_odds = slope * score + offset
-            rest = log_odds - base - sum(part.log_odds for part in parts)
-            n_rest = int(counts[k]) - len(parts)
-            yield Explanation(
-                score,
-                log_odds,
-                chances[k],
-                base,
-                parts,
-                rest if n_rest else 0.0,
-                n_rest,
-            )
-
-
-def _value(
-    scorer: LinearScorer, term: ScoreTerm, block: Any, k: int, start: int, tell: Callable[[str, int], str]
-) -> str:
-    texts = [] if term.columns else ["all columns"]
-    for j in term.columns:
-        value = float(block[k, j])
-        if isinstance(scorer, AdditiveScorer) and scorer.features is not None:
-            found = column_text(scorer.features, j, value)
-            texts.append(tell(scorer.features.names[j], start + k) if found is None else found)
+        split, features = split_scores(scorer, block, means), getattr(scorer, "features", None)
+        if features is None:
+            tell = linear_values(split.terms, block)
         else:
-            texts.append(plain_number(value))
-    return " × ".join(texts)
+            names, first = features.names, start
+            tell = additive_values(
+                features,
+                split.terms,
+                block,
+                lambda j, own, names=names, first=first: text(names[j], first + own),  # type: ignore[misc]
+            )
+        yield from explain_terms(scorer, split, scorer.scores(block), n, tell)
 
 
-def _unseen_texts(X: Any) -> Callable[[str, int], str]:
-    """What says, of a level without a height of its own, what stands in the table."""
+def explain_terms(
+    scorer: LinearScorer, split: ScoreTerms, scores: Array, n: int, tell: Tell
+) -> Iterator[Explanation]:
+    """Scores that were split, row by row; ``tell`` gives values of rows in terms."""
+    slope, offset = scorer.line
+    calibrated = scorer.slope is not None or scorer.calibration is not None
+    base = slope * split.base + offset
+    chances = scorer.probability(scores).tolist() if calibrated else [None] * scores.size
+    # a column without a weight, or a curve that is flat, says nothing
+    found = find_largest(slope * split.added, n)
+    parts = [
+        Contribution(split.terms[place].name, value, amount)
+        for place, value, amount in zip(
+            found.places, tell(found.rows, found.places), found.amounts.tolist(), strict=True
+        )
+    ]
+    ends = np.searchsorted(found.rows, np.arange(scores.size + 1)).tolist()
+    for k, score in enumerate(scores.tolist()):
+        own = tuple(parts[ends[k] : ends[k + 1]])
+        log_odds = slope * score + offset
+        rest = log_odds - base - sum(part.log_odds for part in own)
+        n_rest = int(found.counts[k]) - len(own)
+        yield Explanation(score, log_odds, chances[k], base, own, rest if n_rest else 0.0, n_rest)
+
+
+def _frame_texts(X: Any) -> Callable[[str, NDArray[np.intp]], Texts | None]:
+    """What gives texts of a column of a table; None where X is none, or has no such column."""
     table: Any = None
 
-    def tell(name: str, row: int) -> str:
+    def text(name: str, rows: NDArray[np.intp]) -> Texts | None:
         nonlocal table
         if not (hasattr(X, "columns") or hasattr(X, "column_names")):
-            return "other"
+            return None
         if table is None:
             table = as_arrow_table(X, list_columns(X))
-        return f"{table[name][row].as_py()} (other)" if name in table.column_names else "other"
+        if name not in table.column_names:
+            return None
+        return np.array([str(table[name][int(row)].as_py()) for row in rows], dtype=object)
 
-    return tell
+    return text

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse as sp
 
 from mbauc.basis.columns import Levels
 from mbauc.basis.feature_map import FeatureMap
@@ -34,14 +35,15 @@ class ScoreTerms:
     ----------
     terms : list of ScoreTerm
         Curves in the order of the columns, then heat maps; for a linear ranker the columns with a weight.
-    added : ndarray of shape (n, terms)
-        What each adds to the score of each row, around its mean where that is known.
+    added : ndarray or csr_array of shape (n, terms)
+        What each adds to the score of each row, around its mean where that is known; sparse where rows are and
+        no means are known.
     base : float
         What they are added to: the score of an average row, or the intercept where no means are known.
     """
 
     terms: list[ScoreTerm]
-    added: Array
+    added: Any
     base: float
 
 
@@ -81,17 +83,28 @@ def split_scores(scorer: LinearScorer, X: Any, means: ArrayLike | None = None) -
     middle = np.zeros(scorer.n_features) if means is None else np.asarray(means, dtype=np.float64)
     if middle.shape != (scorer.n_features,):
         raise ValueError(f"means must have {scorer.n_features:,} entries, got shape {middle.shape}.")
-    used = scorer.coef != 0
-    if is_sparse(X):
-        X = X.tocsc()
-        # an absent entry of a column without a mean adds nothing
-        used &= (np.diff(X.indptr) > 0) | (middle != 0)
-    columns = np.flatnonzero(used)
-    values = X[:, columns].toarray() if is_sparse(X) else X[:, columns]
+    base = scorer.intercept + float(scorer.coef @ middle)
+    if is_sparse(X) and not middle.any():
+        columns, added = _weigh_entries(X.tocsr(), scorer.coef)
+    else:
+        columns = np.flatnonzero(scorer.coef)
+        values = X[:, columns]
+        added = (values.toarray() if is_sparse(X) else values) - middle[columns]
+        added *= scorer.coef[columns]
     names = [f"x{j}" if scorer.names is None else str(scorer.names[j]) for j in columns]
     terms = [ScoreTerm(name, (int(j),)) for name, j in zip(names, columns, strict=True)]
-    base = scorer.intercept + float(scorer.coef @ middle)
-    return ScoreTerms(terms, (values - middle[columns]) * scorer.coef[columns], base)
+    return ScoreTerms(terms, added, base)
+
+
+def _weigh_entries(X: Any, coef: Array) -> tuple[NDArray[np.intp], sp.csr_array]:
+    """Entries times weights, in the columns where one of them is not zero: which these are, and the matrix."""
+    added = sp.csr_array((X.data * coef[X.indices], X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    added.eliminate_zeros()
+    used = np.zeros(coef.size, dtype=bool)
+    used[added.indices] = True
+    columns, places = np.flatnonzero(used), np.cumsum(used) - 1
+    shape = (X.shape[0], columns.size)
+    return columns, sp.csr_array((added.data, places[added.indices], added.indptr), shape=shape)
 
 
 def _split_additive(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import BinormalWarning
+from mbauc.errors import Advice, BinormalWarning
 from mbauc.estimators.cross_validation.fold_scores import (
     FoldScores,
     ScoreBlocks,
@@ -217,6 +217,11 @@ def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
     if abs(actual - binormal) > _DISAGREEMENT + noise:
         warn(
             f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
-            "several modes. Keep scoring='roc_auc' here, and look for outliers or transform the features.",
+            "several modes. "
+            + Advice(
+                "Keep {scoring} here, and look for outliers or transform the features.",
+                command="Look for outliers, or transform the features.",
+                scoring="roc_auc",
+            ),
             BinormalWarning,
         )

@@ -189,8 +189,10 @@ def _number(name: str, label: Any) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number):
-        advice = "; for text labels name both, classes=(negative, positive)" if isinstance(label, str) else ""
-        raise ValueError(f"{name} must hold finite numbers, got {label!r}{advice}.")
+        advice = Advice(" For text labels name both, classes=(negative, positive).", command="")
+        raise ValueError(
+            f"{name} must hold finite numbers, got {label!r}." + (advice if isinstance(label, str) else "")
+        )
     return number
 
 

@@ -40,9 +40,9 @@ class Skipped:
 
     def __str__(self) -> str:
         if not self.count:
-            return "no lines skipped"
-        lines = f"{self.count:,} line{'s' if self.count != 1 else ''}"
-        return f"{lines} skipped. The first: " + self.examples[0]
+            return "no lines were left out"
+        lines = "1 line was" if self.count == 1 else f"{self.count:,} lines were"
+        return f"{lines} left out. The first: " + self.examples[0]
 
 
 #: Paths, and what each file is expected to be.

@@ -47,10 +47,10 @@ class SkippedRows:
 
     def __str__(self) -> str:
         if not self.count:
-            return "no rows skipped"
+            return "no rows were left out"
         reasons = ", ".join(f"{count:,} with {reason}" for reason, count in self.reasons.items())
-        rows = f"{self.count:,} row{'s' if self.count != 1 else ''}"
-        return f"{rows} skipped: {reasons}. First: " + self.messages[0]
+        rows = "1 row was" if self.count == 1 else f"{self.count:,} rows were"
+        return f"{rows} left out: {reasons}. The first: " + self.messages[0]
 
 
 def stop(place: str, reason: str, message: str) -> None:

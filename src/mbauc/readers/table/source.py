@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice, check_whole
 from mbauc.defaults import BLOCK_ROWS, ENCODE, MAX_CATEGORIES, MISSING, SCALE, SIGNED
 from mbauc.readers.table.columns.code_guess import guess_code, guess_frame_code
+from mbauc.readers.table.columns.features import Features
 from mbauc.readers.table.columns.guess import guess
 from mbauc.readers.table.columns.plan import Judge, plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
@@ -477,11 +478,17 @@ class TableSource:
             yield NumberedScores(np.empty(0, dtype=np.int64), np.empty(0), passed.nothing)
 
     def number_rows(self, keep: Sequence[str] = ()) -> Iterator[NumberedRows]:
-        """Numbers of the rows, the rows, and columns of the files to ``keep`` as they are; without labels."""
+        """Numbers of the rows, their columns not yet encoded, and columns of the files to ``keep`` as they are.
+
+        Labels are not needed. If there are no rows, one block without any has the types of what is kept.
+        """
         self._reader.check_columns(keep)
-        passed = PassedColumns.of(self._reader.tables, keep)
+        passed, none = PassedColumns.of(self._reader.tables, keep), True
         for rows in self._read(passed.names):
-            yield NumberedRows(rows.numbers, self.encoding.matrix(rows.features), passed.select(rows.table))
+            yield NumberedRows(rows.numbers, rows.features, passed.select(rows.table))
+            none = False
+        if none:
+            yield NumberedRows(np.empty(0, dtype=np.int64), Features(0, {}, {}), passed.nothing)
 
     def column(self, name: str) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.

@@ -278,7 +278,7 @@ class TableEncoding:
         """
         from mbauc.readers.table import kernels
 
-        owner = {name: column.name for column in self.columns for name in column.text_names or [column.name]}
+        owner = self._owners()
         numeric = {start: feature.name for feature, start in self._placed_features()}
         found: dict[str, NDArray[np.float64]] = {}
         for one in self.encode(features):
@@ -296,17 +296,34 @@ class TableEncoding:
 
         Columns that were hashed cannot be told apart there and are not in it.
         """
-        owner = {name: column.name for column in self.columns for name in column.text_names or [column.name]}
         added: dict[str, NDArray[np.float64]] = {}
-        for feature, start in self._placed_features():
-            if feature.width:
-                own = slice(start, start + feature.width)
-                part, name = np.asarray(X[:, own] @ coef[own]), owner[feature.name]
-                added[name] = part + added.get(name, 0.0)
+        for name, own in self._owned_columns():
+            added[name] = np.asarray(X[:, own] @ coef[own]) + added.get(name, 0.0)
         return {
             name: float(np.sqrt(np.average((one - np.average(one, weights=weight)) ** 2, weights=weight)))
             for name, one in added.items()
         }
+
+    def column_means(self, means: NDArray[np.float64], coef: NDArray[np.float64]) -> dict[str, float]:
+        """What columns of the table add to scores on average, given means of the columns of the matrix.
+
+        Hashed values, which share columns, count as 0.
+        """
+        found = dict.fromkeys((column.name for column in self.columns), 0.0)
+        for name, own in self._owned_columns():
+            found[name] += float(means[own] @ coef[own])
+        return found
+
+    def _owners(self) -> dict[str, str]:
+        """Which column of the table each feature belongs to: parts of a time to their column."""
+        return {name: column.name for column in self.columns for name in column.text_names or [column.name]}
+
+    def _owned_columns(self) -> Iterator[tuple[str, slice]]:
+        """Columns of the matrix that belong to one column of the table alone, and its name."""
+        owner = self._owners()
+        for feature, start in self._placed_features():
+            if feature.width:
+                yield owner[feature.name], slice(start, start + feature.width)
 
     def slot_contents(self, features: Features, columns: set[int]) -> Iterator[tuple[int, str, str, int]]:
         """What falls into hashed columns: (column, name, value, rows), a value perhaps more than once."""
