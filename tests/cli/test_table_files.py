@@ -162,6 +162,7 @@ def test_columns_that_name_rows_are_no_features_and_stand_beside_the_scores(said
     assert "there is no column for" in said
 
 
+@pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_what_names_rows_stays_with_a_model_that_goes_on_learning(told):
     for name, step in (("a", 5), ("b", 3)):
         lines = (f"u{k},{k % 2},{(k % 2) + k % step}.5\n" for k in range(40))
