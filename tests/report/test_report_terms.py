@@ -128,7 +128,7 @@ def test_waves_are_one_line_of_the_page():
     terms = ModelTerms.of(ranker, ["a", "b"])
     parts = ranker.coef_[0], ranker.intercept_[0], ranker.slope_, 0.0, 0.1
     model = RankerModel(CodeColumns(["a", "b"]), (0, 1), *parts, terms=terms)
-    found = section(report_html(model, y, model.score(X), X=X), "terms")
+    found = section(report_html(y, model.score(X), model=model, X=X), "terms")
     assert found.count("waves of all columns") == 1
     assert f"<td>{model_terms(model).waves:.3f}</td>" in found
 

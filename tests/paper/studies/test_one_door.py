@@ -83,7 +83,7 @@ def made_findings(points, stderr=0.001, **more):
     for table, aucs in points.items():
         for key, auc in aucs.items():
             value = float("nan") if auc is None else auc / 100
-            error = "stopped after 200 seconds" if auc is None else ""
+            error = "stopped after 90 seconds" if auc is None else ""
             one = Outcome(value, value - 0.02, value + 0.02, 0.0, 0.0, 2.0, 300.0, 200.0, 0.0, "any", error)
             gains = {}
             for other, theirs in aucs.items():
@@ -138,7 +138,7 @@ def test_wins_and_losses_are_on_the_page(tmp_path):
     assert "| LightGBM | 1 / 3 / 0 |  | 1 / 2 / 0 |" in text
     assert "| LightGBM | 5 | 1 |" in text
     assert f"```text\n{SNIPPETS[LIGHTGBM].text}\n```" in text
-    assert "EBM failed on bank: stopped after 200 seconds." in text
+    assert "EBM failed on bank: stopped after 90 seconds." in text
     assert "not on this machine: avazu (https://" in text
     assert "credit: 2 of 3 columns right" in text
     assert "* ✗ `EDUCATION` is a category, taken for a number: whole numbers" in text
