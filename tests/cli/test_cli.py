@@ -9,21 +9,26 @@ from mbauc.cli.main import main
 
 @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
 def test_the_demo_as_json(tmp_path, capsys):
-    assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out"), "--json"]) == 0
+    out = tmp_path / "out"
+    assert main(["demo", "--rows", "5000", "--out", str(out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    ours = told["rankers"]["MBAClassifierCV"]
-    assert 0.5 < ours["low"] < ours["auc"] < ours["high"] < 1
-    assert told["rows"] == 4000
+    ours, other = told["rankers"]["TableRanker"], told["rankers"]["LogisticRegression"]
+    assert other["high"] < ours["low"] < ours["auc"] < ours["high"] < 1
+    assert told["rows"] == 5000
+    assert 0 < told["found"] < told["alarms"]
+    assert told["false_alarm_rate"] < 0.03
+    assert "Card payments" in (out / "report.html").read_text(encoding="utf-8")
+    assert main(["inspect", str(out / "fraud.mbauc")]) == 0
 
 
 @pytest.mark.filterwarnings("ignore::mbauc.errors.FewRowsWarning")
-def test_the_demo_ends_with_an_interval_and_a_plot(tmp_path, capsys):
+def test_the_demo_ends_with_alarms_reasons_and_a_report(tmp_path, capsys):
     pytest.importorskip("matplotlib")
-    assert main(["demo", "--rows", "4000", "--out", str(tmp_path / "out")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "95% interval" in lines[-3]
-    assert "MBAClassifierCV" in lines[-3]
-    assert lines[-1] == f"ROC curves: {tmp_path / 'out' / 'roc.png'}"
+    assert main(["demo", "--rows", "5000", "--out", str(tmp_path / "out")]) == 0
+    shown = capsys.readouterr().out
+    for part in ("95% interval", "alarms find", "at most 1% was promised", "Why the highest scores are high"):
+        assert part in shown
+    assert shown.splitlines()[-1].startswith(f"Open {tmp_path / 'out' / 'report.html'}")
     assert (tmp_path / "out" / "roc.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -36,7 +41,7 @@ def test_help_and_version(capsys):
         assert done.value.code == 0
     with pytest.raises(SystemExit) as done:
         main(["demo", "--help"])
-    assert "2% positives" in " ".join(capsys.readouterr().out.split())
+    assert "2% are fraud" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("rows", ["10", "many"])
@@ -49,7 +54,7 @@ def test_bad_rows_are_refused(rows, capsys):
 def test_an_unwritable_folder_is_an_error_message(tmp_path, capsys):
     blocker = tmp_path / "file"
     blocker.write_text("")
-    assert main(["demo", "--rows", "1000", "--out", str(blocker / "out")]) == 1
+    assert main(["demo", "--rows", "5000", "--out", str(blocker / "out")]) == 1
     assert capsys.readouterr().err.startswith("mbauc: ")
 
 

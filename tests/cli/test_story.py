@@ -103,7 +103,7 @@ def read_labels(path, name, names=None):
 def readme_commands():
     """The three commands, without their remarks."""
     text = (pathlib.Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = text.split("## From a file to alarms, in three commands")[1].split("```sh\n")[1].split("```")[0]
+    block = text.split("The same from a terminal, in three commands")[1].split("```sh\n")[1].split("```")[0]
     return [line.split("#")[0].split() for line in block.splitlines()]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import Advice, NoPairsError
+from mbauc.errors import Advice, FewRowsWarning, NoPairsError
 from mbauc.losses import PairWeights
 from mbauc.metrics import AucInterval, roc_auc_interval
 from mbauc.metrics.grouped import GroupedAuc
@@ -22,6 +23,9 @@ from mbauc.rows.split import RowSubset
 from mbauc.runtime.progress import progress
 
 Array = NDArray[np.float64]
+
+#: Rows of a class below which intervals tend to be too narrow.
+_FEW = 100
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,26 @@ class Tested:
         return replace(self, s=self.s / model.slope) if model.slope > 0 else self
 
     def interval(self, confidence: float = 0.95) -> AucInterval:
-        """AUC with its interval; weights count as repeated rows, and rows of a cluster may depend on others."""
-        return roc_auc_interval(
-            self.y,
-            self.s,
-            self.weight,
-            weights=None if self.weight is None else "frequency",
-            clusters=self.clusters if self.weight is None else None,
-            confidence=confidence,
-        )
+        """AUC with its interval; weights count as repeated rows, and rows of a cluster may depend on others.
+
+        Where rows are few, :meth:`describe_few_rows` says so.
+        """
+        with warnings.catch_warnings(action="ignore", category=FewRowsWarning):
+            return roc_auc_interval(
+                self.y,
+                self.s,
+                self.weight,
+                weights=None if self.weight is None else "frequency",
+                clusters=self.clusters if self.weight is None else None,
+                confidence=confidence,
+            )
+
+    def describe_few_rows(self) -> str:
+        """What to know of an interval of so few rows; nothing where there are enough."""
+        fewest = min(int(np.count_nonzero(self.y == label)) for label in (0, 1))
+        if fewest >= _FEW:
+            return ""
+        return f"a class has {fewest:,} test rows: with fewer than {_FEW} the interval tends to be too narrow"
 
     def grouped(self) -> GroupedAuc | None:
         """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""

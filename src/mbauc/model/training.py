@@ -225,6 +225,8 @@ def train(
         )
         return model, None
     interval = tested.interval()
+    if tested.describe_few_rows():
+        record["notes"].append(tested.describe_few_rows())
     record["tested"] = {
         "auc": interval.auc,
         "low": interval.low,

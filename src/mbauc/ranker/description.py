@@ -9,9 +9,6 @@ from mbauc.metrics.intervals import AucInterval
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.plan import ColumnPlan
 
-#: Rows of a class below which intervals tend to be too narrow.
-_FEW = 100
-
 
 def describe_ranker(model: RankerModel, plan: ColumnPlan, auc: AucInterval | None) -> str:
     """Columns, what was chosen, and how it did on rows that it was not trained on."""
@@ -33,8 +30,6 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
         yield f"test AUC    {tested['auc']:.4f} (95% interval {tested['low']:.4f} to {tested['high']:.4f})"
     if isinstance(tested, dict) and "rows" in tested:
         yield f"            on {tested['rows']}"
-    if isinstance(tested, dict) and min(tested.get("positives", _FEW), tested.get("negatives", _FEW)) < _FEW:
-        yield f"            a class has fewer than {_FEW} of these rows: the interval tends to be too narrow"
     if model.threshold is not None and model.threshold.false_alarm is not None:
         cut = model.threshold
         yield (

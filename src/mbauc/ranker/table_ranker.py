@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import check_number
 from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED
-from mbauc.errors import FewRowsWarning
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.validation import restore_on_failure
 from mbauc.losses import PairLoss
@@ -212,8 +210,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
         training = self._training(source, time, cluster, memory, checkpoint)
-        with warnings.catch_warnings(action="ignore", category=FewRowsWarning):  # describe says so
-            model, tested = train(source, source.layout, training, about={"columns": len(source.plan.columns)})
+        model, tested = train(source, source.layout, training, about={"columns": len(source.plan.columns)})
         if table.classes is not None:
             model = replace(model, classes=table.classes)
         self._store(model, tested, source.plan)
@@ -275,8 +272,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def _store(self, model: RankerModel, tested: Tested | None, plan: ColumnPlan) -> None:
         self.model_, self.tested_, self.plan_ = model, tested, plan
         self.classes_ = model.labels
-        with warnings.catch_warnings(action="ignore", category=FewRowsWarning):
-            self.auc_: AucInterval | None = None if tested is None else tested.interval()
+        self.auc_: AucInterval | None = None if tested is None else tested.interval()
 
     # -- scoring -----------------------------------------------------------------------------------------
 

@@ -186,13 +186,16 @@ class FeatureSearch:
 
     def compare(self, after: Found, before: Found) -> tuple[float, float]:
         """By how much one kind is ahead of another on the rows of all folds, and the standard error of that."""
-
-        def gain(k: int) -> tuple[float, float]:
-            own, rows = self.rows.fold == k, self.rows
-            new, old = (self._score_fold(found, k) for found in (after, before))
-            return paired_gain(rows.positive[own], new, old, pick(rows.weight, own), rows.frequencies)
-
-        gains, errors = zip(*run_threads(gain, range(self.folded.n_folds), self.folded.n_threads), strict=True)
+        folds, rows = range(self.folded.n_folds), self.rows
+        scored = run_threads(
+            lambda k: [self._score_fold(found, k) for found in (after, before)], folds, self.folded.n_threads
+        )
+        gains, errors = [], []
+        for k, (new, old) in zip(folds, scored, strict=True):
+            own = rows.fold == k
+            gain, error = paired_gain(rows.positive[own], new, old, pick(rows.weight, own), rows.frequencies)
+            gains.append(gain)
+            errors.append(error)
         return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors)
 
     # -- interactions ------------------------------------------------------------------------------------
