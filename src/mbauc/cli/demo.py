@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     import numpy as np
 
     from mbauc.metrics import roc_auc_interval
+    from mbauc.model.baseline import make_baseline
     from mbauc.ranker import TableRanker
 
     output, folder = Output(options.json), options.out
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     output.say(f"TableRanker, nothing else set, {seconds['TableRanker']:.1f} s:")
     output.note(ranker.model_.trained_on["choice"], 2, "")
     started = time.perf_counter()
-    rival = _logistic_regression(old, fraud[known])
+    rival = make_baseline([0, 1, 2, 3], [4, 5]).fit(_frame(old), fraud[known])
     seconds["LogisticRegression"] = time.perf_counter() - started
 
     output.say(f"On the {fraud[coming].size:,} payments of the following days:")
@@ -170,19 +171,6 @@ def _frame(table: dict[str, Any]) -> Any:
     texts = np.column_stack([table["country"], table["shop"]]).astype(object)
     numbers = np.column_stack([table["amount"], table["days_known"], table["card_age"], hour])
     return np.concatenate([numbers.astype(object), texts], axis=1)
-
-
-def _logistic_regression(table: dict[str, Any], fraud: Any) -> Any:
-    """Standardised numbers, gaps at the median with a column that says so, and one-hot texts."""
-    from sklearn.compose import make_column_transformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    columns = make_column_transformer((numbers, [0, 1, 2, 3]), (OneHotEncoder(), [4, 5]))
-    return make_pipeline(columns, LogisticRegression(max_iter=1000)).fit(_frame(table), fraud)
 
 
 def _plot(y: Any, scored: dict[str, Any], path: Path) -> Path | None:

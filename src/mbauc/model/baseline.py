@@ -33,8 +33,7 @@ class Baseline(NamedTuple):
 def measure_baseline(train: Source, test: Source, encoding: Any) -> Baseline | None:
     """Fit logistic regression to the first rows of a source, and test it on the first of another.
 
-    Numbers are standardised, missing ones at the median with a column that says so; levels are one-hot, rare
-    ones together. None where a class is missing, or where the columns are not codes of a table.
+    None where a class is missing, or where the columns are not codes of a table.
     """
     if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
         return None
@@ -47,14 +46,28 @@ def measure_baseline(train: Source, test: Source, encoding: Any) -> Baseline | N
     # a column that is missing everywhere has no median
     numeric &= ~np.isnan(X).all(axis=0)
     levels = np.array([not column.is_numeric for column in encoding.code_columns])
-    columns = make_column_transformer(
-        (make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), numeric),
-        (OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_LEVEL_ROWS), levels),
-    )
-    model = make_pipeline(columns, LogisticRegression(max_iter=200))
+    model = make_baseline(numeric, levels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)  # levels that training has not seen
         model.fit(X, y, logisticregression__sample_weight=weight)
         scores = model.decision_function(X_test)
     return Baseline(float(roc_auc(y_test, scores)), int(y.size), int(y_test.size))
+
+
+def make_baseline(numbers: Any, levels: Any) -> Any:
+    """Logistic regression on columns of an array.
+
+    Numbers are standardised, missing ones at the median with a column that says so; levels are one-hot, rare
+    ones together.
+
+    Parameters
+    ----------
+    numbers, levels : masks or numbers of columns
+        Which columns hold what.
+    """
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), numbers),
+        (OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_LEVEL_ROWS), levels),
+    )
+    return make_pipeline(columns, LogisticRegression(max_iter=200))
