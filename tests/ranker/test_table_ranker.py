@@ -127,6 +127,15 @@ def test_a_threshold_that_keeps_a_promise():
     assert "at most 0.1 of the negatives" in ranker.describe()
 
 
+def test_columns_and_rows_are_left_out_as_asked_for():
+    table, y = make_table(600)
+    table.loc[3, "amount"] = np.inf
+    ranker = TableRanker("linear", ignore=["card", "when"], on_error="skip", hold_out=0, n_jobs=1)
+    ranker.fit(table, y == "fraud")
+    assert ranker.plan_["when"].kind == "ignore"
+    assert sum(ranker.model_.trained_on[name] for name in ("positives", "negatives")) == 599
+
+
 def test_in_pipelines_and_cross_validation():
     table, y = make_table(600)
     ranker = TableRanker("linear", hold_out=0, n_jobs=1)
@@ -178,6 +187,10 @@ def test_few_rows_are_tested_by_folds():
         (lambda t, y: TableRanker().fit("no.csv", label="y"), "no.csv"),
         (lambda t, y: TableRanker().fit("no.csv", y), "name the column of the labels with label="),
         (lambda t, y: TableRanker(hold_out="first").fit(t, y), "hold_out must be"),
+        (lambda t, y: TableRanker().fit(t.assign(l=[[1]] * len(t)), y), r"Leave it out with ignore=\['l'\]"),
+        (lambda t, y: TableRanker().fit(pd.concat([t, t], axis=1), y), "two columns named 'amount'"),
+        (lambda t, y: TableRanker().fit(t[[]], y), "X has no columns"),
+        (lambda t, y: TableRanker().fit(pl.from_pandas(t).lazy(), y), r"call .collect\(\) first"),
         (lambda t, y: TableRanker().fit(t, y, time="when", cluster="country"), "pass one of them"),
         (lambda t, y: TableRanker().fit(t.assign(y=y), label="why"), "there is no column for label 'why'"),
         (lambda t, y: TableRanker(hold_out=0, false_alarm=0.1).fit(t, y), "none were held out"),
@@ -185,7 +198,7 @@ def test_few_rows_are_tested_by_folds():
     ],
 )
 def test_what_cannot_be_is_said(call, error):
-    with pytest.raises((ValueError, FileNotFoundError), match=error):
+    with pytest.raises((ValueError, TypeError, FileNotFoundError), match=error):
         call(*make_table())
 
 

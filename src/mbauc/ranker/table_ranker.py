@@ -54,6 +54,10 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     types : mapping from names to kinds, optional
         What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"time"``, or ``"id"`` and
         ``"ignore"``, which are left out.
+    ignore : sequence of str, optional
+        Columns to leave out.
+    on_error : {"stop", "skip"}
+        Whether a row that cannot be used is an error, or left out, in ``fit``.
     positive : label or collection of labels, optional
         The positive ones; by default the larger of two.
     interactions, bins, search_rows
@@ -120,6 +124,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         loss: str | PairLoss = "squared",
         *,
         types: Mapping[str, str] | None = None,
+        ignore: Sequence[str] | None = None,
+        on_error: str = "stop",
         positive: Any = None,
         interactions: int | Sequence[tuple[Any, Any]] | None = None,
         bins: int = BINS,
@@ -136,6 +142,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         self.features = features
         self.loss = loss
         self.types = types
+        self.ignore = ignore
+        self.on_error = on_error
         self.positive = positive
         self.interactions = interactions
         self.bins = bins
@@ -206,6 +214,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             classes=None if table.classes is None else (0, 1),
             weight=table.weight,
             types=table.types | types,
+            ignore=self.ignore or (),
+            on_error=self.on_error,
             encode="codes",
             verbose=bool(self.verbose),
         )
@@ -371,7 +381,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     @classmethod
     def of(cls, model: RankerModel) -> TableRanker:
         """A fitted ranker with a model, as of a file; ``plan_`` and ``tested_`` are not in it."""
-        known = set(cls().get_params()) - {"types", "positive"}
+        known = set(cls().get_params()) - {"types", "ignore", "positive"}
         ranker = cls(**{name: value for name, value in model.settings.items() if name in known})
         ranker.model_, ranker.classes_, ranker.tested_, ranker.auc_ = model, model.labels, None, None
         encoding = ranker._encoding

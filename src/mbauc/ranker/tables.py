@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from mbauc.estimators.validation import check_class_weights
-from mbauc.readers.table.arrow import as_arrow_table, column_names
+from mbauc.readers.table.arrow import as_arrow_table
+from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.readers.table.files import is_frame
 from mbauc.readers.table.labels import TableLabels
 from mbauc.rows.labels import as_labels, distinct_labels, find_classes, positive_rows
@@ -86,7 +87,10 @@ class LabelledTable:
 def name_columns(estimator: Any, X: Any, *, reset: bool = False, without: tuple[str | None, ...] = ()) -> Any:
     """X as an Arrow table; columns of an array are x0, x1, …. The estimator keeps or checks their names."""
     if is_frame(X):
-        table = as_arrow_table(X, column_names(X))
+        names = list_columns(X)
+        if not names:
+            raise ValueError("X has no columns: 0 feature(s), and at least one is needed.")
+        table = as_arrow_table(X, names)
         own = [name for name in table.column_names if name not in without]
         if reset:
             estimator.n_features_in_, estimator.feature_names_in_ = len(own), np.array(own, dtype=object)

@@ -47,6 +47,8 @@ def as_arrow_table(frame: Any, names: list[str]) -> Any:
     Nothing is copied where the frame's memory is Arrow's already.
     """
     arrow = pyarrow()
+    if hasattr(frame, "collect") and not hasattr(frame, "to_arrow"):
+        raise TypeError(f"expected a table in memory, got a {type(frame).__name__}; call .collect() first.")
     if isinstance(frame, arrow.RecordBatch):
         frame = arrow.Table.from_batches([frame])
     if isinstance(frame, arrow.Table):

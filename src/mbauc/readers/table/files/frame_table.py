@@ -35,8 +35,6 @@ class FrameTable:
     folder_columns: Mapping[str, str] = {}
 
     def __init__(self, frame: Any) -> None:
-        if hasattr(frame, "collect") and not hasattr(frame, "to_arrow"):
-            raise TypeError(f"expected a table in memory, got a {type(frame).__name__}; call .collect() first.")
         self.column_names = column_names(frame)
         twice = next((name for name, count in Counter(self.column_names).items() if count > 1), None)
         if twice is not None:
