@@ -100,9 +100,8 @@ def _wrong_type(column: Column, came: str) -> str:
     wanted = {"numeric": "numbers", "time": "times"}.get(column.kind, "texts")
     if column.kind == "category" and column.spelling == "text":
         return (
-            f"expected texts in column {column.name!r}, as when it was learned, got {came}. "
-            + Advice("Read it as text (dtype=str)", command="Write it as text where the file is made")
-            + ": as numbers, codes such as 007 or 1e5 have changed already."
+            f"expected texts in column {column.name!r}, as when it was learned, got {came}. Read it as text "
+            "where it is first read: as numbers, codes such as 007 or 1e5 have changed already."
         )
     leave_out = Advice("Leave it out with {ignore}.", ignore=[column.name])
     return f"expected {wanted} in column {column.name!r}, got {came}. " + leave_out
