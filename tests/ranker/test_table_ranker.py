@@ -210,3 +210,18 @@ def test_what_cannot_be_is_said(call, error):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_odd_columns_are_told_by_rows_from_all_over_the_table(monkeypatch):
+    monkeypatch.setattr("mbauc.model.training._LOOK_ROWS", 500)
+    table, y = make_table(1500)
+    half = np.arange(1500) < 750
+    # the same in the first half only, which is no constant
+    table = table.assign(late=np.where(half, 1.0, table["amount"].fillna(0)), same=7.0, again=7.0)
+    table["drift"] = np.arange(1500) + np.random.default_rng(0).normal(size=1500)
+    table["answer"] = (y == "fraud") + 0.0
+    said = TableRanker("linear", positive="fraud", hold_out=0, n_jobs=1).fit(table, y).describe()
+    assert "columns 'same', 'again' have the same value in all rows each" in said
+    assert "column 'answer' alone has an AUC of 1.000" in said
+    assert "'late' have the same" not in said
+    assert "other values in the last fifth of the rows" in said

@@ -26,6 +26,14 @@ _LEAST_ROWS = 10
 _BINS, _FOLDS, _PRIOR_ROWS = 64, 5, 1.0
 
 
+#: What is said of several columns at once.
+_TOGETHER = {
+    "constant": "have the same value in all rows each, and say nothing.",
+    "shifted": "have other values in the last fifth of the rows. If rows are in order of time, test on the "
+    "last ones.",
+}
+
+
 @dataclass(frozen=True)
 class ColumnFinding:
     """What is odd about one column.
@@ -68,12 +76,15 @@ class ColumnFinding:
 
 
 def tell_findings(findings: Sequence[ColumnFinding]) -> list[str]:
-    """Findings in sentences, columns without a second value in one."""
-    constant = [one.column for one in findings if one.finding == "constant"]
-    told = [one.sentence for one in findings if one.finding != "constant" or len(constant) == 1]
-    if len(constant) > 1:
-        shown = ", ".join(map(repr, constant[:5])) + (f" and {len(constant) - 5} more" * (len(constant) > 5))
-        told.append(f"columns {shown} have the same value in all rows each, and say nothing.")
+    """Findings in sentences; several columns that are constant, or shifted, in one."""
+    told = [one.sentence for one in findings if one.finding not in _TOGETHER]
+    for finding, said in _TOGETHER.items():
+        own = [one for one in findings if one.finding == finding]
+        if len(own) == 1:
+            told.append(own[0].sentence)
+        elif own:
+            shown = ", ".join(repr(one.column) for one in own[:5])
+            told.append(f"columns {shown}{f' and {len(own) - 5} more' if len(own) > 5 else ''} {said}")
     return told
 
 

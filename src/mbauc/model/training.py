@@ -34,7 +34,7 @@ from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.held_out import SplitSource
-from mbauc.rows.source import Source
+from mbauc.rows.source import Source, about_rows
 from mbauc.rows.taken import take_first
 from mbauc.runtime.memory import parse_memory
 
@@ -44,6 +44,8 @@ _FOR_HELD_OUT = 8
 _TO_CALIBRATE = 30
 #: Rows that are looked at for odd columns, at most, and numbers in them.
 _LOOK_ROWS, _LOOK_NUMBERS = 20_000, 4_000_000
+#: Rows that are looked through for these, at most.
+_MOST_LOOKED_THROUGH = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -246,11 +248,14 @@ def train(
 
 
 def _look_at_columns(source: Source) -> list[ColumnFinding]:
-    """What is odd about columns of a table, by its first rows."""
+    """What is odd about columns of a table, by rows from all over it; nothing where that would take long."""
     encoding = getattr(source, "encoding", None)
     if not isinstance(encoding, TableEncoding) or not encoding.code_columns:
         return []
-    X, y, _ = take_first(source, min(_LOOK_ROWS, _LOOK_NUMBERS // len(encoding.code_columns)))
+    rows, most = about_rows(source), min(_LOOK_ROWS, _LOOK_NUMBERS // len(encoding.code_columns))
+    if rows is None or rows > _MOST_LOOKED_THROUGH:
+        return []
+    X, y, _ = take_first(source, rows, every=max(1, -(-rows // most)))
     return check_columns(X, y, encoding_kinds(encoding))
 
 

@@ -54,18 +54,22 @@ def take_rows(source: Source, numbers: ArrayLike) -> NDArray[np.float64]:
 
 
 def take_first(
-    source: Source, most: int
+    source: Source, most: int, *, every: int = 1
 ) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.float64] | None]:
     """The first rows of a source as a dense matrix, their labels, and their weights if all have some.
 
-    Memory: the rows, and a block.
+    With ``every=k`` only each k-th row is taken. Memory: the rows, and a block.
     """
     matrices: list[NDArray[np.float64]] = []
     labels: list[NDArray[np.int8]] = []
     weights: list[NDArray[np.float64]] = []
-    count = 0
+    count = first = 0
     for raw in source:
         X, y, weight, _ = unpack_block(raw, "the source")
+        size, own = len(y), np.arange(-first % every, len(y), every)
+        first += size
+        if own.size < size:
+            X, y, weight = X[own], y[own], None if weight is None else weight[own]
         matrices.append(np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64))
         labels.append(np.asarray(y, dtype=np.int8))
         if weight is not None:
