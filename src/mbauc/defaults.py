@@ -12,3 +12,7 @@ FOLDS = 5
 SEARCH_ROWS, BINS = 50_000, 64
 #: Kinds of features that can be asked for there.
 FEATURES = ("auto", "linear", "curves", "interactions", "fourier")
+#: Loss of curves of tables: chosen, where all rows fit into the search.
+TABLE_LOSS = "auto"
+#: Name of the loss of rows, not of pairs: that of logistic regression.
+LOG_LOSS = "log_loss"

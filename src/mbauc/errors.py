@@ -24,6 +24,7 @@ __all__ = [
     "NoPairsError",
     "NonFiniteError",
     "NotAvailableError",
+    "NotTestedWarning",
     "OneClassGroupsWarning",
     "PartError",
     "PenaltyWarning",
@@ -267,6 +268,10 @@ class BinormalWarning(MbaucWarning):
 
 class FewRowsWarning(MbaucWarning):
     """A class has too few rows for the coverage that an interval aims at."""
+
+
+class NotTestedWarning(MbaucWarning):
+    """Rows were to be held out for a test, and it could not be made."""
 
 
 class OneClassGroupsWarning(MbaucWarning):

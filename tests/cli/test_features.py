@@ -104,7 +104,10 @@ def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):
         (["--features", "auto", "--encode", "hash"], "--encode says how columns become numbers"),
         (["--features", "auto", "--cv"], "--cv cannot be combined with --features"),
         (["--features", "auto", "--l2", "1"], "--l2 cannot be combined with --features"),
-        (["--features", "auto", "--group", "town"], "--group cannot be combined with --features"),
+        (
+            ["--features", "auto", "--group", "town", "--equal-groups"],
+            "--equal-groups cannot be combined with --features",
+        ),
         (["--features", "auto", "--max-fpr", "0.1"], "--max-fpr cannot be combined with --features"),
     ],
 )
@@ -166,3 +169,29 @@ def test_libsvm_text_has_numbered_columns(tmp_path, capsys):
     told(capsys, "score", tmp_path / "a.mbauc", tmp_path / "rows.libsvm", "-o", tmp_path / "s.csv")
     scores = np.genfromtxt(tmp_path / "s.csv", delimiter=",", names=True)["score"]
     np.testing.assert_allclose(scores, model.score(X), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::mbauc.errors.OneClassGroupsWarning")
+def test_curves_of_the_pairs_within_groups(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    query = rng.integers(100, size=2000)
+    level, x, z = 2 * rng.standard_normal(100)[query], rng.standard_normal(2000), rng.standard_normal(2000)
+    y = 2 * np.abs(z) - 2 * x + 3 * level + rng.standard_normal(2000) > 1
+    rows = zip(y.astype(int), query, x + 2 * level, z, strict=True)
+    table, out = tmp_path / "clicks.csv", tmp_path / "clicks.mbauc"
+    table.write_text("click,query,x,z\n" + "".join(f"{a},q{b},{c:.4f},{d:.4f}\n" for a, b, c, d in rows))
+    words = ("--label", "click", "--group", "query", "-o", out)
+    printed = told(capsys, "fit", table, *words).out
+    model = load_model(out)
+    assert model.terms.features.names == ("x", "z")
+    assert model.group == "query"
+    assert "curves: held-out AUC" in model.trained_on["choice"]
+    tested = model.trained_on["tested"]
+    assert f"test AUC    {tested['within_groups']:.4f} (95% interval" in printed
+    assert f"within {tested['groups']} groups, on" in printed
+    assert "over all pairs" in printed
+    assert tested["within_groups"] > 0.75 > tested["auc"]
+    assert "logistic regression" not in printed
+    told(capsys, "fit", table, *words, "--equal-groups", "--force")
+    assert load_model(out).terms is None  # straight lines
+    assert load_model(out).settings["equal_groups"]

@@ -313,3 +313,44 @@ def test_rows_that_all_fail_say_so_in_a_test_too(model, tmp_path, capsys):
     bad.write_text(bad.read_text().replace("y,", f"{label},", 1))
     said = told(capsys, "evaluate", model, bad, "--on-error", "skip", code=1).err
     assert "there are no rows to test on. 9 rows were left out: 9 with" in said
+
+
+def test_files_without_rows_or_with_one_class_are_told(model, tmp_path, capsys):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("y,depth\n")
+    assert told(capsys, "evaluate", model, empty, code=1).err.endswith("empty.csv: there are no rows.\n")
+    header, *lines = table(tmp_path / "new.csv", seed=1).read_text().splitlines(keepends=True)
+    one = tmp_path / "one.csv"
+    one.write_text(header + "".join(line for line in lines if line[0] == lines[0][0]))
+    said = told(capsys, "calibrate", model, one, "-o", tmp_path / "c.mbauc", code=1).err
+    assert "probabilities need rows of both classes" in said
+    shown = told(capsys, "threshold", model, tmp_path / "new.csv", "--top", "0").out
+    assert "precision     no alarms" in shown
+
+
+def test_nobody_who_tests_on_the_last_rows_is_told_to(tmp_path, capsys):
+    path = table(tmp_path / "rows.csv")
+    header, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([header + ",rate", *(f"{line},{k // 10}.5" for k, line in enumerate(lines))]))
+    advice = "test on the last"
+    fit = ("fit", path, "--label", "y", "-o", tmp_path / "m.mbauc", "--force")
+    shown = " ".join(told(capsys, *fit, "--hold-out", "0.2").out.split())
+    assert "'rate' has other values in the last fifth" in shown
+    assert advice in shown
+    shown = " ".join(told(capsys, *fit, "--hold-out", "last").out.split())
+    assert "'rate' has other values in the last fifth" in shown
+    assert advice not in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("explain", "columns that name a row, such as a user or a time: shown beside the rows (default"),
+        ("score", "columns that name a row, such as a user or a time: written beside the scores (default"),
+        ("fit", "a user or a time: never features, and 'mbauc score' writes them beside the scores"),
+    ],
+)
+def test_each_command_says_what_it_does_with_ids(capsys, command, said):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert said in " ".join(capsys.readouterr().out.split())

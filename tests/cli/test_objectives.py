@@ -241,7 +241,7 @@ def models(monday, tmp_path_factory):
     """A model within groups, one over all pairs, and one of another loss."""
     folder = tmp_path_factory.mktemp("models")
     for name, words in {
-        "within": ("--group", "query"),
+        "within": ("--group", "query", "--encode", "hash"),
         "all": ("--ignore", "query"),
         "hinge": ("--ignore", "query", "--encode", "hash", "--loss", "squared_hinge"),
     }.items():

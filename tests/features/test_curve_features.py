@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from curve_reference import encode
 from mbauc import MBAClassifier
+from mbauc.errors import DataWarning
 from mbauc.features import CurveFeatures
 from mbauc.metrics import roc_auc
 
@@ -61,7 +62,8 @@ def test_tables_with_texts_are_taken_as_they_are():
     assert {"site=a", "site=(missing)", "age"} < set(names)
     expected = features.transform(table).toarray()
     np.testing.assert_array_equal(features.transform(pl.from_pandas(table)).toarray(), expected)
-    new = features.transform(table.assign(site="new")).toarray()
+    with pytest.warns(DataWarning, match="'site': none of its 300 values was seen in training"):
+        new = features.transform(table.assign(site="new")).toarray()
     assert new[:, names.index("site=(other)")].all()
 
 

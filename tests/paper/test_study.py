@@ -36,6 +36,18 @@ def test_what_is_done_is_not_done_again_and_what_was_not_asked_for_is_not_return
     assert list(found) == [("a", 2), ("a", 3)]
 
 
+def test_some_tasks_are_done_again_and_their_later_record_counts(tmp_path):
+    run(study_in(tmp_path), lambda name, number: {"time": "first"}, [("a", 1), ("a", 2)])
+    found = run(
+        study_in(tmp_path),
+        lambda name, number: {"time": "second"},
+        [("a", 1), ("a", 2)],
+        again=lambda _, n: n == 2,
+    )
+    assert [record["time"] for record in found.values()] == ["first", "second"]
+    assert study_in(tmp_path).records == found
+
+
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_a_stage_is_finished_before_the_next_begins(tmp_path, n_jobs):
     study = study_in(tmp_path)

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mbauc
 from mbauc import TableRanker
+from mbauc.errors import DataWarning, NotTestedWarning
 from mbauc.metrics import roc_auc
 
 _DRAWN = "rows to test on and folds are drawn row by row, so that a weight is not a repeated row"
@@ -195,6 +196,35 @@ def test_few_rows_are_tested_by_folds():
         (lambda t, y: TableRanker().fit(t.assign(y=y), label="why"), "there is no column for label 'why'"),
         (lambda t, y: TableRanker(hold_out=0, false_alarm=0.1).fit(t, y), "none were held out"),
         (lambda t, y: TableRanker(false_alarm=1e-4).fit(t, y), "needs 29,956 negative rows"),
+        (
+            lambda t, y: TableRanker(false_alarm=2).fit(t, y),
+            "false_alarm must be a finite number greater than 0",
+        ),
+        (
+            lambda t, y: TableRanker(false_alarm=0.1, confidence=0).fit(t, y),
+            "confidence must be a finite number",
+        ),
+        (lambda t, y: TableRanker().fit(t, y, cluster="land"), "there is no column for cluster 'land'"),
+        (
+            lambda t, y: TableRanker().fit(t, y, cluster=["country"]),
+            "cluster must be the name of a column of X",
+        ),
+        (lambda t, y: TableRanker().fit(t, y, time=t["when"]), "time must be the name of a column of X"),
+        (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "cluster must be another one"),
+        (
+            lambda t, y: TableRanker().fit(t.assign(g=1), y, cluster="g"),
+            "column 'g' has 1 distinct values, too few",
+        ),
+        (lambda t, y: TableRanker(types=["card"]).fit(t, y), "types must be a dict"),
+        (
+            lambda t, y: TableRanker().fit(t.assign(n=[10**30] * len(t)), y),
+            "column 'n' cannot be read: .*too large",
+        ),
+        (
+            lambda t, y: TableRanker().fit({"a": 1.5, "b": "x"}, y),
+            r"column 'a' must hold a value for each row, got 1.5",
+        ),
+        (lambda t, y: TableRanker().fit(t.to_dict("records"), y), "got a list of dicts"),
     ],
 )
 def test_what_cannot_be_is_said(call, error):
@@ -225,3 +255,194 @@ def test_odd_columns_are_told_by_rows_from_all_over_the_table(monkeypatch):
     assert "column 'answer' alone has an AUC of 1.000" in said
     assert "'late' have the same" not in said
     assert "other values in the last fifth of the rows" in said
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda when: when.dt.strftime("%d.%m.%Y"),
+        lambda when: when.dt.strftime("%m/%d/%Y %I:%M %p"),
+        lambda when: when.dt.strftime("%Y/%m/%d"),
+        lambda when: " " + when.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        lambda when: when.dt.strftime("%Y-%m-%d").mask(when.index % 50 == 0, "NA"),
+    ],
+)
+def test_times_in_all_spellings_that_are_taken_for_times_hold_the_latest_out(spell):
+    table, y = make_table(2500)
+    when = table["when"]
+    ranker = TableRanker("linear", n_jobs=1).fit(table.assign(when=spell(when)), y == "fraud")
+    assert "latest 20% of the rows by 'when'" in ranker.describe()
+    latest = (when.dt.floor("D") > when.dt.floor("D").quantile(0.8)).to_numpy() & (table.index != 0)
+    assert np.isclose(ranker.tested_.y.size, latest.sum(), rtol=0.1)
+
+
+def test_the_time_of_day_is_no_time_to_hold_the_latest_out_by():
+    table, y = make_table(600)
+    ranker = TableRanker("linear", n_jobs=1).fit(table.assign(when=table["when"].dt.time), y == "fraud")
+    assert ranker.plan_["when"].kind == "time"
+    assert ranker.auc_ is not None
+
+
+@pytest.mark.parametrize("kept", [{"false_alarm": 0.2}, {"refit": False}])
+def test_where_rows_are_few_the_model_that_is_kept_is_the_one_that_was_tested(kept):
+    table, y = make_table(300)
+    ranker = TableRanker("linear", positive="fraud", n_jobs=1, **kept).fit(table.drop(columns="when"), y)
+    assert "in 5 folds" not in ranker.describe()
+    assert "then trained on all rows" not in ranker.describe()
+    assert (
+        sum(ranker.model_.trained_on[name] for name in ("positives", "negatives")) + ranker.tested_.y.size
+        == 300
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "error"),
+    [
+        (
+            lambda y: np.where(y == "fraud", 1, 0),
+            "y holds 0, which is none of the labels of the training: 'ok', 'fraud'",
+        ),
+        (lambda y: np.where(y == "fraud", "Fraud", "ok"), "y holds 'Fraud', which is none"),
+        (lambda y: pd.Series(y).mask(y == "ok"), "y contains NaN or None"),
+    ],
+)
+def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
+    ranker, table, y = fitted
+    with pytest.raises(ValueError, match=error):
+        ranker.report(tmp_path / "page.html", table, labels(y))
+    with pytest.raises(ValueError, match="y goes with X"):
+        ranker.report(tmp_path / "page.html", y=y)
+    ranker.report(tmp_path / "page.html", table, y)
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_what_cannot_be_scored_is_said(fitted):
+    ranker, table, _ = fitted
+    with pytest.raises(ValueError, match=r"expected truth values in column 'vip', .* got int64"):
+        ranker.decision_function(table.assign(vip=table["vip"].astype(int)))
+    with pytest.raises(TypeError, match="score_files scores files"):
+        ranker.predict("today.csv")
+
+
+def test_no_rows_have_no_scores(fitted):
+    ranker, table, _ = fitted
+    assert ranker.decision_function(table.head(0)).shape == (0,)
+    assert ranker.predict_proba(table.head(0)).shape == (0, 2)
+    assert ranker.predict(table.head(0)).shape == (0,)
+
+
+def test_sparse_columns_are_read_as_others_are():
+    table, y = make_table(400)
+    dense = table[["amount", "count"]].fillna(0).astype(float)
+    ranker = TableRanker("linear", hold_out=0, n_jobs=1).fit(dense, y)
+    sparse = dense.astype(pd.SparseDtype(float, 0.0))
+    assert np.array_equal(ranker.decision_function(sparse), ranker.decision_function(dense))
+
+
+@pytest.mark.parametrize("how", [{"hold_out": "last"}, {"hold_out": 0.999}])
+def test_a_test_that_could_not_be_made_is_warned_of(how):
+    table, y = make_table(400)
+    order = np.argsort(y)
+    with pytest.warns(NotTestedWarning, match="auc_ is None; not tested"):
+        ranker = TableRanker("linear", n_jobs=1, **how).fit(table.iloc[order], y[order])
+    assert ranker.auc_ is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_few_clusters_two_are_held_out(seed):
+    table, y = make_table(600)
+    table["country"] = np.arange(600) % 4
+    ranker = TableRanker("linear", random_state=seed, n_jobs=1).fit(table, y, cluster="country")
+    assert ranker.tested_.y.size in (300, 450)
+    assert ranker.auc_.low < ranker.auc_.high
+
+
+def test_clusters_of_one_class_each_are_no_test():
+    table, y = make_table(600)
+    table["country"] = np.where(y == "fraud", "a", np.where(np.arange(600) % 2, "b", "c"))
+    with pytest.warns(
+        NotTestedWarning, match="of the clusters held out|one class|too few|no positive|no negative"
+    ):
+        TableRanker("linear", n_jobs=1).fit(table, y, cluster="country")
+
+
+@pytest.mark.parametrize(("decimals", "kind"), [(1, "category"), (6, "id")])
+def test_a_few_texts_among_numbers_are_told(decimals, kind):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    charge = [f"{value:.{decimals}f}" for value in x]
+    charge[99] = "abc"
+    table = pd.DataFrame({"charge": charge, "size": rng.normal(size=600)})
+    y = (x + rng.logistic(size=600) > 0).astype(int)
+    ranker = TableRanker(hold_out=0, features="linear", n_jobs=1).fit(table, y)
+    assert ranker.plan_["charge"].kind == kind
+    assert "because 1 of 600 values is no number ('abc'). Mend the data" in ranker.describe()
+    assert "types={'charge': 'numeric'} with on_error='skip'" in ranker.describe()
+    advised = TableRanker(
+        hold_out=0, features="linear", n_jobs=1, types={"charge": "numeric"}, on_error="skip"
+    ).fit(table, y)
+    assert advised.plan_["charge"].kind == "numeric"
+    assert sum(advised.model_.trained_on[side] for side in ("positives", "negatives")) == 599
+    assert "no number" not in advised.describe()
+
+
+def test_codes_with_a_few_letters_are_no_mistake():
+    rng = np.random.default_rng(0)
+    plain = [f"{k:05d}" for k in rng.integers(0, 50, 600)]
+    plain[5] = "K1A"
+    table = pd.DataFrame({"zip": plain, "size": rng.normal(size=600)})
+    ranker = TableRanker(hold_out=0, features="linear", n_jobs=1).fit(table, rng.integers(0, 2, 600))
+    assert "no number" not in ranker.describe()
+
+
+def test_columns_of_which_no_value_is_known_are_warned_of(tmp_path, recwarn):
+    rng = np.random.default_rng(0)
+    vip, x = rng.choice(["True", "False"], 400), rng.normal(size=400)
+    table = pd.DataFrame({"vip": vip, "shop": rng.choice(["a", "b"], 400), "x": x})
+    y = (x + (vip == "True") + rng.logistic(size=400) > 0).astype(int)
+    ranker = TableRanker(hold_out=0, features="linear", n_jobs=1).fit(table, y)
+    recwarn.clear()
+    ranker.decision_function(table)
+    other = table.assign(vip=np.where(vip == "True", "yes", "no"))
+    ranker.decision_function(other.head(19))
+    other.to_csv(tmp_path / "other.csv", index=False)
+    assert not recwarn.list
+    said = r"column 'vip': none of its 400 values was seen in training, such as '(yes|no)'; training had"
+    with pytest.warns(DataWarning, match=said):
+        ranker.decision_function(other)
+    with pytest.warns(DataWarning, match=said):
+        ranker.score_files(tmp_path / "other.csv", tmp_path / "scores.csv")
+    with pytest.warns(DataWarning, match="'vip': none of its 399 values"):
+        ranker.decision_function(other.assign(vip=[None, *other["vip"][1:]]))
+
+
+def test_a_positive_label_that_never_occurs_is_refused():
+    table = pd.DataFrame({"x": np.arange(90.0), "y": ["a", "b", "c"] * 30})
+    ranker = TableRanker(positive=["b", "q"], hold_out=0)
+    with pytest.raises(ValueError, match="names 'q', which never occurs in y; the labels are 'a', 'b', 'c'"):
+        ranker.fit(table[["x"]], table["y"])
+    with pytest.raises(ValueError, match="expected the label 'q' in column 'y', but it never occurs"):
+        ranker.fit(table, label="y")
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_rows_without_a_label_are_left_out_if_asked_for(missing):
+    rng = np.random.default_rng(0)
+    x, weight = rng.normal(size=300), rng.integers(1, 3, 300)
+    y = (x + rng.logistic(size=300) > 0).astype(object)
+    y[[3, 70]] = missing
+    y = y.astype(float) if missing is np.nan else y
+    table = pd.DataFrame({"x": x, "z": rng.normal(size=300)})
+    settings = {"hold_out": 0, "features": "linear", "n_jobs": 1}
+    with pytest.raises(ValueError, match="contains NaN"):
+        TableRanker(**settings).fit(table, y)
+    found = TableRanker(on_error="skip", **settings).fit(table, y, weight)
+    known = ~pd.isna(y)
+    wanted = TableRanker(**settings).fit(table[known], y[known].astype(float), weight[known])
+    np.testing.assert_allclose(found.decision_function(table), wanted.decision_function(table))
+
+
+def test_refit_is_true_or_false():
+    table, y = make_table(60)
+    with pytest.raises(ValueError, match="refit must be True or False, got 'no'"):
+        TableRanker(refit="no").fit(table, y)

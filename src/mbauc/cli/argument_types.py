@@ -7,7 +7,7 @@ import math
 from decimal import Decimal, InvalidOperation
 
 #: What a column may be.
-KINDS = ("numeric", "category", "time", "day-first", "month-first", "group", "id", "ignore")
+KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
 #: Losses over pairs; those of :mod:`mbauc.losses`, which takes time to import.
 LOSSES = ("squared", "squared_hinge", "hinge", "logistic", "exponential")
 

@@ -39,6 +39,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Choose the map and write the model."""
     check_writable(options.out, options.force)
+    import numpy as np
     from scipy.special import expit
 
     from mbauc.metrics.calibration import choose_calibration
@@ -50,6 +51,9 @@ def run(options: argparse.Namespace) -> int:
         why = "Their scores are better than those of new rows, and probabilities would be too sure."
         rows = score_new_rows(model, paths, options, why, "as they are")
     y, s, weight = rows.tested.y, rows.tested.s, rows.tested.weight
+    if np.unique(y).size < 2:
+        one = "positive" if y[0] else "negative"
+        raise ValueError(f"probabilities need rows of both classes, and all {y.size:,} of these are {one}.")
     current = model.current_calibration
     found = choose_calibration(y, s, weight, current=current)
     kept = found.calibration is current

@@ -15,7 +15,7 @@ _LAST = 20
 #: Characters of a reason that are worth more than what overrules it.
 _REASON = 30
 _STANDS = "(… stands for the name of the column)"
-_OVERRULE = "(overrule with --types NAME=category, numeric, time, id … or --ignore NAME)"
+_OVERRULE = "(overrule: --types NAME=category, numeric, text, time, id or --ignore NAME)"
 
 
 def column_table(plan: Any) -> str:

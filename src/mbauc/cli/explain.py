@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
-    add_id(parser, "beside the rows (default: as in 'mbauc fit --id')")
+    add_id(parser, "shown beside the rows (default: as in 'mbauc fit --id')")
     parser.add_argument(
         "--n", type=whole, default=5, metavar="N", help="contributions of a row (default: %(default)s)"
     )

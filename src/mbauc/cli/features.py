@@ -13,9 +13,9 @@ from mbauc.defaults import BINS, FEATURES
 _FOR_LINES = ("encode", "signed", "scale", "missing")
 #: Options that only straight lines have, and their values that ask for nothing.
 _LINES: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys((*_FOR_LINES, "hash_dim", "like", "group", "max_fpr", "min_tpr", "decay"), (None,)),
+    **dict.fromkeys((*_FOR_LINES, "hash_dim", "like", "max_fpr", "min_tpr", "decay"), (None,)),
     **{"l1": (0.0,), "l2": ("auto",), "cv": (0,), "pairs": ("all",), "solver": ("auto",)},
-    "no_moments": (False,),
+    **dict.fromkeys(("equal_groups", "no_moments"), (False,)),
 }
 #: Options that belong to --features.
 _OWN = ("cross", "bins")

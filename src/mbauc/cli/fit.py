@@ -22,18 +22,21 @@ if TYPE_CHECKING:
     from mbauc.model.training import Training
 
 _DESCRIPTION = """\
-Trains the linear ranker with the best pairwise squared loss over all positive/negative pairs, exactly, in one
-pass over the files. Some rows are held out: their AUC, with its interval, is that of rows not seen.
+Trains a ranker with the best pairwise loss over all positive/negative pairs, and tests it. Some rows are held
+out: their AUC, with its interval, is that of rows not seen. Then it is trained once more, on all rows.
+
+Of a table it draws a curve for each number, and heat maps for pairs of columns that interact, where these rank
+better than straight lines (--features auto). Of LIBSVM text, and where an option asks for straight lines
+(--encode, --l2, --cv and others), the ranker is linear: exact, and in one pass over the files.
 
 By default all pairs of a positive and a negative row count alike. --loss squared_hinge (or auto) often ranks
 better, --group ranks the rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top of
-the list, where false alarms are few. --features auto draws a curve for each number, and pairs of columns that
-interact, where that ranks better than straight lines.
+the list, where false alarms are few.
 
 What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
-penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by K-fold cross-validation (--cv).
-The model file scores raw rows anywhere (mbauc score). It can be trained further (mbauc update) if it has kept
-its moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+model file scores raw rows anywhere (mbauc score). Straight lines can be trained further (mbauc update) if the
+file has kept their moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
+Their penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by cross-validation (--cv).
 """
 _EXAMPLES = """\
 examples:
@@ -161,10 +164,11 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to rank well")
     group.add_argument(
         "--loss",
-        choices=(*LOSSES, "auto"),
+        choices=(*LOSSES, defaults.LOG_LOSS, "auto"),
         help="what a pair costs: squared (one pass, can be updated); squared_hinge, hinge or logistic (pairs "
-        "that are right by far cost little: often better, some dozen passes); exponential; auto: chosen by "
-        "cross-validation (default: squared, or squared_hinge with --max-fpr or --min-tpr)",
+        "that are right by far cost little: often better, some dozen passes); exponential; log_loss (of rows, "
+        "not of pairs: that of logistic regression, for curves alone); auto: chosen by rows held out (default: "
+        "auto for curves; for straight lines squared, or squared_hinge with --max-fpr or --min-tpr)",
     )
     group.add_argument(
         "--group",
@@ -238,12 +242,10 @@ def run(options: argparse.Namespace) -> int:
             about["id"] = names
         if options.equal_groups and not grouped:
             raise Usage("--equal-groups says how groups count; name their column with --group.")
-        settings = (
-            training.settings | additive | ({"equal_groups": True} if grouped and options.equal_groups else {})
-        )
+        settings = training.settings | additive
         training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         if test is None and options.hold_out is None:
-            chosen, why = choose_hold_out(source, training.hold_out, grouped=grouped)
+            chosen, why = choose_hold_out(source, training.hold_out, grouped=grouped, folds=training.refit)
             training = replace(training, hold_out=chosen)
             if why:
                 output.say(f"test        on {chosen.describe()}: {why}")
@@ -304,6 +306,7 @@ def _make_training(options: argparse.Namespace) -> Training:
     settings = {name: getattr(options, name) for name in ("l1", "l2", "pairs", "solver")}
     asked = {name: getattr(options, name) for name in ("loss", "max_fpr", "min_tpr")}
     settings |= {name: value for name, value in asked.items() if value is not None}
+    settings |= {"equal_groups": True} if options.equal_groups else {}
     training = Training(
         {**settings, **feature_settings(options), "random_state": options.seed, "n_jobs": options.jobs},
         folds=options.cv,

@@ -20,6 +20,7 @@ _MOST_KEPT = 4 << 30
 def say_result(output: Output, model: Any, tested: Any) -> None:
     """What was learned, from how many rows, and how it does on others."""
     from mbauc.estimators.column_findings import ColumnFinding, tell_findings
+    from mbauc.model.hold_out import tested_late
 
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
@@ -39,7 +40,8 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
     if tested is not None:
         seen = record["tested"]["trained_on"]
         where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
-        output.say(f"test AUC    {tested.interval()} on {tested.y.size:,} {where}")
+        auc = _tell_within(record["tested"]) or tested.interval()
+        output.say(f"test AUC    {auc} on {tested.y.size:,} {where}")
         if not seen:
             output.say(f"            ({record['tested']['rows']})")
         if "baseline" in record:
@@ -52,11 +54,15 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
                     "logistic regression ranks the test rows better: they differ from those before them, where "
                     "curves had more to learn; try --features linear, or leave out columns that drift"
                 )
+        if "within_groups" in record["tested"]:
+            output.say(f"            {tested.interval()} over all pairs")
         for line in _test_lines(record["tested"]):
             output.say(f"            {line}")
         if seen:
             record["notes"].append("the test rows are training rows: new rows will score lower")
-    for sentence in tell_findings([ColumnFinding(**one) for one in record.get("findings", [])]):
+    for sentence in tell_findings(
+        [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
+    ):
         output.note(in_options(sentence), 12)
     hint = majority_hint(model, record["positives"], record["negatives"])
     if hint:
@@ -71,12 +77,17 @@ def _tried(model: Any) -> str:
     return f" (held-out {model.describe_measure()}: {scores})" if scores else ""
 
 
+def _tell_within(tested: dict[str, Any]) -> str:
+    """How the test went within groups; nothing without groups."""
+    if "within_groups" not in tested:
+        return ""
+    low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
+    ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
+    return f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups,"
+
+
 def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
-    """How the test went where not all pairs count."""
-    if "within_groups" in tested:
-        low, high = (tested.get(f"within_groups_{end}") for end in ("low", "high"))
-        ends = "" if low is None else f" ({100 * tested['confidence']:g}% interval {low:.4f} to {high:.4f})"
-        yield f"{tested['within_groups']:.4f}{ends} within {tested['groups']:,} groups"
+    """How the test went where a part of the ROC curve counts."""
     if "region" in tested:
         within = ", within groups" if "within_groups" in tested else ""
         yield f"{tested['region']:.4f} in the region that counts{within} (standardised partial AUC)"

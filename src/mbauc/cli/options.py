@@ -20,7 +20,7 @@ TABLE_OPTIONS = (
 COLUMN_OPTIONS = ("label", "positive", *TABLE_OPTIONS)
 FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 #: What --id means in every command.
-_ID = "columns that name a row, such as a user or a time: never features, and 'mbauc score' writes them"
+_ID = "columns that name a row, such as a user or a time:"
 
 
 def add_command(
@@ -129,7 +129,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--weight", metavar="NAME", help="column of row weights: a row of weight 3 counts as three equal rows"
     )
     group.add_argument("--ignore", metavar="A,B", type=name_list, help="columns to leave out")
-    add_id(group, "beside the scores")
+    add_id(group, "never features, and 'mbauc score' writes them beside the scores")
     group.add_argument(
         "--types",
         metavar="A=KIND,…",

@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
-    add_id(parser, "beside the scores (default: as in 'mbauc fit --id', or the row's number)")
+    add_id(parser, "written beside the scores (default: as in 'mbauc fit --id', or the row's number)")
     parser.add_argument(
         "--reasons",
         type=whole,

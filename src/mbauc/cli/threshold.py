@@ -219,7 +219,10 @@ def _say_rates(output: Output, at: OperatingPoint, share: float | None, cost: fl
         f"{interval(at.false_alarm, '.3%')}"
     )
     output.say(f"alarms        {interval(scaled, ',.1f')} in 10,000 rows{where}")
-    output.say(f"precision     {interval(precision)} of the alarms are right{where}")
+    right = (
+        f"{interval(precision)} of the alarms are right" if precision.value == precision.value else "no alarms"
+    )
+    output.say(f"precision     {right}{where}")
     result: dict[str, Any] = {"detected": at.found, "false_alarms": at.false_alarms}
     named = {
         "detection": at.detection,

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mbauc.defaults import LOG_LOSS
 from mbauc.errors import Advice
 from mbauc.losses import Squared, get_loss
 
@@ -207,14 +208,13 @@ CAPABILITIES = (
     ),
     Capability(
         "such curves with `groups`",
-        (),
+        ("memory", "source"),
         "groups",
         lambda groups, settings: bool(groups) and settings.get("features") is not None,
-        dict.fromkeys(
-            ("source", "cluster"),
-            " cannot be had with curves, which are fitted to the pairs of all rows. Leave the groups out, or "
-            "use MBAClassifier or PairwiseAUCClassifier.",
-        ),
+        {
+            "cluster": " cannot be had with curves on a cluster. Leave the groups out, fit to files "
+            "(fit_source), or use MBAClassifier or PairwiseAUCClassifier.",
+        },
     ),
     Capability(
         "pairs within `groups`",
@@ -312,7 +312,7 @@ def is_quadratic(settings: Mapping[str, Any]) -> bool:
     Without a loss it is the squared one, or the squared hinge for a part of the curve.
     """
     loss = settings.get("loss")
-    if asks_for_part(settings) or _is_auto(loss):
+    if asks_for_part(settings) or _is_auto(loss) or loss == LOG_LOSS:
         return False
     return loss is None or isinstance(get_loss(loss), Squared)
 

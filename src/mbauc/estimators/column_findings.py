@@ -1,4 +1,4 @@
-"""Columns worth a warning before anybody relies on a model of them: constant, doubled, leaking or shifted."""
+"""Columns worth a warning before anybody relies on a model: doubtful, constant, doubled, leaking or shifted."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ _LEAST_ROWS = 10
 _BINS, _FOLDS, _PRIOR_ROWS = 64, 5, 1.0
 
 
+#: What columns are taken for that may be numbers.
+_TAKEN_FOR = {"category": "is taken for a category", "id": "is taken for an id and not learned from"}
 #: What is said of several columns at once.
 _TOGETHER = {
     "constant": "have the same value in all rows each, and say nothing.",
-    "shifted": "have other values in the last fifth of the rows. If rows are in order of time, test on the "
-    "last ones.",
+    "shifted": "have other values in the last fifth of the rows.",
 }
+#: What to do about columns that are shifted, unless it has been done.
+_TEST_LATE = " If rows are in order of time, test on the last ones."
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,10 @@ class ColumnFinding:
     ----------
     column : str
         Its name.
-    finding : {"constant", "duplicate", "leaking", "shifted"}
-        What it is.
+    finding : {"category", "id", "constant", "duplicate", "leaking", "shifted"}
+        What it is; ``"category"`` and ``"id"`` are what a column is taken for that may be numbers.
     other : str or None
-        The earlier column that a duplicate says the same as.
+        The earlier column that a duplicate says the same as; why it may be numbers.
     auc : float or None
         AUC of the label by this column alone if it is leaking; of telling the last fifth of the rows from those
         before if it is shifted.
@@ -59,6 +62,13 @@ class ColumnFinding:
     @property
     def sentence(self) -> str:
         """The finding and what to do about it, in words."""
+        if self.finding in _TAKEN_FOR:
+            return (
+                f"column {self.column!r} {_TAKEN_FOR[self.finding]}, because {self.other}. "
+                + "Mend the data, or leave such values empty. "
+                + Advice("{types} with {on_error} ", types={self.column: "numeric"}, on_error="skip")
+                + "takes it for numbers and leaves such rows out."
+            )
         leave_out = Advice("Leave it out with {ignore}.", ignore=[self.column])
         if self.finding == "constant":
             return f"column {self.column!r} has the same value in all rows. " + leave_out
@@ -71,12 +81,15 @@ class ColumnFinding:
             )
         return (
             f"column {self.column!r} has other values in the last fifth of the rows (AUC {self.auc:.2f} of "
-            "telling these rows apart by it). If rows are in order of time, test on the last ones."
+            f"telling these rows apart by it).{_TEST_LATE}"
         )
 
 
-def tell_findings(findings: Sequence[ColumnFinding]) -> list[str]:
-    """Findings in sentences; several columns that are constant, or shifted, in one."""
+def tell_findings(findings: Sequence[ColumnFinding], *, tested_late: bool = False) -> list[str]:
+    """Findings in sentences; several columns that are constant, or shifted, in one.
+
+    Where the test was on the last rows, ``tested_late``, nobody is told to test on these.
+    """
     told = [one.sentence for one in findings if one.finding not in _TOGETHER]
     for finding, said in _TOGETHER.items():
         own = [one for one in findings if one.finding == finding]
@@ -84,8 +97,10 @@ def tell_findings(findings: Sequence[ColumnFinding]) -> list[str]:
             told.append(own[0].sentence)
         elif own:
             shown = ", ".join(repr(one.column) for one in own[:5])
-            told.append(f"columns {shown}{f' and {len(own) - 5} more' if len(own) > 5 else ''} {said}")
-    return told
+            more = f" and {len(own) - 5} more" if len(own) > 5 else ""
+            told.append(f"columns {shown}{more} {said}" + (_TEST_LATE if finding == "shifted" else ""))
+    # what ends otherwise may carry advice, which is more than its text
+    return [one.removesuffix(_TEST_LATE) if tested_late and one.endswith(_TEST_LATE) else one for one in told]
 
 
 def check_columns(

@@ -59,7 +59,7 @@ class RowCodes:
             check_width(table.num_columns, "X")
             plan = _plan(table, categories)
             encoding = learn_planned_codes(table, plan)
-            became = (one.text_names or [one.name] if one.is_feature else [] for one in plan.columns)
+            became = ([code.name for code in encoding.codes_of(one)] for one in plan.columns)
             columns = zip(table.column_names, map(tuple, became), strict=True)
             return cls(encoding_kinds(encoding), encoding, tuple(columns))
         matrix = _validate(estimator, X, reset=True)

@@ -27,8 +27,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         How categories become columns: one for each level, hashed, or one column of codes; see
         :class:`mbauc.readers.TableSource`.
     types : mapping from names to kinds, optional
-        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"time"``, or ``"id"`` and
-        ``"ignore"``, which are left out.
+        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"text"`` (short free texts,
+        whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
     scale : {"standard", "max-abs", None}
         How numeric columns are scaled; not with codes.
     missing : {"category", "mean"}

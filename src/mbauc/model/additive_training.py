@@ -15,8 +15,7 @@ _CHOSEN = "penalties are chosen by held-out rows already; leave it out."
 _WHOLE = "the whole ROC curve counts there; leave out one of the two."
 #: Settings that mean nothing with curves: their values that ask for nothing, and what to say of others.
 _REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
-    "groups": ((None, False), "rows are compared across groups there; leave out one of the two."),
-    "equal_groups": ((None, False), "rows are compared across groups there; leave out one of the two."),
+    "equal_groups": ((None, False), "each pair within a group counts alike there; leave out one of the two."),
     "l1": ((None, 0.0), _CHOSEN),
     "l2": ((None, "auto"), _CHOSEN),
     "cv": ((None, 0), _CHOSEN),

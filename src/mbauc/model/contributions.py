@@ -96,7 +96,7 @@ class ScoreSplitter:
         """What gives texts of a column of codes."""
         if features is None or self._encoding is None:
             return lambda j, rows: None
-        names = [column.name for column in self._encoding.code_columns]
+        names = [column.reads for column in self._encoding.code_columns]
         return lambda j, rows: _write_values(features, names[j], start + rows)
 
     def _split_table(self, features: Features) -> SplitRows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.errors import Advice
+from mbauc.readers.table.columns.times import seconds_of_texts
 from mbauc.rows.hashing.texts import hash_columns
 from mbauc.rows.source import Source, about_rows, unpack_block
 from mbauc.rows.split import GivenSplit, RandomSplit, Split
@@ -80,8 +80,9 @@ class HoldOut:
             raise ValueError(f"rows can be held out by {self.by} only where a column of a table tells it.")
         values = source.column(self.column)
         if self.by == "time":
-            return GivenSplit(_take_latest(values, self.share, self.column))
-        return GivenSplit(_draw_clusters(values, self.share, self.seed))
+            form = next((one.form for one in _columns(source) if one.name == self.column), "")
+            return GivenSplit(_take_latest(values, self.share, self.column, form))
+        return GivenSplit(_draw_clusters(values, self.share, self.seed, self.column))
 
     def clusters(self, source: Source, split: Split) -> NDArray[Any] | None:
         """Clusters of the rows that are held out, by number; None where rows are not held out by clusters."""
@@ -111,16 +112,19 @@ class HoldOut:
         return cls(**record)
 
 
-def choose_hold_out(source: Source, hold_out: HoldOut, *, grouped: bool = False) -> tuple[HoldOut, str]:
+def choose_hold_out(
+    source: Source, hold_out: HoldOut, *, grouped: bool = False, folds: bool = True
+) -> tuple[HoldOut, str]:
     """How to test on a source where nobody says how, and why.
 
     A table with a column of times is tested on its end; rows of groups at random, whole groups; where random
-    rows would be too few for an interval, each row is tested once, by folds.
+    rows would be too few for an interval, each row is tested once, by folds. These test several models: pass
+    ``folds=False`` where the one that was tested is kept.
     """
     if hold_out.share == 0 or hold_out.by != "random" or grouped:
         return hold_out, ""
-    plan = getattr(source, "plan", None)
-    times = [column.name for column in plan.features if column.kind == "time"] if plan else []
+    # the time of day comes back each day: none of its values is the latest
+    times = [one.name for one in _columns(source) if one.kind == "time" and one.form != "time of day"]
     for name in times:
         found = HoldOut(hold_out.share, hold_out.seed, "time", name)
         try:
@@ -129,11 +133,24 @@ def choose_hold_out(source: Source, hold_out: HoldOut, *, grouped: bool = False)
             continue
         return found, f"{name!r} is a time, and rows to come are later than those that are known"
     known = about_rows(source)
-    if known is not None and known <= _COUNTED:
+    if folds and known is not None and known <= _COUNTED:
         n_rows, positives = _count(source)
         if hold_out.share * min(positives, n_rows - positives) < _ENOUGH:
             return HoldOut(hold_out.share, hold_out.seed, "folds"), "rows are few"
     return hold_out, ""
+
+
+def tested_late(record: Mapping[str, Any]) -> bool:
+    """Whether the test of a model was on the last rows, by the model's record."""
+    tested = record.get("tested")
+    where = str(tested.get("rows", "")) if isinstance(tested, Mapping) else ""
+    return where.startswith(("the last ", "the latest "))
+
+
+def _columns(source: Source) -> tuple[Any, ...]:
+    """What is known of the columns of a source of a table; nothing of others."""
+    plan = getattr(source, "plan", None)
+    return () if plan is None else tuple(plan.columns)
 
 
 def _count(source: Source) -> tuple[int, int]:
@@ -146,9 +163,9 @@ def _count(source: Source) -> tuple[int, int]:
     return rows, positives
 
 
-def _take_latest(values: NDArray[Any], share: float, name: str) -> NDArray[np.bool_]:
+def _take_latest(values: NDArray[Any], share: float, name: str, form: str) -> NDArray[np.bool_]:
     """The rows of the latest times, all rows of a time on one side; a missing time is not late."""
-    times = _as_numbers(values, name)
+    times = _as_numbers(values, name, form)
     known = np.isfinite(times)
     distinct, counts = np.unique(times[known], return_counts=True)
     later = np.append(np.cumsum(counts[::-1])[::-1][1:], 0) / max(values.size, 1)
@@ -162,32 +179,40 @@ def _take_latest(values: NDArray[Any], share: float, name: str) -> NDArray[np.bo
     return np.asarray(known & (times > cut))
 
 
-def _as_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float64]:
     """Times as numbers in their order, NaN where they are missing."""
     if values.dtype.kind == "M":
         numbers = values.astype("datetime64[us]").astype(np.int64).astype(np.float64)
         return np.where(np.isnat(values), np.nan, numbers)
     if values.dtype.kind in "iufb":
         return values.astype(np.float64)
-    missing = np.array([value is None or value == "" for value in values])
-    try:
-        # texts of ISO 8601, with or without a zone
-        texts = [str(value).replace("Z", "+00:00") for value in values[~missing]]
-        found = [datetime.fromisoformat(text).timestamp() for text in texts]
-    except ValueError as error:
+    places: dict[str, int] = {}
+    texts = ("" if value is None else str(value) for value in values)
+    codes = np.fromiter((places.setdefault(text, len(places)) for text in texts), np.intp, values.size)
+    distinct = list(places)
+    seconds, wrong = seconds_of_texts(distinct, form)
+    if wrong.any():
+        row = int(np.argmax(wrong[codes]))
         raise ValueError(
-            f"column {name!r} should hold times, to hold the latest out: {error}. Write them as "
-            "2014-10-21 05:00 or as numbers."
-        ) from None
-    result = np.full(values.size, np.nan)
-    result[~missing] = found
-    return result
+            f"column {name!r} should hold times, to hold the latest out, but row {row:,}, counted from 0, has "
+            f"{distinct[codes[row]]!r}. Write them as 2014-10-21 05:00 or as numbers. "
+            + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
+        )
+    return np.asarray(seconds[codes])
 
 
-def _draw_clusters(values: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
-    """All rows of some values, drawn by a keyed hash."""
+def _draw_clusters(values: NDArray[Any], share: float, seed: int, name: str) -> NDArray[np.bool_]:
+    """All rows of some values, drawn by a keyed hash: at least two, which an interval needs, and not all."""
     _, cluster = np.unique(values.astype(str), return_inverse=True)
-    keys = hash_columns(np.arange(cluster.max(initial=0) + 1, dtype=np.uint64))
+    n_clusters = int(cluster.max(initial=-1)) + 1
+    if n_clusters < 3:
+        raise ValueError(
+            f"column {name!r} has {n_clusters} distinct values, too few to hold whole clusters out: two are "
+            "needed to test on and one to train on."
+        )
+    keys = hash_columns(np.arange(n_clusters, dtype=np.uint64))
     keys = hash_columns(keys ^ hash_columns(np.array([int(seed)])))
     drawn = keys < np.uint64(int(share * 2.0**64))
+    order = np.argsort(keys)
+    drawn[order[:2]], drawn[order[-1]] = True, False
     return np.asarray(drawn[cluster])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mbauc.basis.schema import FEATURE_MAP
-from mbauc.defaults import FEATURES
+from mbauc.defaults import FEATURES, LOG_LOSS
 from mbauc.losses import LOSSES
 from mbauc.metrics.calibration import KINDS
 from mbauc.model.hold_out import WAYS
@@ -25,7 +25,7 @@ _SETTINGS = Record(
     {
         "l1": Number(0),
         "l2": Either(Number(0), Choice("auto")),
-        "loss": Nullable(Choice(*LOSSES)),
+        "loss": Nullable(Choice(*LOSSES, LOG_LOSS)),
         "max_fpr": Nullable(Number(0, 1)),
         "min_tpr": Nullable(Number(0, 1)),
         "min_fpr": Nullable(Number(0, 1)),

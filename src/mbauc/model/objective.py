@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mbauc.defaults import LOG_LOSS, TABLE_LOSS
 from mbauc.losses import Region, Squared, SquaredHinge
 
 #: Settings that the squared loss over the whole ROC curve does not need.
@@ -17,7 +18,12 @@ def region_of(settings: Mapping[str, Any]) -> Region:
 
 
 def loss_of(settings: Mapping[str, Any]) -> str:
-    """The loss that settings ask for: without a word the squared one, or the squared hinge for a region."""
+    """The loss that settings ask for.
+
+    Without a word it is chosen for curves, the squared hinge for a region, and else the squared one.
+    """
+    if settings.get("features") is not None and not settings.get("loss"):
+        return TABLE_LOSS
     return settings.get("loss") or (Squared.name if region_of(settings).is_whole else SquaredHinge.name)
 
 
@@ -32,6 +38,8 @@ def describe_objective(settings: Mapping[str, Any], group: str | None = None) ->
     'squared loss over all pairs'
     """
     pairs = "all pairs" if group is None else f"the pairs within each {group!r}"
+    if loss_of(settings) == LOG_LOSS:
+        return "log-loss of the rows"
     words = f"{loss_of(settings).replace('_', ' ')} loss over {pairs}"
     if group is not None and settings.get("equal_groups"):
         words += ", each counting alike,"

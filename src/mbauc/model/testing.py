@@ -70,6 +70,28 @@ class Tested:
                 confidence=confidence,
             )
 
+    def counted_interval(self) -> AucInterval:
+        """AUC of the pairs that count, with its interval: within groups, if two of them have both classes."""
+        found = self.grouped()
+        return self.interval() if found is None or found.aucs.size < 2 else found.interval()
+
+    def describe_too_few(self) -> str:
+        """Why there is no interval: rows or clusters of a class are too few; nothing where there are enough."""
+        if self.y.size < 2 or min(np.bincount(self.y, minlength=2)[:2]) < 2:
+            positives = int(self.y.sum())
+            return (
+                f"{positives:,} positives and {self.y.size - positives:,} negatives are too few for an interval"
+            )
+        if self.clusters is None or self.weight is not None:
+            return ""
+        negatives, positives = (np.unique(self.clusters[self.y == label]).size for label in (0, 1))
+        if min(positives, negatives) >= 2:
+            return ""
+        return (
+            f"of the clusters held out {positives:,} have positives and {negatives:,} negatives; an interval "
+            "needs two of each"
+        )
+
     def describe_few_rows(self) -> str:
         """What to know of an interval of so few rows; nothing where there are enough."""
         fewest = min(int(np.count_nonzero(self.y == label)) for label in (0, 1))

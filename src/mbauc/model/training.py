@@ -67,7 +67,7 @@ class Training:
     refit : bool
         Whether the model that is kept is trained on all rows, once another one has been tested.
     baseline : bool
-        Whether logistic regression is tested on the same rows.
+        Whether logistic regression is tested on the same rows; not of groups, which it does not know.
     calibrate : bool
         Whether probabilities are fitted to the rows that were tested.
     memory, checkpoint
@@ -116,7 +116,7 @@ class Training:
         """Raise for what cannot be combined, before anything is read; the error says what to do."""
         region_of(self.settings)
         if self.is_additive:
-            check_additive({**self.settings, "groups": self.grouped, "cv": self.folds, "decay": self.decay})
+            check_additive({**self.settings, "cv": self.folds, "decay": self.decay})
             return
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
         # the columns of another model may yet say that there are groups
@@ -194,7 +194,9 @@ def train(
         record["losses"] = compare_losses(ranker)
     if training.is_additive:
         record |= {"choice": ranker.choice_, "kinds": ranker.search_}
-        record["findings"] = [asdict(one) for one in _look_at_columns(source)]
+    findings = [*_find_doubts(source), *(_look_at_columns(source) if training.is_additive else ())]
+    if findings or training.is_additive:
+        record["findings"] = [asdict(one) for one in findings]
     asked = region_of(training.settings)
     if not asked.is_whole:
         record["asked"] = asdict(asked)
@@ -221,10 +223,8 @@ def train(
     if tested is None:
         return model, None
     positives, negatives = int(tested.y.sum()), int(tested.y.size - tested.y.sum())
-    if min(positives, negatives) < 2:
-        record["notes"].append(
-            f"not tested: {positives:,} positives and {negatives:,} negatives are too few for an interval"
-        )
+    if tested.describe_too_few():
+        record["notes"].append(f"not tested: {tested.describe_too_few()}")
         return model, None
     interval = tested.interval()
     if tested.describe_few_rows():
@@ -247,6 +247,12 @@ def train(
     return model, tested
 
 
+def _find_doubts(source: Source) -> list[ColumnFinding]:
+    """Columns of a table that may be something else than what they were taken for."""
+    columns = getattr(getattr(source, "plan", None), "columns", ())
+    return [ColumnFinding(one.name, one.kind, other=one.doubt) for one in columns if one.doubt]
+
+
 def _look_at_columns(source: Source) -> list[ColumnFinding]:
     """What is odd about columns of a table, by rows from all over it; nothing where that would take long."""
     encoding = getattr(source, "encoding", None)
@@ -256,7 +262,10 @@ def _look_at_columns(source: Source) -> list[ColumnFinding]:
     if rows is None or rows > _MOST_LOOKED_THROUGH:
         return []
     X, y, _ = take_first(source, rows, every=max(1, -(-rows // most)))
-    return check_columns(X, y, encoding_kinds(encoding))
+    # single words cannot be left out, and say little each
+    whole = [place for place, code in enumerate(encoding.code_columns) if code.word is None]
+    kinds = encoding_kinds(encoding)
+    return check_columns(X[:, whole], y, [kinds[place] for place in whole]) if whole else []
 
 
 @dataclass(frozen=True)
@@ -312,7 +321,7 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
             found = score_source(model, rows.held_out, verbose=training.verbose)
         except NoRowsError:
             continue
-        if training.baseline and len(splits) == 1:
+        if training.baseline and len(splits) == 1 and not rows.has_groups:
             baseline = measure_baseline(rows, rows.held_out, rows.encoding)
         clusters = training.hold_out.clusters(source, split)
         if clusters is not None:

@@ -46,6 +46,8 @@ class Request:
     methods: tuple[str, ...] = ()
     #: Splits of a data set that has no test rows; as many as the study thinks fit if None.
     splits: int | None = None
+    #: Methods to run once more, although their results are there.
+    again: tuple[str, ...] = ()
 
 
 class Study:
@@ -91,6 +93,7 @@ class Study:
         unit: str,
         size: Callable[..., int] = lambda *_: 1,
         show: bool = True,
+        again: Callable[..., bool] = lambda *_: False,
     ) -> dict[Key, Record]:
         """Run the tasks that are not in the journal yet, and return the records of all that were asked for.
 
@@ -108,6 +111,9 @@ class Study:
             From the parts of a key to the units that the task counts for.
         show : bool
             Whether there is a bar; tasks may have their own.
+        again : callable
+            From the parts of a key to whether the task is run although it is in the journal. Of two records of
+            a task the later one counts.
         """
         lock, stopped = threading.Lock(), threading.Event()
         total = sum(size(*key) for stage in stages for key in stage)
@@ -124,7 +130,7 @@ class Study:
                     advance(size(*key))
 
             for stage in stages:
-                done = self.records
+                done = {key for key in self.records if not again(*key)}
                 advance(sum(size(*key) for key in stage if key in done))
                 run_threads(
                     run_task, [key for key in stage if key not in done], thread_count(n_jobs), stopped.set

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mbauc.estimators.column_findings import ColumnFinding, tell_findings
 from mbauc.metrics.intervals import AucInterval
+from mbauc.model.hold_out import tested_late
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.plan import ColumnPlan
 
@@ -24,10 +25,14 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
     if "positives" in record:
         yield f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives"
     tested = record.get("tested")
+    within = isinstance(tested, dict) and "within_groups_low" in tested
+    where = f" within each {model.group!r}" if within else ""
     if auc is not None:
-        yield f"test AUC    {auc}"
+        yield f"test AUC    {auc}{where}"
     elif isinstance(tested, dict) and "auc" in tested:
-        yield f"test AUC    {tested['auc']:.4f} (95% interval {tested['low']:.4f} to {tested['high']:.4f})"
+        names = [f"within_groups{end}" for end in ("", "_low", "_high")] if within else ["auc", "low", "high"]
+        value, low, high = (tested[name] for name in names)
+        yield f"test AUC    {value:.4f} (95% interval {low:.4f} to {high:.4f}){where}"
     if isinstance(tested, dict) and "rows" in tested:
         yield f"            on {tested['rows']}"
     if model.threshold is not None and model.threshold.false_alarm is not None:
@@ -36,7 +41,9 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
             f"threshold   {cut.value:.6g}: at most {cut.false_alarm:.3g} of the negatives raise an alarm, with "
             f"{cut.confidence:.3g} confidence"
         )
-    for sentence in tell_findings([ColumnFinding(**one) for one in record.get("findings", [])]):
+    for sentence in tell_findings(
+        [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
+    ):
         yield f"note        {sentence}"
     for note in record.get("notes", []):
         yield f"note        {note}"

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mbauc.checks import check_number
-from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED
+from mbauc.checks import abbreviate, check_number
+from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
+from mbauc.errors import NotTestedWarning
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.validation import restore_on_failure
 from mbauc.losses import PairLoss
@@ -29,10 +30,12 @@ from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
 from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
-from mbauc.readers.table.columns.plan import ColumnPlan
+from mbauc.readers.table.columns.plan import ColumnPlan, no_such_column
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
+from mbauc.rows.labels import as_labels, distinct_labels
 from mbauc.runtime.seeds import integer_seed
+from mbauc.runtime.warn import warn
 from mbauc.store.atomic import atomic_write
 
 Array = NDArray[np.float64]
@@ -50,10 +53,11 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     features : {"auto", "linear", "curves", "interactions", "fourier"}
         As for :class:`AdditiveAUCClassifier`.
     loss : str or PairLoss
-        As for :class:`AdditiveAUCClassifier`.
+        As for :class:`AdditiveAUCClassifier`. ``"auto"`` takes the one that ranks held-out rows better where
+        there are no more than ``search_rows`` rows, and else the squared one, in one pass.
     types : mapping from names to kinds, optional
-        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"time"``, or ``"id"`` and
-        ``"ignore"``, which are left out.
+        What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"text"`` (short free texts,
+        whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
     ignore : sequence of str, optional
         Columns to leave out.
     on_error : {"stop", "skip"}
@@ -86,7 +90,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (2,)
         The labels, negative first.
     auc_ : AucInterval or None
-        AUC of rows that were not trained on, with its interval; None without a test.
+        AUC of rows that were not trained on, with its interval, within groups where ``fit`` had a ``group``;
+        None without a test.
     plan_ : ColumnPlan
         What each column is taken for, and why.
     model_ : RankerModel
@@ -121,7 +126,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         features: str = "auto",
-        loss: str | PairLoss = "squared",
+        loss: str | PairLoss = TABLE_LOSS,
         *,
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] | None = None,
@@ -179,6 +184,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         weight: str | None = None,
         time: str | None = None,
         cluster: str | None = None,
+        group: str | None = None,
         memory: str | int | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
@@ -200,11 +206,26 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         cluster : str, optional
             Column of what rows belong to, such as a user or a patient. All rows of one are on the same side of
             the test, its interval allows for that, and the column is no feature.
+        group : str, optional
+            Column of groups, such as a query, a user or a day: only pairs of rows of one group count, in the
+            weights, in the choice of features and in the test (``auc_``). The column is no feature, and rows to
+            score do not need it. Whole groups are held out, and tested at random even where the table has a
+            time; by ``time`` or ``cluster``, or with the last rows, these decide, and a group may be on both
+            sides.
         memory, checkpoint
             As for :meth:`AdditiveAUCClassifier.fit_source`.
         """
+        self._check_settings(label=label, weight=weight, time=time, cluster=cluster)
         table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
+        if cluster is not None and not is_path(table.rows) and cluster not in table.rows.column_names:
+            raise ValueError(
+                no_such_column(f"cluster {cluster!r}", cluster, table.rows.column_names, "the table")
+            )
+        if cluster is not None and cluster in (table.label, table.weight):
+            raise ValueError(f"column {cluster!r} holds labels or weights; cluster must be another one.")
         types = dict(self.types or {})
+        if cluster is not None and cluster == group:
+            raise ValueError("rows of a group are on the same side of the test already; leave out cluster.")
         if cluster is not None:
             types.setdefault(cluster, "group")
         source = TableSource(
@@ -213,7 +234,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             positive=None if table.classes is not None else self.positive,
             classes=None if table.classes is None else (0, 1),
             weight=table.weight,
-            types=table.types | types,
+            group=group,
+            types={name: kind for name, kind in table.types.items() if name != group} | types,
             ignore=self.ignore or (),
             on_error=self.on_error,
             encode="codes",
@@ -224,6 +246,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         if table.classes is not None:
             model = replace(model, classes=table.classes)
         self._store(model, tested, source.plan)
+        untested = next((one for one in model.trained_on["notes"] if one.startswith("not tested")), None)
+        if tested is None and untested is not None:
+            warn(f"auc_ is None; {untested}.", NotTestedWarning)
         if self.false_alarm is not None:
             if tested is None:
                 raise ValueError(
@@ -234,6 +259,22 @@ class TableRanker(ClassifierMixin, BaseEstimator):
                 find_promise(tested, self.false_alarm, self.confidence).threshold
             )
         return self
+
+    def _check_settings(self, **columns: Any) -> None:
+        """Raise for what no table could make sense of, before anything is read."""
+        for name, column in columns.items():
+            if column is not None and not isinstance(column, str):
+                raise ValueError(f"{name} must be the name of a column of X, got {abbreviate(column)}.")
+        if not isinstance(self.refit, bool | np.bool_):
+            raise ValueError(f"refit must be True or False, got {abbreviate(self.refit)}.")
+        if self.types is not None and not isinstance(self.types, Mapping):
+            raise ValueError(
+                f"types must be a dict such as {{'zip': 'category'}}, got {abbreviate(self.types)}."
+            )
+        if self.false_alarm is not None:
+            limits: dict[str, Any] = {"low": 0.0, "high": 1.0, "open_low": True, "open_high": True}
+            check_number("false_alarm", self.false_alarm, **limits)
+            check_number("confidence", self.confidence, **limits)
 
     def _training(
         self, source: TableSource, time: str | None, cluster: str | None, memory: Any, checkpoint: Any
@@ -254,14 +295,19 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         }
         return Training(
             {name: value for name, value in settings.items() if value is not None},
+            grouped=source.has_groups,
             hold_out=self._hold_out(source, seed, time, cluster),
-            # a promise is about rows that the model has not seen
-            refit=bool(self.refit) and self.false_alarm is None,
+            refit=self._keeps_all,
             calibrate=True,
             memory=memory,
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
             verbose=bool(self.verbose),
         )
+
+    @property
+    def _keeps_all(self) -> bool:
+        """Whether the model is trained on all rows at last; a promise is about rows that it has not seen."""
+        return bool(self.refit) and self.false_alarm is None
 
     def _hold_out(self, source: TableSource, seed: int, time: str | None, cluster: str | None) -> HoldOut:
         """The rows to test on, as asked for or as fits the table."""
@@ -277,12 +323,14 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         if self.hold_out == "last":
             return HoldOut(share, seed, "last")
         found = HoldOut(share, seed)
-        return choose_hold_out(source, found)[0] if self.hold_out == "auto" else found
+        if self.hold_out != "auto":
+            return found
+        return choose_hold_out(source, found, grouped=source.has_groups, folds=self._keeps_all)[0]
 
     def _store(self, model: RankerModel, tested: Tested | None, plan: ColumnPlan) -> None:
         self.model_, self.tested_, self.plan_ = model, tested, plan
         self.classes_ = model.labels
-        self.auc_: AucInterval | None = None if tested is None else tested.interval()
+        self.auc_: AucInterval | None = None if tested is None else tested.counted_interval()
 
     # -- scoring -----------------------------------------------------------------------------------------
 
@@ -353,11 +401,26 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         if X is not None:
             encoded = self._encoding.transform(name_columns(self, X), extra="ignore")
             labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
+            groups = None
+        elif y is not None:
+            raise ValueError(
+                "y goes with X, the rows that it labels; pass both, or neither for the rows held out."
+            )
         elif self.tested_ is None:
             raise ValueError("no rows were held out to report on; pass X and y that are new to the ranker.")
         else:
             labels, scores, weight = self.tested_.y, self.tested_.s, self.tested_.weight
-        page = report_html(labels, scores, weight, model=self.model_, X=encoded, title=title)
+            groups = self.tested_.groups
+        page = report_html(
+            labels,
+            scores,
+            weight,
+            model=self.model_,
+            groups=groups,
+            group_name=self.model_.group or "group",
+            X=encoded,
+            title=title,
+        )
         with atomic_write(path) as stream:
             stream.write(page.encode())
 
@@ -365,11 +428,17 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         """1 for rows with a positive label, 0 for others."""
         if y is None:
             raise ValueError("pass y, the labels of X.")
-        labels = np.asarray(y)
+        labels = as_labels(y)
         if labels.shape != (n_rows,):
             raise ValueError(f"y must have a label for each of {n_rows:,} rows, got shape {labels.shape}.")
-        side = self.model_.classes[1]
-        return np.isin(labels, list(side) if isinstance(side, tuple) else [side]).astype(np.int8)
+        negative, positive = (set(side) if isinstance(side, tuple) else {side} for side in self.model_.classes)
+        distinct = distinct_labels(labels).tolist()
+        unknown = [one for one in distinct if one not in negative | positive]
+        # of several negative labels training may have seen some only
+        if unknown and (len(negative) == 1 or len(unknown) == len(distinct)):
+            known = ", ".join(map(repr, [*negative, *positive]))
+            raise ValueError(f"y holds {unknown[0]!r}, which is none of the labels of the training: {known}.")
+        return np.array([one in positive for one in labels.tolist()], dtype=np.int8)
 
     # -- to a file and back ------------------------------------------------------------------------------
 

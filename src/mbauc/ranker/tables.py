@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from mbauc.estimators.validation import check_class_weights
-from mbauc.readers.table.arrow import as_arrow_table
+from mbauc.readers.table.arrow import as_arrow_table, pyarrow
 from mbauc.readers.table.encoding.frame_rows import list_columns
 from mbauc.readers.table.files import is_frame
 from mbauc.readers.table.labels import TableLabels
-from mbauc.rows.labels import as_labels, distinct_labels, find_classes, positive_rows
+from mbauc.rows.labels import as_labels, distinct_labels, find_classes, is_missing, positive_rows
 from mbauc.rows.matrix import check_weights
 
 
@@ -86,6 +87,12 @@ class LabelledTable:
 
 def name_columns(estimator: Any, X: Any, *, reset: bool = False, without: tuple[str | None, ...] = ()) -> Any:
     """X as an Arrow table; columns of an array are x0, x1, …. The estimator keeps or checks their names."""
+    if is_path(X):
+        raise TypeError(
+            "expected a table in memory, got the path of one; score_files scores files of any size."
+        )
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        raise TypeError("expected a table, got a list of dicts, one for each row; pass pandas.DataFrame(X).")
     if is_frame(X):
         names = list_columns(X)
         if not names:
@@ -128,10 +135,14 @@ def _add_labels(
         raise ValueError(
             f"X has {table.num_rows:,} rows and y has {labels.size:,} labels; they must have the same number."
         )
+    weights = check_weights(sample_weight, labels.size)
+    if estimator.on_error == "skip":
+        known = np.array([not is_missing(one) for one in labels.tolist()], dtype=np.bool_)
+        labels, table = labels[known], table.filter(pyarrow().array(known))
+        weights = None if weights is None else weights[known]
     classes, positive = _find_sides(labels, estimator.positive)
     name = _free_name(getattr(y, "name", None) or "y", table.column_names)
     table = table.append_column(name, [positive.astype(np.int8)])
-    weights = check_weights(sample_weight, labels.size)
     if weights is None:
         return LabelledTable(table, name, None, classes, types)
     check_class_weights(weights, positive, np.array(classes, dtype=object))
@@ -151,6 +162,12 @@ def _find_sides(labels: NDArray[Any], positive: Any) -> tuple[tuple[Any, Any], N
         shown = ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
         raise ValueError(
             f"positive={positive!r} must name some of the labels in y, not all; these are {shown}."
+        )
+    absent = [one for one in wanted if one not in distinct]
+    if absent:
+        shown = ", ".join(map(repr, distinct[:5])) + (", …" if len(distinct) > 5 else "")
+        raise ValueError(
+            f"positive={positive!r} names {absent[0]!r}, which never occurs in y; the labels are {shown}."
         )
     negative, chosen = (side[0] if len(side) == 1 else side for side in sides)
     return (negative, chosen), np.isin(labels, list(sides[1]))

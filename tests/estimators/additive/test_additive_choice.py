@@ -136,7 +136,7 @@ def test_other_losses_rank_about_as_well(loss, search_rows):
     X, y = make_rows("curves", 800)
     ranker = fit(X[:400], y[:400], "curves", loss, search_rows=search_rows)
     squared = fit(X[:400], y[:400], "curves", search_rows=search_rows)
-    assert ranker.loss_ in ("squared", "squared_hinge") if loss == "auto" else ranker.loss_ == loss
+    assert ranker.loss_ in ("squared", "log_loss") if loss == "auto" else ranker.loss_ == loss
     assert ("Loss:" in ranker.choice_) == (loss == "auto")
     ours, theirs = (roc_auc(y[400:], one.decision_function(X[400:])) for one in (ranker, squared))
     assert ours > theirs - 0.02
@@ -180,8 +180,10 @@ def test_columns_without_a_straight_line_keep_their_bins(kind):
 def test_a_weight_of_a_frequency_is_as_many_rows_for_the_choice_of_a_loss(monkeypatch):
     X, y = make_rows("curves", 200)
     kept = []
-    choose = fitting._choose_loss
-    monkeypatch.setattr(fitting, "_choose_loss", lambda *args: kept.append(args) or choose(*args))
+    choose = fitting.choose_loss
+    monkeypatch.setattr(
+        fitting, "choose_loss", lambda *args, **more: kept.append(args) or choose(*args, **more)
+    )
     ranker = AdditiveAUCClassifier("curves", "auto", weights="frequency", random_state=0, n_jobs=1)
     ranker.fit(X, y, sample_weight=np.full(200, 5.0))
     [(chosen, loss)] = kept
@@ -189,7 +191,7 @@ def test_a_weight_of_a_frequency_is_as_many_rows_for_the_choice_of_a_loss(monkey
     often = FoldedRows(
         *(np.repeat(one, 5, axis=0) for one in (rows.Z, rows.positive)), None, rows.fold.repeat(5)
     )
-    assert choose(chosen, loss) == choose(replace(chosen, rows=often), loss)
+    assert choose(chosen, loss, whole=True) == choose(replace(chosen, rows=often), loss, whole=True)
 
 
 def test_a_category_that_no_row_lacks_has_no_height_of_missing_values():

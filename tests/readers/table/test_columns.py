@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mbauc.cli.advice import in_options
-from mbauc.readers.table.columns.guess import guess
+from mbauc.readers.table.columns.guess import Guess, guess
 from mbauc.readers.table.columns.plan import override_advice, plan_columns
 from mbauc.readers.table.columns.times import PARTS, calendar_parts, form_of_numbers, form_of_texts
 from mbauc.readers.table.columns.whole_numbers import judge_whole_numbers
@@ -347,7 +347,7 @@ def test_two_numbers_that_floating_point_cannot_tell_apart(tmp_path, form):
 def test_whole_numbers_beyond_floating_point_in_any_spelling(sign):
     hashes = ["10710025208886284288", "1.5234713295054e+19", "17091352017137862912", "12.0", "7"]
     found = guess("url_hash", pa.array([sign + text for text in hashes] * 40))
-    assert found == ("category", "whole numbers beyond 2^53", "whole", "")
+    assert found == Guess("category", "whole numbers beyond 2^53", "whole")
     unique = [f"{sign}{10**19 + k}" for k in range(200)] + [f"{sign}1.5e+20"]
     assert guess("url_hash", pa.array(unique)).kind == "id"
 

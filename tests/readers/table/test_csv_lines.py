@@ -193,3 +193,11 @@ def test_lines_of_empty_quotes_are_told(tmp_path):
     path.write_text('""\n""\n')
     with pytest.raises(ValueError, match=r"quotes\.csv"):
         TableSource(path, label="y")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_named(write, encoding):
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path = write((mark + "y,x\n0,1.5\n1,2.5\n").encode(encoding))
+    with pytest.raises(ValueError, match=r"got UTF-16\. Convert the file first \(iconv -f utf-16 -t utf-8\)"):
+        TableSource(path, label="y")

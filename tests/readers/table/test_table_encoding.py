@@ -145,7 +145,7 @@ def test_things_that_are_no_tables(encoding):
         ([], "expected a dict with format"),
         (
             {"format": "mbauc table encoding", "version": 99},
-            "has version 99, this mbauc reads up to 2. Update mbauc",
+            "has version 99, this mbauc reads up to 3. Update mbauc",
         ),
         ({"format": "mbauc table encoding", "version": 1}, "incomplete or broken"),
     ],

@@ -431,7 +431,7 @@ def test_labels_of_a_type_that_cannot_be_a_label(tmp_path, labels, got):
 @pytest.mark.parametrize("form", ["latin1", "utf-16", "utf-16-le"])
 @pytest.mark.parametrize("start", ["", "\n"])
 def test_a_header_that_is_not_utf_8(write, form, start):
-    with pytest.raises(ValueError, match=r"t\.csv: expected UTF-8, got other bytes.*iconv") as caught:
+    with pytest.raises(ValueError, match=r"t\.csv: expected UTF-8, got (other bytes|UTF-16).*iconv") as caught:
         read(write((start + "click,größe\n0,1.5\n1,2.5\n").encode(form)))
     assert "�" not in str(caught.value)
 

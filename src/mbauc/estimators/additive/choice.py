@@ -20,7 +20,9 @@ from mbauc.estimators.additive.search import FeatureSearch, Found, SearchSetting
 from mbauc.estimators.additive.search_rows import SearchRows
 from mbauc.features import FourierFeatures
 from mbauc.features.column_units import ColumnUnits
+from mbauc.rows.block import Block
 from mbauc.rows.parts.folds import FoldsByRank, limit_folds
+from mbauc.rows.parts.group_folds import deal_groups
 from mbauc.rows.parts.row_sample import RowSample
 
 Array = NDArray[np.float64]
@@ -78,7 +80,8 @@ def choose_features(
 
     The simplest kind whose held-out AUC is within one standard error of the next one's is taken: curves if they
     are ahead of straight lines by more than one, paired by fold; interactions if they are ahead of curves by
-    more than one on the first fold, which had no say in which pairs of columns there are.
+    more than one on the first fold, which had no say in which pairs of columns there are. Of rows with groups
+    only pairs within these count, and a group is in one fold.
 
     Parameters
     ----------
@@ -106,8 +109,7 @@ def choose_features(
     features = design_features(X, sample.share, kinds, design)
     if wanted == "fourier":
         features = replace(features, waves=_draw_waves(X, block.positive, kinds, rng))
-    sizes = int(block.positive.sum()), int((~block.positive).sum())
-    fold = FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
+    fold = _draw_folds(block, n_folds, rng)
     # rows of a fold together, so that they need no copy
     order = np.argsort(fold, kind="stable")
     X = X[order]
@@ -122,9 +124,20 @@ def choose_features(
         n_jobs,
         None if features.waves is None else features.waves.encode(X),
         tuple(column.width for column in features.columns),
+        None if block.groups is None else block.groups[order],
     )
     search = FeatureSearch(rows, features, settings)
     return _Choice(search, wanted, pairs).run()
+
+
+def _draw_folds(block: Block, n_folds: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """The fold of each row: even ones of both classes, or of whole groups."""
+    if block.groups is not None:
+        keys, code = np.unique(block.groups, return_inverse=True)
+        sides = [np.bincount(code[block.positive == side], minlength=keys.size) for side in (True, False)]
+        return deal_groups(np.column_stack(sides), n_folds, 1, rng)[1][0][code]
+    sizes = int(block.positive.sum()), int((~block.positive).sum())
+    return FoldsByRank.draw(sizes, limit_folds(sizes, n_folds), rng).for_part(0).assign(block)
 
 
 def _draw_waves(

@@ -20,6 +20,7 @@ from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.columns import source_kinds
 from mbauc.estimators.additive.explain import Explanation, explain
 from mbauc.estimators.additive.fit import AdditiveFit, fit_chosen
+from mbauc.estimators.additive.loss_choice import check_loss
 from mbauc.estimators.additive.scorer import AdditiveScorer
 from mbauc.estimators.additive.search import SearchSettings
 from mbauc.estimators.additive.terms import AdditiveTerms, describe_terms
@@ -33,11 +34,17 @@ from mbauc.estimators.source_fit import (
     show_auc,
     source_run,
 )
-from mbauc.estimators.validation import check_class_weights, remember_columns, restore_on_failure
+from mbauc.estimators.validation import (
+    check_class_weights,
+    remember_columns,
+    require_pairs_within_groups,
+    restore_on_failure,
+)
 from mbauc.features.row_codes import RowCodes, mark_categories
-from mbauc.losses import PairLoss, get_loss
+from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import Weights
 from mbauc.rows.block import Block
+from mbauc.rows.groups import group_keys
 from mbauc.rows.labels import find_classes, positive_rows
 from mbauc.rows.matrix import check_weights
 from mbauc.rows.parts.memory import rows_in_memory
@@ -52,7 +59,7 @@ from mbauc.runtime.threads import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
 
-#: Features up to which products of matrices are too short for threads of BLAS.
+#: Features, or coordinates, up to which products of matrices are too short for threads of BLAS.
 _FEW_FEATURES = 2_048
 #: Memory, in results that may travel: moments are formed where half of it has 24 bytes for a pair of features.
 _TRAVEL = 3.0
@@ -77,7 +84,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         these, so ``"auto"`` does not try them.
     loss : str or PairLoss
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
-        solution; ``"auto"`` takes ``"squared_hinge"`` if that ranks held-out rows better.
+        solution. ``"log_loss"``, that of logistic regression, counts rows, not pairs; it is for tables of up to
+        ``search_rows`` rows. ``"auto"`` takes it there if it ranks held-out rows better, and else the squared
+        one.
     interactions : int or sequence of pairs, optional
         How many interactions there may be, of which 80 at most are tried; or which: pairs of columns, by name
         or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``. By default up to 24 that a
@@ -194,7 +203,13 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     # -- fitting -----------------------------------------------------------------------------------------
 
     @restore_on_failure
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose features and fit their weights.
 
         Parameters
@@ -208,15 +223,20 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
             Labels, of which the larger is positive. A source has its own, and weights.
         sample_weight : array-like of shape (n,), optional
             Weight of each row; a pair has the product of both.
+        groups : array-like of shape (n,), optional
+            The group of each row: a query, a user, a day. Only pairs of rows of one group count, in the weights
+            and in the held-out AUC that features and penalties are chosen by. Folds and the sample of the
+            search have whole groups, and what groups differ in as a whole is not learned. At least two groups
+            need rows of both classes. Groups with one class have no pair; they are warned of.
 
         Returns
         -------
         self
         """
         if is_source(X):
-            check_source_alone(y, sample_weight, None)
+            check_source_alone(y, sample_weight, groups)
             return self.fit_source(X)
-        self._check_settings("memory")
+        self._check_settings("memory", grouped=groups is not None)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._codes = RowCodes.learn(self, X, self.categories)
@@ -225,7 +245,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         weight = check_weights(sample_weight, rows.shape[0])
         if weight is not None:
             check_class_weights(weight, positive, known)
-        block = Block(rows, positive, weight, frequencies=self.weights == "frequency")
+        # the keys that files have, so that these give the same sample and folds
+        keys = None if groups is None else group_keys(groups, rows.shape[0])
+        block = Block(rows, positive, weight, frequencies=self.weights == "frequency", groups=keys)
         self._fit_rows(rows_in_memory(block), parse_memory(None))
         self.classes_ = known
         return self
@@ -244,6 +266,10 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         however they are cut into blocks; weights are the same but for rounding, because sums are added up block
         by block. A killed fit with a checkpoint resumes: the sample is kept, and the second pass goes on where
         it was, to the same bits.
+
+        Where the source has groups, only pairs within these count, as with ``groups`` in :meth:`fit`. Where the
+        sample is not all rows, the weights then come from products with the rows, some dozen sweeps, and up to
+        90 bytes a row are kept in memory.
 
         Parameters
         ----------
@@ -276,6 +302,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         """Fit to rows that an engine holds; see :mod:`mbauc.dask` and :mod:`mbauc.spark`.
 
         The search runs here, on a sample that the workers draw; the sums of all rows are made where they are.
+        Pairs within groups are refused.
         """
         self._check_settings("cluster", grouped=rows.grouped)
         names = rows.schema.names or tuple(f"x{j}" for j in range(rows.schema.n_features))
@@ -293,6 +320,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         run = run or SourceRun(None, self.n_jobs, bool(self.verbose))
         rng = generator(run.seed(self.random_state))
         sample = sample_once(rows, int(self.search_rows), int(rng.integers(2**62)))
+        if sample.is_whole:
+            require_pairs_within_groups(sample.block)
         # many small systems: threads of BLAS would wait for each other longer than they work
         with show_wait("choosing features", show=run.show), single_threaded_blas():
             chosen = choose_features(
@@ -308,8 +337,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
                 # sums depend on the number of threads, which a later run takes over from the first
                 n_jobs=run.n_threads,
             )
-        few = chosen.features.n_features <= _FEW_FEATURES
-        with single_threaded_blas() if few else nullcontext():
+        in_coordinates = sample.is_whole and chosen.columns.size > 0
+        size = chosen.strength.size if in_coordinates else chosen.features.n_features
+        with single_threaded_blas() if size <= _FEW_FEATURES else nullcontext():
             fitted = fit_chosen(chosen, rows, sample, self.loss, memory, run, self.weights == "frequency")
         self._store(chosen, fitted)
         return fitted.classes
@@ -327,6 +357,9 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         self.effective_sample_size_ = fitted.sizes
         prior_odds = fitted.weights[0] / (fitted.weights[1] / self.negative_rate)
         intercept, slope = match_log_odds(*fitted.summary, prior_odds)
+        if fitted.line is not None:
+            slope, offset = fitted.line
+            intercept = (offset + float(np.log(self.negative_rate))) / slope
         self.coef_, self.intercept_, self.slope_ = fitted.coef[None, :], np.array([intercept]), slope
         self.__dict__.pop("calibration_", None)  # it was for other scores
         self.coef_error_, self.term_means_ = fitted.errors, fitted.term_means
@@ -357,8 +390,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_settings(self, way: Way, *, grouped: bool = False) -> None:
         check_choice("features", self.features, FEATURES)
-        if not (isinstance(self.loss, str) and self.loss == "auto"):
-            get_loss(self.loss)
+        check_loss(self.loss)
         check_whole("bins", self.bins, low=2)
         check_whole("search_rows", self.search_rows, low=100)
         check_whole("cv", self.cv, low=2)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 
+from mbauc.losses import PairWeights
+from mbauc.metrics.grouped import GroupedAuc
 from mbauc.metrics.roc_auc import roc_auc
 from mbauc.pairs.accumulator import accumulate_block
+from mbauc.pairs.grouped import grouped_moments
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
 from mbauc.runtime.threads import run_threads, thread_count
@@ -18,6 +22,15 @@ from mbauc.solvers.evidence import factor_given
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Keys = NDArray[np.uint64]
+Value = TypeVar("Value", bound=np.generic)
+
+
+def block_moments(block: Block, n_threads: int, rows: Index | None = None) -> PairMoments:
+    """Moments of all pairs of rows, or of some rows; where these have groups, of the pairs within them."""
+    if block.groups is not None:
+        return grouped_moments(block, n_threads, rows).moments
+    return accumulate_block(block, n_threads, rows)
 
 
 def noise_of(sizes: tuple[float, float]) -> float:
@@ -60,7 +73,8 @@ class Statistics:
 class FoldedRows:
     """Rows as a dense matrix of coordinates, and the fold that each is held out in.
 
-    Quickest where rows of a fold stand together.
+    Quickest where rows of a fold stand together. With groups, of which each is in one fold, only pairs within
+    them count.
     """
 
     Z: Array
@@ -69,6 +83,8 @@ class FoldedRows:
     fold: NDArray[np.int32]
     frequencies: bool = False
     n_jobs: int | None = None
+    #: key of the group of each row, if there are groups
+    groups: Keys | None = None
 
     @cached_property
     def n_folds(self) -> int:
@@ -82,9 +98,9 @@ class FoldedRows:
     def moments(self, fold: int) -> PairMoments:
         """Moments of the rows of a fold, which are kept. ``O(n coordinates²)`` time."""
         if fold not in self._by_fold:
-            block = Block(self.Z, self.positive, self.weight, frequencies=self.frequencies)
+            block = Block(self.Z, self.positive, self.weight, frequencies=self.frequencies, groups=self.groups)
             rows = np.flatnonzero(self.fold == fold)
-            self._by_fold[fold] = accumulate_block(block, self.n_threads, rows)
+            self._by_fold[fold] = block_moments(block, self.n_threads, rows)
         return self._by_fold[fold]
 
     @property
@@ -114,9 +130,12 @@ class FoldedRows:
         return np.asarray(W @ Z.T)
 
     def auc(self, fold: int, scores: Array) -> Array:
-        """AUC of held-out rows for each row of scores."""
+        """AUC of held-out rows for each row of scores; within groups if there are some."""
         own = self.fold == fold
-        weight = None if self.weight is None else self.weight[own]
+        weight = pick(self.weight, own)
+        if self.groups is not None:
+            pairs = PairWeights.build(self.positive[own], weight, self.groups[own])
+            return np.array([GroupedAuc.of(pairs, s).auc for s in scores])
         return np.array([roc_auc(self.positive[own], s, sample_weight=weight) for s in scores])
 
 
@@ -126,6 +145,6 @@ def _as_slice(rows: Index) -> Index | slice:
     return slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
 
 
-def pick(values: Array | None, mask: NDArray[np.bool_]) -> Array | None:
+def pick(values: NDArray[Value] | None, mask: NDArray[np.bool_]) -> NDArray[Value] | None:
     """Some of the values, if there are any."""
     return None if values is None else values[mask]

@@ -61,6 +61,11 @@ class CrossedRows:
         """Weights of the rows that are held out."""
         return pick(self.rows.weight, self.rows.fold == 0)
 
+    @property
+    def held_out_groups(self) -> NDArray[np.uint64] | None:
+        """Groups of the rows that are held out, if there are some."""
+        return pick(self.rows.groups, self.rows.fold == 0)
+
     @cached_property
     def penalties(self) -> Penalties:
         """Penalties to try."""
@@ -98,7 +103,12 @@ class Round:
         """What scores under one of the penalties gain, and its standard error."""
         crossed = self.crossed
         return paired_gain(
-            crossed.held_out_labels, self.scores[place], self.before, crossed.held_out_weight, frequencies
+            crossed.held_out_labels,
+            self.scores[place],
+            self.before,
+            crossed.held_out_weight,
+            frequencies,
+            crossed.held_out_groups,
         )
 
 

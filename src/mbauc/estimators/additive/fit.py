@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.defaults import LOG_LOSS
 from mbauc.estimators.additive.choice import Chosen
-from mbauc.estimators.additive.coordinates import Statistics, noise_of
-from mbauc.estimators.additive.gain import paired_gain
+from mbauc.estimators.additive.coordinates import Statistics, block_moments, noise_of
+from mbauc.estimators.additive.log_loss import LogOdds
+from mbauc.estimators.additive.loss_choice import choose_loss, log_odds_line, lower_log_loss
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun
-from mbauc.losses import PairLoss, Region, get_loss
-from mbauc.pairs.accumulator import accumulate_block
+from mbauc.losses import PairLoss, Region, Squared, get_loss
+from mbauc.metrics.grouped import warn_of_one_class_groups
 from mbauc.pairs.moments import PairMoments
 from mbauc.pairs.operator.build import open_operator
 from mbauc.pairs.operator.from_rows import build_matrix_operator
+from mbauc.pairs.operator.grouped import GroupedPairOperator
 from mbauc.pairs.operator.pair_operator import PairOperator
-from mbauc.pairs.operator.reduced import ReducedPairOperator
 from mbauc.pairs.quadratic import Quadratic, ScoreSummary
 from mbauc.pairs.tasks import sum_moments
 from mbauc.rows.block import Block
@@ -65,6 +67,8 @@ class AdditiveFit:
     feature_shares: Array
     #: what was found out on the way, for people
     note: str = ""
+    #: slope and intercept of scores that have log-odds of their own
+    line: tuple[float, float] | None = None
 
 
 def fit_chosen(
@@ -81,8 +85,8 @@ def fit_chosen(
     From the moments of the search where its sample was all rows; otherwise in one more pass, or from products
     with the rows where features are too many for their moments, or for another loss.
     """
-    name, note = _choose_loss(chosen, loss)
-    wanted = get_loss(name)
+    name, note = choose_loss(chosen, loss, whole=sample.is_whole)
+    wanted = get_loss(Squared.name if name == LOG_LOSS else name)
     with _open_pairs(chosen, rows, sample, memory, run, frequencies, rows_needed=wanted.name != "squared") as (
         pairs,
         classes,
@@ -97,6 +101,10 @@ def fit_chosen(
             solution = problems.newton(wanted).solve(
                 0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
             )
+        line: tuple[float, float] | None = None
+        if name == LOG_LOSS:
+            found = lower_log_loss(chosen, start=squared.coef)
+            solution, line = _as_solution(found, solution), log_odds_line(chosen, found)
         coef = chosen.basis.reduction.expand(solution.coef)
         means, deviations, shares = _summarise_terms(chosen, sample, coef)
         return AdditiveFit(
@@ -107,12 +115,26 @@ def fit_chosen(
             pairs.weights,
             pairs.effective_sizes,
             np.asarray(classes),
-            wanted.name,
+            LOG_LOSS if name == LOG_LOSS else wanted.name,
             means,
             deviations,
             shares,
             note,
+            line,
         )
+
+
+def _as_solution(found: LogOdds, squared: Solution) -> Solution:
+    """Weights of the log-loss, as solvers return theirs."""
+    return replace(
+        squared,
+        coef=found.coef,
+        objective=found.objective,
+        optimality=found.optimality,
+        iterations=found.iterations,
+        excess_risk=0.0,
+        excess_bound=float("inf"),
+    )
 
 
 @contextmanager
@@ -132,61 +154,39 @@ def _open_pairs(
         block = sample_block(chosen, frequencies)
         if not rows_needed:
             whole = chosen.columns.size == chosen.rows.Z.shape[1]
-            yield chosen.rows.whole if whole else accumulate_block(block, threads), sample.classes
+            yield chosen.rows.whole if whole else block_moments(block, threads), sample.classes
             return
-        strata = [block.rows_of(True), block.rows_of(False)]
-        pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, threads)
-        yield pairs.as_frequencies() if frequencies else pairs, sample.classes
+        yield _operate(block, threads), sample.classes
         return
     mapped = map_rows(rows, chosen.features, threads if rows.parts.kind != "cluster" else 1)
     formed = _MATRICES * 8 * reduction.n_features**2 <= memory // 2 and reduction.n_features <= _MOST_FORMED
-    if formed and not rows_needed:
+    # rows of a group may lie in several blocks, whose moments do not add up then
+    if formed and not rows_needed and not rows.grouped:
         [moments], classes = sum_moments(
             mapped, 1 if rows.parts.kind == "cluster" else threads, frequencies=frequencies
         )
         yield moments.reduced(reduction), classes
         return
-    with open_operator(mapped, threads, memory) as (found, classes):
-        reduced = ReducedPairOperator(found, reduction)
+    with open_operator(mapped, threads, memory, reduction=reduction) as (reduced, classes):
+        if isinstance(reduced, GroupedPairOperator):
+            warn_of_one_class_groups(reduced.pair_weights)
         yield reduced.as_frequencies() if frequencies else reduced, classes
+
+
+def _operate(block: Block, n_threads: int, rows: NDArray[np.intp] | None = None) -> PairOperator:
+    """All pairs of rows in memory, or of some of them; within groups where there are some."""
+    strata = [block.rows_of(True, rows), block.rows_of(False, rows)]
+    pairs: PairOperator = build_matrix_operator(block.X, strata, block.weight, n_threads, block.groups)
+    if block.groups is not None:
+        pairs = GroupedPairOperator(pairs)
+    return pairs.as_frequencies() if block.frequencies else pairs
 
 
 def sample_block(chosen: Chosen, frequencies: bool) -> Block:
     """The rows of the search in the coordinates that are used."""
     rows, columns = chosen.rows, chosen.columns
     Z = rows.Z if columns.size == rows.Z.shape[1] else np.ascontiguousarray(rows.Z[:, columns])
-    return Block(Z, rows.positive, rows.weight, frequencies=frequencies)
-
-
-def _choose_loss(chosen: Chosen, loss: str | PairLoss) -> tuple[str | PairLoss, str]:
-    """The loss that is asked for, or the one that ranks the first fold best, and a note on that."""
-    if not (isinstance(loss, str) and loss == "auto"):
-        return loss, ""
-    if not chosen.columns.size:
-        return "squared", " Loss: squared; features are too many to try another one."
-    rows, held_out = chosen.rows, chosen.rows.fold == 0
-    block = sample_block(chosen, rows.frequencies)
-    train = np.flatnonzero(~held_out)
-    pairs: PairOperator = build_matrix_operator(
-        block.X, [block.rows_of(True, train), block.rows_of(False, train)], block.weight, 1
-    )
-    pairs = pairs.as_frequencies() if rows.frequencies else pairs
-    problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
-    l2 = 2.0 * noise_of(pairs.effective_sizes)
-    squared = problems.of(get_loss("squared")).solve(0.0, l2, tol=1e-4, max_iter=_MAX_ITER)
-    other = get_loss("squared_hinge")
-    curvature = max(problems.mean_curvature(other, squared.coef), 1e-3)
-    hinge = problems.newton(other).solve(0.0, l2 * curvature, tol=1e-4, max_iter=_MAX_ITER, start=squared.coef)
-    Z = block.X[held_out]
-    weight = None if rows.weight is None else rows.weight[held_out]
-    gain, error = paired_gain(
-        rows.positive[held_out], Z @ hinge.coef, Z @ squared.coef, weight, rows.frequencies
-    )
-    taken = "squared_hinge" if gain > 0 else "squared"
-    return (
-        taken,
-        f" Loss: {taken}; the squared hinge gains {gain:+.4f} (standard error {error:.4f}) on rows held out.",
-    )
+    return Block(Z, rows.positive, rows.weight, frequencies=frequencies, groups=rows.groups)
 
 
 def _errors(chosen: Chosen, pairs: Quadratic, squared: Array, u: Array) -> Array:

@@ -7,22 +7,30 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.losses import PairWeights
 from mbauc.metrics.comparisons import compare_roc_auc
+from mbauc.metrics.grouped import covariance_of_group_means, group_aucs
 from mbauc.metrics.intervals import Weights
 from mbauc.metrics.roc_auc import roc_auc
 
 Array = NDArray[np.float64]
+Keys = NDArray[np.uint64]
 
 #: Confidence of an interval of one standard error on each side.
 _ONE_ERROR = 0.6826894921370859
 
 
-def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> Array:
+def residuals(
+    scores: Array, positive: NDArray[np.bool_], weight: Array | None, groups: Keys | None = None
+) -> Array:
     """What is left of the gradient of the pairwise squared loss: minus its derivative by each score.
 
     For weights w = (C + …)⁻¹μ, C the mean of the covariances of the classes, a further feature z has the
-    gradient Σ rᵢ zᵢ = μ_z - mean of the covariances of z and the score.
+    gradient Σ rᵢ zᵢ = μ_z - mean of the covariances of z and the score. With groups C is half the covariance of
+    the differences within these, and rows without a pair have no residual.
     """
+    if groups is not None:
+        return _residuals_within(PairWeights.build(positive, weight, groups), scores)
     result = np.empty_like(scores)
     for side, sign in ((positive, 1.0), (~positive, -1.0)):
         share = np.ones(int(side.sum())) if weight is None else weight[side]
@@ -32,14 +40,40 @@ def residuals(scores: Array, positive: NDArray[np.bool_], weight: Array | None) 
     return result
 
 
+def _residuals_within(pairs: PairWeights, scores: Array) -> Array:
+    high, low = pairs.split(scores)
+    a, b = pairs.plus_weight, pairs.minus_weight
+    plus_sums, minus_sums = pairs.plus_sums(high), pairs.minus_sums(low)
+    # what each row counts for: the weight of its pairs
+    plus, minus = a * pairs.per_plus(pairs.minus_totals), b * pairs.per_minus(pairs.plus_totals)
+    mean = float(plus @ high - minus @ low)
+    return pairs.scatter(
+        plus - (plus * (high - mean) - a * pairs.per_plus(minus_sums)) / 2,
+        -minus - (minus * (low + mean) - b * pairs.per_minus(plus_sums)) / 2,
+    )
+
+
 def paired_gain(
     positive: NDArray[np.bool_],
     scores: Array,
     before: Array,
     weight: Array | None,
     frequencies: bool = False,
+    groups: Keys | None = None,
 ) -> tuple[float, float]:
-    """By how much the AUC of scores is above that of others on the same rows, and its standard error."""
+    """By how much the AUC of scores is above that of others on the same rows, and its standard error.
+
+    With groups it is the AUC within these, and they are what was sampled; of a single one its rows are.
+    """
+    if groups is not None:
+        pairs = PairWeights.build(positive, weight, groups)
+        if pairs.n_groups > 1:
+            gaps, shares = group_aucs(pairs, scores) - group_aucs(pairs, before), pairs.group_shares
+            variance = covariance_of_group_means(gaps[:, None], shares)[0, 0]
+            return float(np.average(gaps, weights=shares)), float(np.sqrt(variance))
+        own = np.concatenate([pairs.plus, pairs.minus])
+        positive, scores, before = positive[own], scores[own], before[own]
+        weight = None if weight is None else weight[own]
     if min(int(positive.sum()), int((~positive).sum())) < 2:
         after, old = (roc_auc(positive, one, sample_weight=weight) for one in (scores, before))
         return float(after - old), np.inf

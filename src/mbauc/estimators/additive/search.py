@@ -193,7 +193,14 @@ class FeatureSearch:
         gains, errors = [], []
         for k, (new, old) in zip(folds, scored, strict=True):
             own = rows.fold == k
-            gain, error = paired_gain(rows.positive[own], new, old, pick(rows.weight, own), rows.frequencies)
+            gain, error = paired_gain(
+                rows.positive[own],
+                new,
+                old,
+                pick(rows.weight, own),
+                rows.frequencies,
+                pick(rows.groups, own),
+            )
             gains.append(gain)
             errors.append(error)
         return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors)
@@ -206,7 +213,9 @@ class FeatureSearch:
         statistics = self.folded.statistics(held_out).select(curves.columns)
         [w] = statistics.solve(curves.strength[None, :])
         scores = self.folded.Z[train][:, curves.columns] @ w
-        residual = residuals(scores, self.rows.positive[train], pick(self.rows.weight, train))
+        residual = residuals(
+            scores, self.rows.positive[train], pick(self.rows.weight, train), pick(self.rows.groups, train)
+        )
         return screen_pairs(
             self.features,
             self.rows.codes[train],

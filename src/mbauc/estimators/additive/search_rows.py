@@ -33,6 +33,8 @@ class SearchRows:
     waves: Array | None = None
     #: indicators of each column
     widths: tuple[int, ...] = ()
+    #: key of the group of each row, where only pairs within groups count; each is in one fold
+    groups: NDArray[np.uint64] | None = None
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
@@ -44,7 +46,7 @@ class SearchRows:
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
         Z = basis.rows(features, self.codes, self.numbers, self.waves, self.n_jobs)
-        return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs)
+        return FoldedRows(Z, self.positive, self.weight, fold, self.frequencies, self.n_jobs, self.groups)
 
     def collapse(self, features: FeatureMap, kept: set[int]) -> NDArray[np.int32]:
         """Codes for a map in which all but some columns have one indicator, and one for missing values."""

@@ -103,6 +103,16 @@ def _check_table(model: RankerModel) -> None:
                     inputs="columns",
                 )
             )
+        if column.kind == "text" and encoding.code_columns:
+            raise ValueError(
+                Advice("{inputs} cannot take the texts of the column ", inputs="table")
+                + f"{column.name!r} apart into words. "
+                + Advice(
+                    "Use {inputs}, and TableEncoding.transform to make them.",
+                    command="Use {inputs}, and make them before.",
+                    inputs="columns",
+                )
+            )
         if column.name in _OUTPUTS:
             raise ValueError(
                 f"the column {column.name!r} has the name of an output of the ONNX file; "

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.basis.reduction import Reduction
 from mbauc.pairs.operator.from_rows import build_matrix_operator
 from mbauc.pairs.operator.from_source import build_source_operator
 from mbauc.pairs.operator.grouped import GroupedPairOperator, require_row_room
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.operator.pair_operator import PairOperator
+from mbauc.pairs.operator.reduced import ReducedPairOperator
 from mbauc.rows.parts.memory import MemoryParts
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import SourceParts
@@ -22,20 +24,27 @@ from mbauc.rows.parts.source import SourceParts
 
 @contextmanager
 def open_operator(
-    rows: PartedRows, n_threads: int, memory: int, *, equal_groups: bool = False
+    rows: PartedRows,
+    n_threads: int,
+    memory: int,
+    *,
+    equal_groups: bool = False,
+    reduction: Reduction | None = None,
 ) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
     """An operator of all pairs, or of those within groups if rows have groups, and the classes.
 
-    ``equal_groups`` says that each group counts alike, instead of each pair.
+    ``equal_groups`` says that each group counts alike, instead of each pair. With a ``reduction`` the pairs are
+    in its coordinates.
     """
     with _open_all_pairs(rows, n_threads, memory) as (pairs, classes):
-        if not rows.grouped:
-            yield pairs, classes
-            return
-        if rows.parts.kind != "memory":
+        if rows.grouped and rows.parts.kind != "memory":
             require_row_room(pairs.n_rows, memory)
             pairs.bucket_bytes = min(pairs.bucket_bytes, memory // 8)
-        yield GroupedPairOperator(pairs, equal_groups=equal_groups), classes
+        own = pairs if reduction is None else ReducedPairOperator(pairs, reduction)
+        if not rows.grouped:
+            yield own, classes
+            return
+        yield GroupedPairOperator(own, equal_groups=equal_groups), classes
 
 
 @contextmanager

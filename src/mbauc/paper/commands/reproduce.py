@@ -80,12 +80,20 @@ def add(commands: Any) -> None:
         help="methods of tables and one_door, separated by commas (default: all)",
     )
     parser.add_argument(
+        "--again",
+        type=_parse_methods,
+        default=(),
+        metavar="A,B",
+        help="methods of tables and one_door to run once more, for example because other programs disturbed "
+        "their times, separated by commas",
+    )
+    parser.add_argument(
         "--splits",
         type=_parse_splits,
         default=None,
         metavar="N",
         help="random halves of each table of tables and one_door without test rows (default: 5, or 3 from "
-        "20,000 rows; 3 and 2 for one_door)",
+        "20,000 rows; 1 for one_door)",
     )
     parser.add_argument(
         "--rows",
@@ -172,6 +180,7 @@ def run(options: argparse.Namespace) -> int:
         options.rows,
         options.methods,
         options.splits,
+        options.again,
     )
     output, written = Output(options.json), []
     for path in reproduce(options.experiment, request):
@@ -186,7 +195,7 @@ def _check_comparison(options: argparse.Namespace) -> None:
     """Raise unless tables, methods and splits are those of the experiment."""
     comparisons = ("tables", "one_door")
     if options.experiment not in comparisons:
-        for name in ("tables", "methods", "splits"):
+        for name in ("tables", "methods", "again", "splits"):
             if getattr(options, name):
                 listed = " and ".join(comparisons)
                 raise ValueError(f"--{name} is for the experiments {listed}; {options.experiment} has none.")
@@ -195,9 +204,9 @@ def _check_comparison(options: argparse.Namespace) -> None:
         raise ValueError(
             f"--datasets is not for the experiment {options.experiment}; name its tables by --tables."
         )
-    if options.tables or options.methods:
+    if options.tables or options.methods or options.again:
         one = _load_comparisons()[options.experiment]
-        for name, known in (("tables", one.tables), ("methods", one.methods)):
+        for name, known in (("tables", one.tables), ("methods", one.methods), ("again", one.methods)):
             if unknown := [key for key in getattr(options, name) if key not in known]:
                 raise ValueError(
                     f"--{name}: {one.name} has no {', '.join(unknown)}; choose out of {', '.join(known)}."

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from mbauc.checks import abbreviate
+
 
 def pyarrow(part: str = "") -> Any:
     """The package pyarrow, or a part of it such as ``"compute"``; an error that says how to get it.
@@ -78,10 +80,15 @@ def _as_arrow_column(values: Any, name: str) -> Any:
         # Arrow has no hours, weeks and the like
         unit = np.datetime_data(values.dtype)[0]
         values = values if unit in ("D", "s", "ms", "us", "ns") else values.astype("datetime64[s]")
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        shown = abbreviate(values)
+        raise TypeError(f"column {name!r} must hold a value for each row, got {shown}; write [{shown}].")
+    if hasattr(values, "sparse") and hasattr(values.sparse, "to_dense"):  # pandas
+        values = values.sparse.to_dense()
     try:
         # NaN is how pandas writes "missing"
         return arrow.array(values, from_pandas=True)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError, OverflowError) as error:
         raise ValueError(
             f"column {name!r} cannot be read: {error}. Make it all texts, as astype(str) does, or all numbers."
         ) from None

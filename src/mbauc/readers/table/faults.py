@@ -45,6 +45,12 @@ class SkippedRows:
         if len(self.messages) < _MESSAGES:
             self.messages.append(f"{place}: " + message)
 
+    def tell_empty(self) -> str:
+        """What to say where no row is left: there were none, or why none can be used."""
+        if not self.count:
+            return "there are no rows."
+        return "there are no rows that can be used. " + str(self) + "."
+
     def __str__(self) -> str:
         if not self.count:
             return "no rows were left out"

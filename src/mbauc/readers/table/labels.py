@@ -127,15 +127,22 @@ class TableLabels:
         negative, positive = sorted(self._seen)
         return negative, positive
 
-    def check(self, where: str) -> None:
-        """Raise if the rows so far do not hold both classes."""
-        if self.complete:
+    @property
+    def absent(self) -> list[Any]:
+        """Labels that should be positive and have not been seen, as far as that is known."""
+        if self._classes is not None or len(self._seen) >= _REMEMBERED:
+            return []
+        return [label for label in self.positive if label not in self._seen]
+
+    def check(self, where: str, *, every: bool = False) -> None:
+        """Raise if the rows so far do not hold both classes, or not ``every`` label that is positive."""
+        if self.complete and not (every and self.absent):
             return
         seen = list(self._seen)
-        if self.positive and not any(label in self.positive for label in seen):
+        if self.positive and ((every and self.absent) or not any(label in self.positive for label in seen)):
             raise ValueError(
-                f"{where}: expected the label {_join(self.positive)} in column {self.name!r}, but it never "
-                f"occurs; the labels are {_join(seen)}. " + Advice("Check {positive}.")
+                f"{where}: expected the label {_join(self.absent or self.positive)} in column {self.name!r}, "
+                f"but it never occurs; the labels are {_join(seen)}. " + Advice("Check {positive}.")
             )
         raise ValueError(
             f"{where}: column {self.name!r} has one class only ({_join(seen)}); AUC needs both classes. "

@@ -38,7 +38,7 @@ def learn_encoding(
     else:
         learner = EncodingLearner(plan, settings)
     if not learner.needs_rows:
-        find_labels(reader)
+        find_labels(reader, every=True)
         return learner.encoding()
     reader = replace(reader, columns=learner.columns)
     count = 0
@@ -47,12 +47,12 @@ def learn_encoding(
             learner.update(rows.features)
             count += rows.features.rows
             advance(rows.features.rows)
-    _check_labels(reader, count, skipped)
+    _check_labels(reader, count, skipped, every=True)
     return learner.encoding()
 
 
-def find_labels(reader: TableReader) -> None:
-    """Read labels until both classes have been seen; if they are known, one row."""
+def find_labels(reader: TableReader, *, every: bool = False) -> None:
+    """Read labels until both classes, or ``every`` positive label, have been seen; if known, one row."""
     labels = reader.labels
     if labels is None:
         return
@@ -61,13 +61,13 @@ def find_labels(reader: TableReader) -> None:
         for piece in cut_blocks(table.pieces([labels.name], SkippedRows().note), least):
             labels.look(piece)
             count += piece.table.num_rows
-            if labels.complete and count >= least:
+            if labels.complete and count >= least and not (every and labels.absent):
                 return
-    _check_labels(reader, count, SkippedRows())
+    _check_labels(reader, count, SkippedRows(), every=every)
 
 
-def _check_labels(reader: TableReader, count: int, skipped: SkippedRows) -> None:
+def _check_labels(reader: TableReader, count: int, skipped: SkippedRows, *, every: bool) -> None:
     if not count:
-        raise ValueError(f"{reader.where}: there are no rows that can be used. " + str(skipped) + ".")
+        raise ValueError(f"{reader.where}: " + skipped.tell_empty())
     if reader.labels is not None:
-        reader.labels.check(reader.where)
+        reader.labels.check(reader.where, every=every)

@@ -80,7 +80,7 @@ class ScoredTable:
         self._reader = TableReader(tables, (), known, weight, BLOCK_ROWS, scores=tuple(numbers))
         parts = [(rows.y, rows.weight, *rows.scores) for rows in self._reader.read(self._report())]
         if not parts:
-            raise ValueError(f"{reader.where}: there are no rows that can be used. " + str(self.skipped) + ".")
+            raise ValueError(f"{reader.where}: " + self.skipped.tell_empty())
         known.check(reader.where)
         y, weights, s, *rest = zip(*parts, strict=True)
         self.y: NDArray[np.int8] = np.concatenate(y)

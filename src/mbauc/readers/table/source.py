@@ -21,6 +21,7 @@ from mbauc.readers.table.columns.plan import Judge, plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
+from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Paths, is_frame, open_tables
 from mbauc.readers.table.first_features import FirstFeatures
@@ -164,16 +165,17 @@ class TableSource:
         count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
         same key in all files, whatever its type there. A row without a group is an error.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"`` (becomes hour and weekday), ``"day-first"`` or
-        ``"month-first"`` (a time as text, with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which
-        are left out.
+        ``"numeric"``, ``"category"``, ``"text"`` (short free texts: words with ``encode="codes"``, a category
+        otherwise), ``"time"`` (becomes hour and weekday), ``"day-first"`` or ``"month-first"`` (a time as text,
+        with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which are left out.
     ignore, id : sequence of str
         Columns to leave out.
     encode : {"hash", "onehot", "codes"}
-        How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories
-        has nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column:
-        numbers as they are, categories as numbers of their levels, NaN where a value is missing; then
-        ``signed``, ``missing`` and ``scale`` have no say, and few or round whole numbers are numeric.
+        How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories has
+        nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column, but
+        for free texts, which become a column for each of their frequent words: numbers as they are, categories
+        as numbers of their levels, NaN where a value is missing; then ``signed``, ``missing`` and ``scale``
+        have no say, and few or round whole numbers are numeric.
     hash_dim : int, optional
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
         columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
@@ -284,6 +286,8 @@ class TableSource:
         self.on_error = on_error
         self.skipped = SkippedRows()
         self._first = FirstFeatures()
+        # other rows than those that the encoding was learned from; once is enough
+        self._warns_of_unseen = encoding is not None
         tables, names = open_tables(paths, delimiter, names)
         labels = None if label is None else TableLabels(label, positive, classes)
         if labels is None:
@@ -429,6 +433,7 @@ class TableSource:
         tables, _ = open_tables(paths, self.layout.delimiter, self.layout.names)
         other = copy.copy(self)
         other.paths, other.skipped, other._first = paths, SkippedRows(), FirstFeatures()
+        other._warns_of_unseen = True
         other._reader = replace(self._reader, tables=tables)
         other._reader.check_columns()
         return other
@@ -568,7 +573,18 @@ class TableSource:
         return count_slot_contents(self.encoding, features, columns, rows)
 
     def _read(self, more: Sequence[str] = ()) -> Iterator[TableRows]:
-        return self._reader.read(self._report(), more)
+        blocks = self._reader.read(self._report(), more)
+        return self._watch_levels(blocks) if self._warns_of_unseen else blocks
+
+    def _watch_levels(self, blocks: Iterator[TableRows]) -> Iterator[TableRows]:
+        """The same blocks; at their end columns of which no value is known are warned of."""
+        unseen = UnseenLevels(self.encoding.known_levels())
+        for rows in blocks:
+            unseen.look(rows.features)
+            yield rows
+        if self._warns_of_unseen:
+            self._warns_of_unseen = False
+            unseen.warn()
 
     def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
         for rows in self._first.watch(self._read()):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.rows.block import Block, check_columns
+from mbauc.rows.groups import mark_keys
 from mbauc.rows.matrix import as_matrix
 from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Parts, Preview, Task
 from mbauc.rows.parts.source import SourceParts
@@ -130,13 +131,15 @@ class BlockSource:
     def __init__(self, block: Block, block_rows: int = 65_536) -> None:
         self.block, self.block_rows = block, block_rows
         self.n_features, self.classes, self.n_rows = block.n_features, (0, 1), block.n_rows
+        self.has_groups = block.groups is not None
 
-    def __iter__(self) -> Iterator[RawBlock]:
+    def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         block = self.block
         for start in range(0, block.n_rows, self.block_rows):
             rows = slice(start, start + self.block_rows)
             weight = None if block.weight is None else block.weight[rows]
-            yield RawBlock(block.X[rows], block.positive[rows].astype(np.int8), weight)
+            groups = None if block.groups is None else mark_keys(block.groups[rows])
+            yield pack_block(block.X[rows], block.positive[rows].astype(np.int8), weight, groups)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 Each row has random bits of its own: a keyed hash of its id, or of its rank within its class, counted over the
 parts in their order. The sample are the rows with the smallest: of two parts it is among the samples of both.
+Rows of a group have the bits of their group, and a sample has whole groups.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mbauc.errors import NonFiniteError
+from mbauc.errors import Advice, NonFiniteError
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels, check_classes
 from mbauc.rows.matrix import is_sparse, stack_rows
@@ -91,7 +92,9 @@ class SampleRows:
             _refuse_infinite(block.X)
             for side, sample in enumerate(samples):
                 own = block.rows_of(side == 0)
-                if self.offsets is None and block.ids is not None:
+                if block.groups is not None:
+                    keys = row_keys(block.groups[own], self.seed)
+                elif self.offsets is None and block.ids is not None:
                     keys = row_keys(block.ids[own], self.seed + side)
                 else:
                     keys = row_keys(np.arange(seen[side], seen[side] + own.size), self.seed + side)
@@ -121,7 +124,7 @@ class RowSample:
     Attributes
     ----------
     block : Block
-        The rows with their weights.
+        The rows with their weights, and their groups if they have some.
     share : ndarray of shape (n,)
         What each row stands for, so that classes have the weights that they have in the data.
     sizes : (int, int)
@@ -143,6 +146,8 @@ class RowSample:
 
 def sample_rows(rows: PartedRows, most: int, seed: int) -> RowSample:
     """A sample of ``most`` rows, half of each class where there are enough. Memory: twice that.
+
+    Of rows with groups whole groups, whose rows together are no more than ``most``, whatever their classes.
 
     One job, or two where rows are with workers: labels are counted first. Missing values may be among the rows,
     infinite ones may not.
@@ -179,15 +184,40 @@ def sample_rows(rows: PartedRows, most: int, seed: int) -> RowSample:
     for sample, name in ((plus, "positive"), (minus, "negative")):
         if not sample.rows:
             raise ValueError(f"there are no {name} rows; AUC needs both classes.")
-    room = {"plus": max(most // 2, most - minus.rows), "minus": max(most // 2, most - plus.rows)}
-    plus.trim(room["plus"])
-    minus.trim(room["minus"])
+    room = max(most // 2, most - minus.rows), max(most // 2, most - plus.rows)
+    if rows.grouped:
+        room = _fit_groups(plus, minus, most)
+    plus.trim(room[0])
+    minus.trim(room[1])
     X = stack_rows([plus.X, minus.X])
     positive = np.arange(X.shape[0]) < plus.X.shape[0]
     weight = np.concatenate([plus.weights, minus.weights])
     share = np.concatenate([_stand_for(plus), _stand_for(minus)])
-    block = Block(X, positive, None if (weight == 1.0).all() else weight)
+    groups = np.concatenate([plus.keys, minus.keys]) if rows.grouped else None
+    block = Block(X, positive, None if (weight == 1.0).all() else weight, groups=groups)
     return RowSample(block, share, (plus.rows, minus.rows), classes)
+
+
+def _fit_groups(plus: ClassSample, minus: ClassSample, most: int) -> tuple[int, int]:
+    """Rows of both classes that are of the first groups by key, as many groups as have ``most`` rows together.
+
+    Each class holds the ``most`` rows with the smallest keys, so that these groups are there as a whole.
+    """
+    own = [np.sort(np.asarray(sample.keys)) for sample in (plus, minus)]
+    keys, counts = np.unique(np.concatenate(own), return_counts=True)
+    fits = np.cumsum(counts) <= most
+    for sample, held in zip((plus, minus), own, strict=True):
+        if held.size < sample.rows:
+            # rows of the last group may have been dropped
+            fits &= keys < held[-1]
+    n_groups = int(np.count_nonzero(fits))
+    sizes = [int(np.searchsorted(held, keys[n_groups - 1], "right")) if n_groups else 0 for held in own]
+    if not all(sizes):
+        raise ValueError(
+            f"groups are kept whole, and those of {most:,} rows have no pair of both classes. "
+            + Advice("Search on more rows: {search_rows}.", search_rows=10 * most)
+        )
+    return sizes[0], sizes[1]
 
 
 def _stand_for(sample: ClassSample) -> Array:

@@ -34,7 +34,7 @@ _SAMPLE = Arrays(
         "sizes": ArrayOf("<i8", (2,), low=1),
         "fingerprint": ArrayOf("U"),
     },
-    optional={"weight": ArrayOf("<f8", ("rows",), low=0)},
+    optional={"weight": ArrayOf("<f8", ("rows",), low=0), "groups": ArrayOf("<u8", ("rows",))},
     agree=_check_classes,
 )
 
@@ -55,7 +55,7 @@ def sample_once(rows: PartedRows, most: int, seed: int) -> RowSample:
     kept = parts.checkpoint.load(_NAME, _SAMPLE, columns=rows.schema.n_features)
     if kept is not None and str(kept["fingerprint"]) == mark:
         X = np.where(kept["missing"], np.nan, kept["X"])
-        block = Block(X, kept["positive"], kept.get("weight"))
+        block = Block(X, kept["positive"], kept.get("weight"), groups=kept.get("groups"))
         return RowSample(block, kept["share"], tuple(kept["sizes"].tolist()), np.asarray(rows.classes))
     sample = sample_rows(rows, most, seed)
     parts.checkpoint.save(_NAME, _describe(sample, mark))
@@ -74,4 +74,5 @@ def _describe(sample: RowSample, mark: str) -> dict[str, Any]:
         "sizes": np.array(sample.sizes, dtype=np.int64),
         "fingerprint": np.str_(mark),
     }
-    return arrays if block.weight is None else arrays | {"weight": block.weight}
+    more = {"weight": block.weight, "groups": block.groups}
+    return arrays | {name: values for name, values in more.items() if values is not None}

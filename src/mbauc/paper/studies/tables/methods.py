@@ -148,6 +148,8 @@ GRIDS: dict[str, Grid] = {
     ),
 }
 _OURS = "mbauc:AdditiveAUCClassifier"
+#: Seconds after which fits of rivals that take minutes are stopped.
+_LONGEST = 240.0
 
 
 def _make_ours(key: str, name: str, tuned: bool = False, **settings: Any) -> Method:
@@ -156,7 +158,8 @@ def _make_ours(key: str, name: str, tuned: bool = False, **settings: Any) -> Met
 
 def _tune(key: str, name: str, make: Make, warm_up: Make | None = None, **more: Any) -> Method:
     # one fit loads all that the search needs
-    return Method(key, name, partial(_search, make, GRIDS[key]), warm_up or make, tuned=True, **more)
+    search = partial(_search, make, GRIDS[key])
+    return Method(key, name, search, warm_up or make, tuned=True, most_seconds=_LONGEST, **more)
 
 
 #: Training rows times columns up to which methods run that take minutes on more.
@@ -168,12 +171,21 @@ METHODS = {
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
-        Method(EBM, "EBM", _ebm, make_brief_ebm, requires="interpret", most_cells=_CELLS, most_columns=30),
+        Method(
+            EBM,
+            "EBM",
+            _ebm,
+            make_brief_ebm,
+            requires="interpret",
+            most_cells=_CELLS,
+            most_columns=30,
+            most_seconds=_LONGEST,
+        ),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
         _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),
         _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm", most_cells=_CELLS),
-        _tune("ebm-tuned", "EBM, tuned", _ebm, make_brief_ebm, requires="interpret", most_cells=100_000),
+        _tune("ebm-tuned", "EBM, tuned", _ebm, make_brief_ebm, requires="interpret", most_cells=40_000),
         _tune("logistic-tuned", "logistic regression, tuned", _logistic),
         _tune("svm-tuned", "RBF SVM, tuned", _svm, most_rows=5_000),
     )

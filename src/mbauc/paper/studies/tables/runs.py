@@ -80,7 +80,7 @@ def run_requested(
         key for key, method in comparison.methods.items() if not (request.quick and method.tuned)
     )
     tables = request.datasets or tuple(comparison.tables)
-    return run(settings, request.out, tables, methods, request.data_dir, comparison)
+    return run(settings, request.out, tables, methods, request.data_dir, comparison, request.again)
 
 
 def run(
@@ -90,8 +90,9 @@ def run(
     methods: tuple[str, ...],
     folder: Path | None = None,
     comparison: Comparison = REAL_TABLES,
+    again: tuple[str, ...] = (),
 ) -> Findings:
-    """Run what is not yet in the ledgers.
+    """Run what is not yet in the ledgers, and once more the methods that are named in ``again``.
 
     Tables that are not here are named in ``missing``, methods that cannot be run in ``absent``.
     """
@@ -118,7 +119,14 @@ def run(
             study.check_data(table, one.data)
         tasks = _list_tasks(present, [method for method in chosen if method.is_ours == ours])
         # one at a time: nothing else may run while the clock does
-        records |= study.run(perform, tasks, n_jobs=1, what=f"{comparison.name}, {whose}", unit="fit")
+        records |= study.run(
+            perform,
+            tasks,
+            n_jobs=1,
+            what=f"{comparison.name}, {whose}",
+            unit="fit",
+            again=lambda _table, _split, key: key in again,
+        )
     # in the order of the tables and methods that were asked for
     ordered = {key: records[key] for key in _list_tasks(present, chosen)}
     compared = compare(comparison, settings, out, ordered, folder)

@@ -1,4 +1,4 @@
-"""What a column is where numbers may have a curve: fewer whole numbers need be categories there."""
+"""What a column is where it becomes codes: fewer whole numbers need be categories, and words have columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.columns.guess import Guess, guess, weigh_labels
+from mbauc.readers.table.columns.guess import Guess, guess, is_index_name, weigh_labels
 from mbauc.readers.table.columns.label_evidence import Array
+from mbauc.readers.table.columns.text_guess import are_free_texts
 from mbauc.readers.table.columns.values import flatten, is_text, read_numbers
 from mbauc.readers.table.columns.whole_numbers import EXACT, are_round, names_things
 
@@ -17,7 +18,7 @@ _FEW = 32
 
 
 def guess_code(name: str, column: Any, y: Array | None = None) -> Guess:
-    """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for some whole numbers.
+    """What a column is, as by :func:`~mbauc.readers.table.columns.guess.guess`, but for numbers and texts.
 
     Whole numbers that look like codes are numeric
 
@@ -28,7 +29,8 @@ def guess_code(name: str, column: Any, y: Array | None = None) -> Guess:
     Those beyond 2⁵³, those that name something (ids, cards, phones), and those that come with a dictionary stay
     categories: a new one among them is no neighbour of any other. Where labels ``y`` are given, more than 32
     values are a category if levels explain the labels better than a curve, and numeric if it is the other way
-    round.
+    round. Categories and ids of texts are free texts where
+    :func:`~mbauc.readers.table.columns.text_guess.are_free_texts` says so.
 
     ``O(n log n)`` time.
 
@@ -42,6 +44,8 @@ def guess_code(name: str, column: Any, y: Array | None = None) -> Guess:
     'category'
     """
     found = guess(name, column)
+    if found.kind in ("category", "id") and found.spelling == "text" and not is_index_name(name):
+        return _find_free_texts(column) or found
     if found.kind not in ("category", "numeric") or found.spelling != "whole":
         return found
     if pyarrow().types.is_dictionary(column.type):
@@ -59,6 +63,20 @@ def guess_code(name: str, column: Any, y: Array | None = None) -> Guess:
     if are_round(distinct.astype(np.int64)):
         return Guess("numeric", f"round whole numbers ({distinct.size:,} distinct)", "whole")
     return found
+
+
+def _find_free_texts(column: Any) -> Guess | None:
+    """The guess that texts are free ones, if they are; a dictionary has levels, however long."""
+    if pyarrow().types.is_dictionary(column.type):
+        return None
+    values = flatten(column)
+    if not is_text(values.type):
+        return None
+    counted = [one.as_py() for one in values.value_counts()]
+    known = [(one["values"], one["counts"]) for one in counted if one["values"]]
+    if not are_free_texts([text for text, _ in known], [count for _, count in known]):
+        return None
+    return Guess("text", f"texts of several words, {len(known):,} distinct")
 
 
 def guess_frame_code(name: str, column: Any, y: Array | None = None) -> Guess:

@@ -23,7 +23,7 @@ class Features(NamedTuple):
     rows: int
     #: Numeric columns; NaN where a value is missing.
     numbers: dict[str, NDArray[np.float64]]
-    #: Category columns, and the parts of time columns under names such as ``hour.weekday``.
+    #: Categories, free texts, and the parts of time columns under names such as ``hour.weekday``.
     texts: dict[str, Texts]
 
     def select(self, keep: NDArray[np.bool_] | None) -> Features:
@@ -50,7 +50,7 @@ def read_features(table: Any, columns: Iterable[Column], where: str) -> tuple[Fe
                     faults.append(
                         RowFault(bad, f"no number in {column.name!r}", _no_number(column.name, flatten(values)))
                     )
-            elif column.kind == "category":
+            elif column.kind in ("category", "text"):
                 found.texts[column.name] = read_texts(values, column.spelling)
             else:
                 values = flatten(values)
@@ -98,10 +98,15 @@ def _no_time(column: Column, values: Any) -> Callable[[int], str]:
 
 def _wrong_type(column: Column, came: str) -> str:
     wanted = {"numeric": "numbers", "time": "times"}.get(column.kind, "texts")
-    if column.kind == "category" and column.spelling == "text":
+    if column.kind in ("category", "text") and column.spelling == "text":
         return (
             f"expected texts in column {column.name!r}, as when it was learned, got {came}. Read it as text "
             "where it is first read: as numbers, codes such as 007 or 1e5 have changed already."
+        )
+    if column.kind == "category" and column.spelling == "truth":
+        return (
+            f"expected truth values in column {column.name!r}, spelled as when it was learned, got {came}. "
+            "Convert it where it is first read, as astype(bool) does."
         )
     leave_out = Advice("Leave it out with {ignore}.", ignore=[column.name])
     return f"expected {wanted} in column {column.name!r}, got {came}. " + leave_out

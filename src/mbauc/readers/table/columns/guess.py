@@ -38,6 +38,8 @@ _INDEX_NAME = re.compile(r"Unnamed: \d+(?:_level_\d+)?(?:\.\d+)?_*|__index_level
 _INDEX_ROWS = 25
 #: Whole numbers up to this, written with an exponent or as floating point, may be codes of 64 bits.
 _MOST_CODE = 2.0**64
+#: Distinct texts from which on a few that are no numbers may be mistakes, and the largest share of these.
+_LEAST_NUMBERS, _ODD_SHARE = 10, 0.1
 #: Distinct whole numbers up to which labels may say that they are no slope.
 _FEW = 10
 
@@ -53,6 +55,8 @@ class Guess(NamedTuple):
     spelling: str = "text"
     #: How its values spell a time, if they do; signs that stand beside its numbers.
     form: str = ""
+    #: What makes the guess doubtful, in words for the user; empty if nothing does.
+    doubt: str = ""
 
 
 def guess(name: str, column: Any, y: Array | None = None) -> Guess:
@@ -238,10 +242,13 @@ def _guess_texts(name: str, values: Any) -> Guess:
         found = _guess_spelled(name, spelled, lambda: [text for text in values.to_pylist() if text in kept])
         if found is not None:
             return found
+    odd = _find_odd(spelled)
+    doubt = _doubt_texts(name, values, spelled, odd) if odd else ""
     present = len(values) - values.null_count
     if present >= ID_ROWS and len(distinct) >= ID_SHARE * present:
-        return Guess("id", f"texts, {len(distinct):,} distinct in {present:,} rows")
-    return Guess("category", _text_reason(distinct, [parse_number(text) for text in spelled]))
+        return Guess("id", f"texts, {len(distinct):,} distinct in {present:,} rows", doubt=doubt)
+    why = f"numbers, but also texts such as {odd[0]!r}" if odd else "texts"
+    return Guess("category", why, doubt=doubt)
 
 
 def _find_truth(distinct: list[str]) -> Guess | None:
@@ -300,9 +307,22 @@ def _number_reason(spelled: list[str]) -> str:
     return f"numbers, some with an exponent such as {next(t for t in spelled if 'e' in t.lower())!r}"
 
 
-def _text_reason(distinct: list[str], parsed: list[float | None]) -> str:
-    """Texts; if most of them are numbers, one that is not is named, as it may be a mistake."""
-    odd = [text for text, number in zip(distinct, parsed, strict=False) if number is None]
-    if len(parsed) == len(distinct) and len(distinct) >= 10 and len(odd) <= 0.1 * len(distinct):
-        return f"numbers, but also texts such as {odd[0]!r}"
-    return "texts"
+def _find_odd(spelled: list[str]) -> list[str]:
+    """Distinct texts that are no numbers, if nearly all others are: they may be mistakes."""
+    odd = [text for text in spelled if parse_number(text) is None]
+    return odd if len(spelled) >= _LEAST_NUMBERS and len(odd) <= _ODD_SHARE * len(spelled) else []
+
+
+def _doubt_texts(name: str, values: Any, spelled: list[str], odd: list[str]) -> str:
+    """How many values are no numbers, where the column would be numeric without them; else nothing."""
+    others, strange = set(spelled) - set(odd), set(odd)
+    rows = [text for text in values.to_pylist() if text in others]
+    found = _guess_spelled(name, [text for text in spelled if text in others], lambda: rows)
+    if found is None or found.kind != "numeric":
+        return ""
+    count = sum(text in strange for text in values.to_pylist())
+    if count > _ODD_SHARE * (len(rows) + count):
+        return ""
+    none = "is no number" if count == 1 else "are no numbers"
+    shown = repr(odd[0]) if len(odd) == 1 else f"such as {odd[0]!r}"
+    return f"{count:,} of {len(rows) + count:,} values {none} ({shown})"

@@ -15,8 +15,8 @@ from mbauc.readers.table.columns.times import form_of_type, parts_of, possible_f
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, is_text
 
 #: What a column may be said to be.
-KINDS = ("numeric", "category", "time", "day-first", "month-first", "group", "id", "ignore")
-_FEATURES = ("numeric", "category", "time")
+KINDS = ("numeric", "category", "text", "time", "day-first", "month-first", "group", "id", "ignore")
+_FEATURES = ("numeric", "category", "text", "time")
 #: Times whose texts have the day before the month, or after it.
 _ORDERS = ("day-first", "month-first")
 
@@ -33,14 +33,16 @@ class Column:
     name : str
         Its name.
     kind : str
-        ``"label"``, ``"weight"``, or one of ``"numeric"``, ``"category"``, ``"time"`` (these are features) and
-        ``"group"``, ``"id"``, ``"ignore"`` (these are not).
+        ``"label"``, ``"weight"``, or one of ``"numeric"``, ``"category"``, ``"text"``, ``"time"`` (these are
+        features) and ``"group"``, ``"id"``, ``"ignore"`` (these are not).
     why : str
         Why it is taken for that.
     spelling, form : str
         What its values are; see :class:`~mbauc.readers.table.columns.guess.Guess`.
     becomes : str
         What it becomes in the matrix.
+    doubt : str
+        What makes a guess about it doubtful; empty if nothing does.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Column:
     spelling: str = "text"
     form: str = ""
     becomes: str = ""
+    doubt: str = ""
 
     @property
     def is_feature(self) -> bool:
@@ -60,7 +63,7 @@ class Column:
         """Names of the texts that it gives: its own, its parts' if it is a time, none if numeric."""
         if self.kind == "time":
             return [f"{self.name}.{part}" for part in parts_of(self.form)]
-        return [self.name] if self.kind == "category" else []
+        return [self.name] if self.kind in ("category", "text") else []
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,8 @@ def plan_columns(
     label, weight, group : str or None
         Names of the columns with labels, row weights and groups.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"``, ``"day-first"`` and ``"month-first"`` (times as texts with
-        the year at last), ``"group"``, ``"id"`` or ``"ignore"``.
+        ``"numeric"``, ``"category"``, ``"text"`` (short free texts), ``"time"``, ``"day-first"`` and
+        ``"month-first"`` (times as texts with the year at last), ``"group"``, ``"id"`` or ``"ignore"``.
     ignore, id : sequence of str
         Columns to leave out; ``id`` only says why.
     left_out : mapping from names to reasons, optional
@@ -205,7 +208,9 @@ def plan_columns(
         elif kind is None or kind in (*_FEATURES, *_ORDERS):
             found = _guess_column(judge, name, table[name], y, where)
             columns.append(
-                Column(name, *found) if kind is None else _column_as_said(name, kind, found, table[name], where)
+                _column_as_guessed(name, found)
+                if kind is None
+                else _column_as_said(name, kind, found, table[name], where)
             )
         else:
             columns.append(Column(name, kind, "you said so"))
@@ -288,6 +293,10 @@ def _collect_kinds(
             raise ValueError(f"types[{name!r}] must be one of {', '.join(map(repr, KINDS))}, got {kind!r}.")
         note(name, kind, "types")
     return said
+
+
+def _column_as_guessed(name: str, found: Guess) -> Column:
+    return Column(name, found.kind, found.why, found.spelling, found.form, doubt=found.doubt)
 
 
 def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:

@@ -7,6 +7,7 @@ the hour and the weekday, so these are what a time column becomes.
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ HOURS = tuple(str(hour) for hour in range(24))
 PARTS = {"hour": HOURS, "weekday": WEEKDAYS}
 
 _CLOCK = (
-    r"(?:[ T](?P<hour>\d\d?)(?::\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?P<half>[AaPp])[Mm])?)?"
-    r"(?: ?(?:Z|UTC|[+-]\d\d(?::?\d\d)?))?"
+    r"(?:[ T](?P<hour>\d\d?)(?::(?P<minute>\d\d)(?::(?P<second>\d\d(?:[.,]\d+)?))?)?"
+    r"(?: ?(?P<half>[AaPp])[Mm])?)?"
+    r"(?: ?(?P<zone>Z|UTC|[+-]\d\d(?::?\d\d)?))?"
 )
 #: The orders in which texts may have year, month and day.
 _ORDERS = {
@@ -54,6 +56,8 @@ _LIKELY_SPAN = 18 / 28.5
 #: Distinct values that it takes to say so, and how many times as widely they are spread, at least.
 _LIKELY_VALUES, _LIKELY_SPREAD = 20, 4
 _TIME_WORDS = re.compile(r"time|epoch|(?:^|[^a-z])(?:ts|date)(?:$|[^a-z])")
+
+_FIRST_DAY = date(1970, 1, 1)
 
 Parts = dict[str, NDArray[np.int32]]
 
@@ -136,6 +140,55 @@ def form_of_numbers(name: str, distinct: NDArray[np.int64]) -> str | None:
             if low <= distinct.min() and distinct.max() <= high and span <= _LIKELY_SPAN * (high - low):
                 return form
     return None
+
+
+def seconds_of_texts(texts: list[str], form: str = "") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Seconds since 1970 of texts, NaN for those that spell a missing time, and which of them are no times.
+
+    Without a zone they are in UTC. ``form`` is that of the column where it is known: it says whether the day or
+    the month is first; otherwise the texts have to tell it. ``O(n)`` time.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.columns.times import seconds_of_texts
+    >>> seconds_of_texts(["02.01.1970", "14.01.1970 00:00:01", "NA"])[0].tolist()
+    [86400.0, 1123201.0, nan]
+    >>> seconds_of_texts(["1970-01-01 01:00+01:00", "soon"])[1].tolist()
+    [False, True]
+    """
+    texts = [text.strip() for text in texts]
+    missing = np.array([text in MISSING_NUMBERS for text in texts], dtype=bool)
+    order = next((order for order in _ORDERS if order and form.startswith(order)), None)
+    if order is None:
+        found = form_of_texts([text for text, none in zip(texts, missing, strict=True) if not none]) or ""
+        order = next((order for order in _ORDERS if order and found.startswith(order)), "")
+    seconds = np.array(
+        [np.nan if none else _seconds(text, order) for text, none in zip(texts, missing, strict=True)]
+    )
+    return seconds, np.isnan(seconds) & ~missing
+
+
+def _seconds(text: str, order: str) -> float:
+    """Seconds since 1970 of a text in an order of its parts, or of ISO 8601; NaN if it is no time."""
+    match = _ORDERS[order].fullmatch(text)
+    if match is not None:
+        hour = int(match["hour"] or 0)
+        if match["half"] and 1 <= hour <= 12:
+            hour = hour % 12 + 12 * (match["half"] in "Pp")
+        zone = match["zone"] or ""
+        sign, digits = zone[:1], zone[1:].replace(":", "") if zone[:1] in "+-" else ""
+        shift = 3600 * int(digits[:2]) + 60 * int(digits[2:] or 0) if digits else 0
+        clock = 3600 * hour + 60 * int(match["minute"] or 0) + float((match["second"] or "0").replace(",", "."))
+        try:
+            day = date(int(match["year"]), int(match["month"]), int(match["day"]))
+        except ValueError:
+            return float("nan")
+        return 86_400.0 * (day - _FIRST_DAY).days + clock - (-shift if sign == "-" else shift)
+    try:
+        point = datetime.fromisoformat(text)
+    except ValueError:
+        return float("nan")
+    return (point if point.tzinfo is not None else point.replace(tzinfo=UTC)).timestamp()
 
 
 def calendar_parts(column: Any, form: str) -> tuple[Parts, NDArray[np.bool_]]:

@@ -232,6 +232,9 @@ def _encode(column: Any, spelling: str) -> Texts:
     if spelling == "text" and (_is_number(kind) or types.is_boolean(kind)):
         # 007 has become 7 by now, and 12e45 infinity
         raise WrongTypeError(str(kind))
+    if spelling == "truth" and _is_number(kind):
+        # 1 is neither true nor yes: as a level that nobody has seen it would say nothing
+        raise WrongTypeError(str(kind))
     coded = column.dictionary_encode()
     codes = np.empty(len(column), dtype=np.int32)
     _fill_codes(coded.indices, 0, codes)

@@ -1,8 +1,8 @@
-"""Columns of a matrix of codes: numbers as they are, levels of categories by number, slots of hashed texts."""
+"""Columns of a matrix of codes: numbers as they are, levels by number, slots of hashed texts, words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,18 +20,24 @@ from mbauc.readers.table.columns.values import Texts
 class CodeColumn:
     """What the numbers in one column of a matrix of codes mean; NaN is a missing value in all of them.
 
-    A numeric column has neither ``levels`` nor ``hashed``: its numbers are values. A category has either.
+    A numeric column has neither ``levels`` nor ``hashed``: its numbers are values. A category has either. A
+    column of free texts becomes several numeric ones, which have a ``word``.
 
     Attributes
     ----------
     name : str
-        Name of the table's column, for parts of times with the part (``hour.weekday``).
+        Name of the table's column, for parts of times with the part (``hour.weekday``), for words of free texts
+        with the word (``title has "refund"``).
     levels : tuple of str or None
         Texts that the codes 0, 1, … stand for; the code after the last is any other text.
     hashed : int or None
         Number of slots that texts are hashed into; a code is a slot.
     n_texts : int or None
         About how many distinct texts were hashed in training; None if that is not known, as from a file.
+    source : str or None
+        Name of the table's column of free texts whose words it tells; None for all others.
+    word : str or None
+        The word that is there (1) or not (0); empty for the number of words, None for all others.
 
     Examples
     --------
@@ -45,6 +51,13 @@ class CodeColumn:
     levels: tuple[str, ...] | None = None
     hashed: int | None = None
     n_texts: int | None = field(default=None, compare=False, repr=False)
+    source: str | None = field(default=None, repr=False)
+    word: str | None = field(default=None, repr=False)
+
+    @property
+    def reads(self) -> str:
+        """Name of the texts or numbers that it is made of."""
+        return self.name if self.source is None else self.source
 
     @property
     def is_numeric(self) -> bool:
@@ -62,6 +75,8 @@ class CodeColumn:
         """What its numbers are, in words."""
         if self.levels is not None:
             return f"{len(self.levels):,} level{'s' if len(self.levels) != 1 else ''}"
+        if self.word is not None:
+            return f"0 or 1 for {self.word!r}" if self.word else "number of words"
         if self.hashed is None:
             return "numbers"
         slots = f"{self.hashed:,} slots"
@@ -88,25 +103,56 @@ class CodeColumn:
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         levels = None if self.levels is None else list(self.levels)
-        return {"name": self.name, "levels": levels, "hashed": self.hashed}
+        words = {} if self.source is None else {"source": self.source, "word": self.word}
+        return {"name": self.name, "levels": levels, "hashed": self.hashed, **words}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> CodeColumn:
         """What :meth:`to_dict` gave."""
         levels = description["levels"]
-        return cls(description["name"], None if levels is None else tuple(levels), description["hashed"])
+        return cls(
+            description["name"],
+            None if levels is None else tuple(levels),
+            description["hashed"],
+            source=description.get("source"),
+            word=description.get("word"),
+        )
+
+
+def describe_codes(codes: Sequence[CodeColumn]) -> str:
+    """What the columns of codes of one column of a table are, in words."""
+    words = sum(bool(code.word) for code in codes)
+    parts = [f"{words:,} word{'s' if words != 1 else ''}"] if words else []
+    return " + ".join([*parts, *(code.describe() for code in codes if not code.word)])
 
 
 def check_code_columns(codes: Sequence[CodeColumn], columns: Sequence[Column]) -> None:
     """Raise a ValueError for columns of codes that these columns of a table have never given."""
-    if [code.name for code in codes] != [name for c in columns for name in c.text_names or [c.name]]:
+    made = list(dict.fromkeys(code.reads for code in codes))
+    if made != [name for c in columns for name in c.text_names or [c.name]]:
         raise ValueError("codes and columns of the encoding do not fit each other")
+    if len({code.name for code in codes}) < len(codes):
+        raise ValueError("two codes have one name")
     numeric = {column.name for column in columns if column.kind == "numeric"}
+    free = {column.name for column in columns if column.kind == "text"}
     for code in codes:
         name = abbreviate(code.name)
-        if code.is_numeric != (code.name in numeric):
+        if code.is_numeric != (code.reads in numeric or code.reads in free):
             raise ValueError(f"the codes of {name} do not fit its column")
+        if (code.source is None, code.word is None) != (code.reads not in free,) * 2:
+            raise ValueError(f"the words of {name} do not fit its column")
         if code.levels is not None and code.hashed is not None:
             raise ValueError(f"{name} has both levels and slots")
         if code.levels is not None and len(set(code.levels)) < len(code.levels):
             raise ValueError(f"{name} has a level twice")
+    _check_words(codes, free)
+
+
+def _check_words(codes: Sequence[CodeColumn], free: Iterable[str]) -> None:
+    """Raise unless the columns of each free text stand together, its words first and their number at last."""
+    for name in free:
+        places = [place for place, code in enumerate(codes) if code.reads == name]
+        words = [codes[place].word for place in places]
+        together = places == list(range(places[0], places[-1] + 1))
+        if not together or words[-1] != "" or not all(words[:-1]) or len(set(words)) < len(words):
+            raise ValueError(f"the words of {abbreviate(name)} do not fit each other")

@@ -1,7 +1,8 @@
-"""What a matrix of codes has to learn from the rows: which texts are levels, in one pass."""
+"""What a matrix of codes has to learn from the rows: which texts are levels, and which words count."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -12,6 +13,8 @@ from mbauc.readers.table.columns.plan import Column, ColumnPlan
 from mbauc.readers.table.columns.times import PARTS, parts_of
 from mbauc.readers.table.encoding.code_columns import CodeColumn
 from mbauc.readers.table.encoding.table_encoding import TableEncoding
+from mbauc.readers.table.encoding.word_codes import make_word_columns
+from mbauc.readers.table.encoding.word_learner import WordLearner
 from mbauc.rows.hashing.texts import Hashes
 
 #: Hashes that are kept to count distinct values: 1.6% standard error beyond that many.
@@ -54,7 +57,7 @@ class DistinctCount:
 
 
 class CodeLearner:
-    """Learns the levels of categories from blocks of features; their sizes and order change nothing.
+    """Learns levels of categories and words of texts from blocks of features, whose sizes change nothing.
 
     ``O(max_categories)`` memory for each category: a column with more levels is hashed, to ``hash_dim`` slots
     or, if that is None, to ten for each distinct value.
@@ -65,7 +68,10 @@ class CodeLearner:
         self._most = max_categories
         self._hash_dim = None if hash_dim is None else int(hash_dim)  # JSON knows no NumPy integers
         self._parts = {name for column in self.columns if column.kind == "time" for name in column.text_names}
-        self._levels: dict[str, set[str]] = {name: set() for c in self.columns for name in c.text_names}
+        free = {column.name for column in self.columns if column.kind == "text"}
+        names = [name for column in self.columns for name in column.text_names]
+        self._levels: dict[str, set[str]] = {name: set() for name in names if name not in free}
+        self._words = {name: WordLearner() for name in names if name in free}
         self._hashed: dict[str, DistinctCount] = {}
 
     @property
@@ -76,10 +82,12 @@ class CodeLearner:
     @property
     def needs_rows(self) -> bool:
         """Whether there is anything to learn from the rows."""
-        return bool(self._levels)
+        return bool(self._levels or self._words)
 
     def update(self, features: Features) -> None:
         """Take in some rows."""
+        for name, words in self._words.items():
+            words.update(features.texts[name])
         for name, count in self._hashed.items():
             count.update(features.texts[name].drop_unused().values.to_pylist())
         for name in list(self._levels):
@@ -92,16 +100,25 @@ class CodeLearner:
     def encoding(self) -> TableEncoding:
         """The encoding of the rows so far."""
         used = {column.name for column in self._plan.features}
+        codes = [code for column in self._plan.features for code in self._code_columns(column)]
+        twice = next((name for name, count in Counter(c.name for c in codes).items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"a text would become a column {twice!r}, which is the name of another column. Rename one "
+                "of the two, or leave it out."
+            )
         return TableEncoding(
             self._plan.features,
             (),
-            code_columns=tuple(code for column in self._plan.features for code in self._code_columns(column)),
+            code_columns=tuple(codes),
             other_columns=tuple(c.name for c in self._plan.columns if c.name not in used),
         )
 
     def _code_columns(self, column: Column) -> list[CodeColumn]:
         if column.kind == "numeric":
             return [CodeColumn(column.name)]
+        if column.kind == "text":
+            return make_word_columns(column.name, self._words[column.name].words())
         if column.kind == "time":  # in the order of the day and the week
             parts = zip(column.text_names, parts_of(column.form), strict=True)
             return [

@@ -29,9 +29,10 @@ def learn_table_codes(
     """How a table in memory becomes a matrix of codes, as ``TableSource(encode="codes")`` does it for files.
 
     Columns of texts and categoricals are categories, columns of floating-point numbers are numeric. Whole
-    numbers are numeric, too, unless they look like codes of more than 32 values. Times become hour and
-    weekday. Serial numbers and texts that differ in nearly every row are ids and left out. What a column is is
-    decided on the first 50,000 rows; levels are learned from all rows.
+    numbers are numeric, too, unless they look like codes of more than 32 values. Times become hour and weekday,
+    short free texts a column of 0 and 1 for each of their frequent words. Serial numbers and texts that differ
+    in nearly every row are ids and left out. What a column is is decided on the first 50,000 rows; levels are
+    learned from all rows.
 
     ``O(n)`` time for each column, and no memory beyond a block and the levels.
 
@@ -40,7 +41,8 @@ def learn_table_codes(
     table : Arrow table, pandas or polars frame, or dict of columns
         Features, without the label.
     types : mapping from names to kinds, optional
-        ``"numeric"``, ``"category"``, ``"time"``, or ``"group"``, ``"id"``, ``"ignore"``, which are left out.
+        ``"numeric"``, ``"category"``, ``"text"``, ``"time"``, or ``"group"``, ``"id"``, ``"ignore"``, which are
+        left out.
     ignore : sequence of str
         Columns to leave out.
     max_categories : int

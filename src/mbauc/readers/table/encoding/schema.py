@@ -20,7 +20,7 @@ LABEL = Either(Number(), Text(), Flag())
 _COLUMN = Record(
     {
         "name": Text(),
-        "kind": Choice("numeric", "category", "time"),
+        "kind": Choice("numeric", "category", "text", "time"),
         "spelling": Choice("text", "whole", "number", "truth"),
         "form": Text(),
     }
@@ -49,7 +49,8 @@ _FEATURE = Tagged(
     },
 )
 _CODES = Record(
-    {"name": Text(), "levels": Nullable(ListOf(Text())), "hashed": Nullable(Number(2, 2**48, whole=True))}
+    {"name": Text(), "levels": Nullable(ListOf(Text())), "hashed": Nullable(Number(2, 2**48, whole=True))},
+    {"source": Text(), "word": Text()},
 )
 #: An encoding, but for its format and version, which are read first and say more if they do not fit.
 ENCODING = Record(

@@ -15,7 +15,7 @@ from mbauc.errors import Advice
 from mbauc.readers.hashing import hash_keys
 from mbauc.readers.table.columns.features import Features
 from mbauc.readers.table.columns.plan import Column
-from mbauc.readers.table.encoding.code_columns import CodeColumn, check_code_columns
+from mbauc.readers.table.encoding.code_columns import CodeColumn, check_code_columns, describe_codes
 from mbauc.readers.table.encoding.feature_kinds import (
     MISSING,
     CategoryFeature,
@@ -28,11 +28,13 @@ from mbauc.readers.table.encoding.feature_kinds import (
 from mbauc.readers.table.encoding.frame_rows import read_frame_rows, select_columns
 from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
+from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
+from mbauc.readers.table.encoding.word_codes import write_words
 
 #: Name of the format of an encoding as JSON.
 _FORMAT = "mbauc table encoding"
-#: Versions of that format: without codes, and with them.
-_VERSION, _CODES_VERSION = 1, 2
+#: Versions of that format: without codes, with them, and with free texts.
+_VERSION, _CODES_VERSION, _TEXT_VERSION = 1, 2, 3
 #: Columns up to which blocks may be dense.
 _NARROW = 1_000
 #: Share of nonzero entries from which such blocks are dense: about where dense moments begin to be faster.
@@ -61,10 +63,12 @@ class TableEncoding:
       and a column that is zero in all training rows gets no weight. A numeric value that is missing, in a
       column that never had missing ones, becomes the mean.
 
-    - **Codes**: one column for each column of the table or part of a time, in their order. Numbers come as
-      they are, categories as the number of their level: 0 to L - 1, and L for a text that was not learned. A
-      category with very many levels comes as slots of a hash. Missing values are NaN. Such a matrix is for
-      curves and levels, not for weights; :attr:`code_columns` says what its columns mean.
+    - **Codes**: one column for each column of the table or part of a time, in their order; several for free
+      texts. Numbers come as they are, categories as the number of their level: 0 to L - 1, and L for a text
+      that was not learned. A category with very many levels comes as slots of a hash. Free texts become a
+      column of 0 and 1 for each of their most frequent words, and one with the number of words. Missing values
+      are NaN. Such a matrix is for curves and levels, not for weights; :attr:`code_columns` says what its
+      columns mean.
 
     ``O(entries)`` time and memory.
 
@@ -131,7 +135,9 @@ class TableEncoding:
         self.dense: bool = bool(code_columns) or (
             self.n_features <= _NARROW and len(features) >= _DENSE_SHARE * self.n_features
         )
-        self._code_places = {column.name: place for place, column in enumerate(code_columns)}
+        self._code_places: dict[str, list[int]] = {}
+        for place, column in enumerate(code_columns):
+            self._code_places.setdefault(column.reads, []).append(place)
 
     def __repr__(self) -> str:
         kind = "one-hot" if self.hash_dim is None else f"hashed to {self.hash_dim:,}"
@@ -152,8 +158,7 @@ class TableEncoding:
         """What each column of the table becomes, in words."""
         widths: dict[str, str] = {}
         if self.code_columns:
-            codes = {column.name: column.describe() for column in self.code_columns}
-            return {c.name: " + ".join(codes[n] for n in c.text_names or [c.name]) for c in self.columns}
+            return {column.name: describe_codes(self.codes_of(column)) for column in self.columns}
         features = {feature.name: feature for feature in self.features}
         for column in self.columns:
             own = [features[name] for name in column.text_names or [column.name]]
@@ -162,7 +167,14 @@ class TableEncoding:
             else:
                 width = sum(feature.width for feature in own)
                 widths[column.name] = f"{width:,} column{'s' if width != 1 else ''}"
+            if column.kind == "text":
+                widths[column.name] += ", as a category"
         return widths
+
+    def codes_of(self, column: Column) -> list[CodeColumn]:
+        """The columns of codes that a column of the table became, in their order."""
+        names = column.text_names or [column.name]
+        return [self.code_columns[place] for name in names for place in self._code_places.get(name, ())]
 
     @property
     def scales(self) -> NDArray[np.float64]:
@@ -182,6 +194,15 @@ class TableEncoding:
     def first_hashed(self) -> int:
         """Column of the matrix from which on they are hashed; ``n_features`` if none are."""
         return self.starts[-1]
+
+    def known_levels(self) -> dict[str, tuple[str, ...]]:
+        """The values of each category of which all were kept."""
+        names = {column.name for column in self.columns if column.kind == "category"}
+        found = {code.name: code.levels for code in self.code_columns if code.levels is not None}
+        for feature in self.features:
+            if isinstance(feature, CategoryFeature) and feature.categories and not feature.has_other:
+                found[feature.name] = feature.categories
+        return {name: levels for name, levels in found.items() if name in names}
 
     # -- use -----------------------------------------------------------------------------------------
 
@@ -205,11 +226,18 @@ class TableEncoding:
         if not rows.num_rows:  # where types mean nothing
             shape = (0, self.n_features)
             return np.zeros(shape) if self.dense else sp.csr_array(shape, dtype=np.float64)
+        unseen = UnseenLevels(self.known_levels())
         if not self.code_columns:
-            return self.matrix(read_frame_rows(rows, self.columns))
+            features = read_frame_rows(rows, self.columns)
+            unseen.look(features)
+            unseen.warn()
+            return self.matrix(features)
         X = np.empty((rows.num_rows, self.n_features), order="F")
         for column in self.columns:  # one by one: there may be no room for all of them twice
-            self._write_codes(read_frame_rows(rows, [column]), X)
+            features = read_frame_rows(rows, [column])
+            unseen.look(features)
+            self._write_codes(features, X)
+        unseen.warn()
         return X
 
     def matrix(self, features: Features) -> Any:
@@ -235,10 +263,14 @@ class TableEncoding:
     def _write_codes(self, features: Features, X: NDArray[np.float64]) -> None:
         """Write the columns that were read."""
         for name, values in features.numbers.items():
-            X[:, self._code_places[name]] = values
+            X[:, self._code_places[name][0]] = values
         for name, texts in features.texts.items():
-            place = self._code_places[name]
-            self.code_columns[place].write_codes(texts, out=X[:, place])
+            first, *more = self._code_places[name]
+            columns = self.code_columns[first : first + 1 + len(more)]
+            if columns[0].word is None:
+                columns[0].write_codes(texts, out=X[:, first])
+            else:
+                write_words(columns, texts, out=X[:, first : first + len(columns)])
 
     def _dense_matrix(self, features: Features) -> NDArray[np.float64]:
         X = np.zeros((features.rows, self.n_features))
@@ -395,9 +427,10 @@ class TableEncoding:
         columns = [
             {"name": c.name, "kind": c.kind, "spelling": c.spelling, "form": c.form} for c in self.columns
         ]
+        version = _CODES_VERSION if self.code_columns else _VERSION
         description = {
             "format": _FORMAT,
-            "version": _VERSION,
+            "version": _TEXT_VERSION if any(c.kind == "text" for c in self.columns) else version,
             "columns": columns,
             "features": [feature_to_dict(feature) for feature in self.features],
             "hash_dim": self.hash_dim,
@@ -406,7 +439,7 @@ class TableEncoding:
         }
         if not self.code_columns:
             return description
-        return description | {"version": _CODES_VERSION, "codes": [c.to_dict() for c in self.code_columns]}
+        return description | {"codes": [c.to_dict() for c in self.code_columns]}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> TableEncoding:
@@ -419,10 +452,10 @@ class TableEncoding:
         """
         if not isinstance(description, Mapping) or description.get("format") != _FORMAT:
             raise ValueError(f"expected a dict with format {_FORMAT!r}, as TableEncoding.to_dict gives.")
-        if description.get("version") not in (_VERSION, _CODES_VERSION):
+        if description.get("version") not in (_VERSION, _CODES_VERSION, _TEXT_VERSION):
             raise ValueError(
                 f"the encoding has version {description.get('version')!r}, this mbauc reads up to "
-                f"{_CODES_VERSION}. Update mbauc."
+                f"{_TEXT_VERSION}. Update mbauc."
             )
         try:
             ENCODING.check(dict(description), "encoding")

@@ -95,6 +95,10 @@ def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
             f"{file}: the first line is longer than {_LONGEST_HEADER >> 20} MiB; expected names of columns, or "
             "a row. Is it a text file with line ends?"
         )
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(
+            f"{file}: expected UTF-8, got UTF-16. Convert the file first (iconv -f utf-16 -t utf-8)."
+        )
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip():
         raise ValueError(f"{file} is empty; expected a header line and rows.")

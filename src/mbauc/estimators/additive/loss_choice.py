@@ -1,0 +1,131 @@
+"""Which loss the weights of chosen features lower: the one that is asked for, or the one that ranks better."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.defaults import LOG_LOSS
+from mbauc.errors import Advice
+from mbauc.estimators.additive.choice import Chosen
+from mbauc.estimators.additive.coordinates import FoldedRows, noise_of, pick
+from mbauc.estimators.additive.gain import paired_gain
+from mbauc.estimators.additive.log_loss import LogOdds, fit_line, fit_log_odds
+from mbauc.losses import PairLoss, Squared, get_loss
+from mbauc.runtime.threads import single_threaded_blas
+
+Array = NDArray[np.float64]
+
+#: Rows up to which losses are compared on all folds.
+_FEW_ROWS = 5_000
+#: Rows for each coordinate from which on the log-loss need not be ahead, only not behind by a standard error.
+_ENOUGH_ROWS = 10
+#: How exact the log-loss is lowered where losses are compared.
+_AT_A_GLANCE = 1e-5
+
+
+def check_loss(loss: str | PairLoss) -> None:
+    """Raise for a loss that is not known."""
+    if not (isinstance(loss, str) and loss in ("auto", LOG_LOSS)):
+        get_loss(loss)
+
+
+def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> tuple[str | PairLoss, str]:
+    """The loss to take, and what is said of it.
+
+    The log-loss needs rows again and again, so that it is for features whose search held all rows. It is taken
+    if it ranks held-out rows better than the squared loss; where there are ten rows for each coordinate, also
+    if it is behind by no more than a standard error, because its probabilities are better.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        Features and penalties.
+    loss : str or PairLoss
+        What is asked for.
+    whole : bool
+        Whether the rows of the search are all rows.
+    """
+    asked = isinstance(loss, str) and loss == LOG_LOSS
+    if not asked and not (isinstance(loss, str) and loss == "auto"):
+        return loss, ""
+    obstacle = _find_obstacle(chosen, whole)
+    if asked:
+        if obstacle:
+            raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
+        return LOG_LOSS, ""
+    if obstacle:
+        return Squared.name, f" Loss: squared; {obstacle}."
+    # small systems: threads of BLAS would wait for each other longer than they work
+    with single_threaded_blas():
+        gain, error = _compare(chosen)
+    enough = chosen.rows.positive.size >= _ENOUGH_ROWS * chosen.strength.size
+    slack = error if enough and np.isfinite(error) else 0.0
+    taken = LOG_LOSS if gain > -slack else Squared.name
+    said = f"the log-loss gains {gain:+.4f} (standard error {error:.4f}) on rows held out"
+    return taken, f" Loss: {taken}; {said}."
+
+
+def _find_obstacle(chosen: Chosen, whole: bool) -> str:
+    """What stands in the way of the log-loss; nothing if nothing does."""
+    if not chosen.columns.size:
+        return "features are too many to try another one"
+    if chosen.rows.groups is not None:
+        return "the log-loss does not know groups"
+    if not whole:
+        return "the log-loss is for tables with all rows in the search (search_rows)"
+    return ""
+
+
+def _compare(chosen: Chosen) -> tuple[float, float]:
+    """What the log-loss gains over the squared one on rows held out, and the standard error of that."""
+    rows, columns = chosen.rows, chosen.columns
+    # interactions have been chosen without the first fold, and with all others
+    many = chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS
+    gains, errors = [], []
+    for k in range(1 if many else rows.n_folds):
+        own = rows.fold == k
+        [squared] = rows.statistics(k).select(columns).solve(chosen.strength[None, :])
+        found = lower_log_loss(chosen, ~own, start=squared, tol=_AT_A_GLANCE)
+        after, before = rows.held_out(k, np.array([found.coef, squared]), columns)
+        gain, error = paired_gain(rows.positive[own], after, before, pick(rows.weight, own), rows.frequencies)
+        gains.append(gain)
+        errors.append(error)
+    return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors)
+
+
+def lower_log_loss(
+    chosen: Chosen, mask: NDArray[np.bool_] | None = None, *, start: Array, tol: float = 1e-9
+) -> LogOdds:
+    """The log-loss of the rows of the search, or of some of them, under the chosen penalties."""
+    rows, columns = chosen.rows, chosen.columns
+    mask = np.ones(rows.positive.size, dtype=bool) if mask is None else mask
+    Z = rows.Z if mask.all() else rows.Z[mask]
+    Z = Z if columns.size == Z.shape[1] else np.ascontiguousarray(Z[:, columns])
+    weight = _count_rows(rows, mask)
+    with single_threaded_blas():
+        return fit_log_odds(Z, rows.positive[mask], weight, chosen.strength, start=start, tol=tol)
+
+
+def log_odds_line(chosen: Chosen, found: LogOdds) -> tuple[float, float] | None:
+    """Slope and intercept that make log-odds of the scores: strong penalties make these too flat.
+
+    None where scores do not rise with the log-odds.
+    """
+    rows = chosen.rows
+    Z = rows.Z if chosen.columns.size == rows.Z.shape[1] else rows.Z[:, chosen.columns]
+    weight = _count_rows(rows, np.ones(rows.positive.size, dtype=bool))
+    slope, intercept = fit_line(Z @ found.coef, rows.positive, weight)
+    return (slope, intercept) if slope > 0 and np.isfinite(intercept) else None
+
+
+def _count_rows(rows: FoldedRows, mask: NDArray[np.bool_]) -> Array | None:
+    """How many rows each stands for: weights, so that they say as much as moments take them to say."""
+    weight = pick(rows.weight, mask)
+    if weight is None or rows.frequencies:
+        return weight
+    positive = rows.positive[mask]
+    by_class = weight[positive], weight[~positive]
+    sums = [float(own.sum()) for own in by_class]
+    sizes = [total**2 / float(own @ own) for total, own in zip(sums, by_class, strict=True)]
+    return weight * ((1.0 / sums[0] + 1.0 / sums[1]) / noise_of((sizes[0], sizes[1])))
