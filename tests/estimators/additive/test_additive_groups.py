@@ -143,7 +143,7 @@ def test_what_groups_differ_in_misleads_the_pairs_of_all_rows():
     within = AdditiveAUCClassifier(random_state=0).fit(X, y, groups=groups)
     over_all = AdditiveAUCClassifier(random_state=0).fit(X, y)
     aucs = [grouped_roc_auc(yn, ranker.decision_function(Xn), new) for ranker in (within, over_all)]
-    assert within.features_ == "curves"
+    assert within.features_ != "linear"
     assert aucs[0] > 0.75
     assert aucs[1] < 0.65
     # a larger first column is better within a group, and worse across them

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mbauc.basis.design import ColumnKind, DesignSettings
 from mbauc.checks import check_choice, check_number, check_whole
-from mbauc.defaults import FEATURES
+from mbauc.defaults import BINS, FEATURES, FOLDS, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen, choose_features
 from mbauc.estimators.additive.columns import source_kinds
@@ -66,13 +66,14 @@ _TRAVEL = 3.0
 
 
 class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
-    """Ranker that adds up a curve for each column and heat maps for pairs of columns: the best over all pairs.
+    """Ranker that adds up a curve for each column and heat maps for pairs of columns.
 
     Numbers are cut into bins, categories into levels, pairs of columns into cells; a score is the sum of what a
-    row's bins, levels and cells are worth. All of these weights minimise one loss over all N₊·N₋ pairs of a
-    positive and a negative row, with neighbouring bins smoothed and interactions shrunk more than curves. The
-    result draws as curves (:mod:`mbauc.plots`) and explains each score as a sum. With nothing set it chooses
-    between straight lines, curves, and curves with interactions by held-out AUC; ``choice_`` says why.
+    row's bins, levels and cells are worth. All of these weights minimise one loss, the squared one over all
+    N₊·N₋ pairs of a positive and a negative row or the log-loss of the rows, with neighbouring bins smoothed
+    and interactions shrunk more than curves. The result draws as curves (:mod:`mbauc.plots`) and explains each
+    score as a sum. With nothing set it chooses between straight lines, curves, and curves with interactions,
+    and between these two losses, by held-out AUC; ``choice_`` says why.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     loss : str or PairLoss
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
         solution. ``"log_loss"``, that of logistic regression, counts rows, not pairs; it is for tables of up to
-        ``search_rows`` rows. ``"auto"`` takes it there if it ranks held-out rows better, and else the squared
-        one.
+        ``search_rows`` rows. ``"auto"`` takes it there if it ranks held-out rows better by more than a standard
+        error, or, with ten rows for each coordinate, no worse by that; else the squared one.
     interactions : int or sequence of pairs, optional
         How many interactions there may be, of which 80 at most are tried; or which: pairs of columns, by name
         or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``. By default up to 24 that a
@@ -107,7 +108,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     negative_rate, weights
         As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState
-        Seed of the sample and of the folds.
+        Seed of the sample and of the folds; None draws other ones each time.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
 
@@ -164,16 +165,16 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         features: str = "auto",
-        loss: str | PairLoss = "squared",
+        loss: str | PairLoss = TABLE_LOSS,
         *,
         interactions: int | Sequence[tuple[Any, Any]] | None = None,
-        bins: int = 64,
+        bins: int = BINS,
         categories: Sequence[Any] | None = None,
-        search_rows: int = 50_000,
-        cv: int = 5,
+        search_rows: int = SEARCH_ROWS,
+        cv: int = FOLDS,
         negative_rate: float = 1.0,
         weights: Weights = "sampling",
-        random_state: Any = None,
+        random_state: Any = SEED,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:

@@ -124,10 +124,17 @@ class FoldedRows:
 
     def held_out(self, fold: int, W: Array, columns: Index | None = None) -> Array:
         """Scores of the rows of a fold for each row of W, shape (number of W, rows)."""
-        Z = self.Z[_as_slice(np.flatnonzero(self.fold == fold))]
-        if columns is not None and columns.size < Z.shape[1]:
-            Z = Z[:, columns]
-        return np.asarray(W @ Z.T)
+        return np.asarray(W @ self.take(np.flatnonzero(self.fold == fold), columns).T)
+
+    def take(self, rows: Index, columns: Index | None = None) -> Array:
+        """Some rows in some coordinates, without a copy where rows stand together and coordinates are all."""
+        Z = self.Z[_as_slice(rows)]
+        return Z if columns is None or columns.size == Z.shape[1] else np.take(Z, columns, axis=1)
+
+    @property
+    def noise(self) -> float:
+        """How noisy μ of all rows is."""
+        return noise_of(self.whole.effective_sizes)
 
     def auc(self, fold: int, scores: Array) -> Array:
         """AUC of held-out rows for each row of scores; within groups if there are some."""

@@ -85,8 +85,8 @@ def fit_chosen(
     From the moments of the search where its sample was all rows; otherwise in one more pass, or from products
     with the rows where features are too many for their moments, or for another loss.
     """
-    name, note = choose_loss(chosen, loss, whole=sample.is_whole)
-    wanted = get_loss(Squared.name if name == LOG_LOSS else name)
+    choice = choose_loss(chosen, loss, whole=sample.is_whole)
+    wanted = get_loss(Squared.name if choice.is_log_loss else choice.loss)
     with _open_pairs(chosen, rows, sample, memory, run, frequencies, rows_needed=wanted.name != "squared") as (
         pairs,
         classes,
@@ -102,8 +102,8 @@ def fit_chosen(
                 0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
             )
         line: tuple[float, float] | None = None
-        if name == LOG_LOSS:
-            found = lower_log_loss(chosen, start=squared.coef)
+        if choice.is_log_loss:
+            found = lower_log_loss(chosen, start=squared.coef if choice.start is None else choice.start)
             solution, line = _as_solution(found, solution), log_odds_line(chosen, found)
         coef = chosen.basis.reduction.expand(solution.coef)
         means, deviations, shares = _summarise_terms(chosen, sample, coef)
@@ -115,11 +115,11 @@ def fit_chosen(
             pairs.weights,
             pairs.effective_sizes,
             np.asarray(classes),
-            LOG_LOSS if name == LOG_LOSS else wanted.name,
+            LOG_LOSS if choice.is_log_loss else wanted.name,
             means,
             deviations,
             shares,
-            note,
+            choice.note,
             line,
         )
 
@@ -185,7 +185,7 @@ def _operate(block: Block, n_threads: int, rows: NDArray[np.intp] | None = None)
 def sample_block(chosen: Chosen, frequencies: bool) -> Block:
     """The rows of the search in the coordinates that are used."""
     rows, columns = chosen.rows, chosen.columns
-    Z = rows.Z if columns.size == rows.Z.shape[1] else np.ascontiguousarray(rows.Z[:, columns])
+    Z = rows.take(np.arange(rows.positive.size), columns)
     return Block(Z, rows.positive, rows.weight, frequencies=frequencies, groups=rows.groups)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,8 +18,8 @@ from mbauc.runtime.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
-#: Rows up to which losses are compared on all folds.
-_FEW_ROWS = 5_000
+#: Rows, and coordinates, up to which losses are compared on all folds.
+_FEW_ROWS, _FEW_COORDINATES = 5_000, 600
 #: Rows for each coordinate from which on the log-loss need not be ahead, only not behind by a standard error.
 _ENOUGH_ROWS = 10
 #: How exact the log-loss is lowered where losses are compared.
@@ -30,12 +32,27 @@ def check_loss(loss: str | PairLoss) -> None:
         get_loss(loss)
 
 
-def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> tuple[str | PairLoss, str]:
+@dataclass(frozen=True, eq=False)
+class ChosenLoss:
+    """A loss, what is said of the choice, and weights to start from if some are known."""
+
+    loss: str | PairLoss
+    note: str = ""
+    start: Array | None = None
+
+    @property
+    def is_log_loss(self) -> bool:
+        """Whether it is that of rows."""
+        return isinstance(self.loss, str) and self.loss == LOG_LOSS
+
+
+def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenLoss:
     """The loss to take, and what is said of it.
 
     The log-loss needs rows again and again, so that it is for features whose search held all rows. It is taken
-    if it ranks held-out rows better than the squared loss; where there are ten rows for each coordinate, also
-    if it is behind by no more than a standard error, because its probabilities are better.
+    if it ranks held-out rows better than the squared loss by more than a standard error; where there are ten
+    rows for each coordinate, also if it is behind by no more than that, because its probabilities are better.
+    Rows count as those of a table with as many positives as negatives and the same noise.
 
     Parameters
     ----------
@@ -48,22 +65,21 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> tuple[s
     """
     asked = isinstance(loss, str) and loss == LOG_LOSS
     if not asked and not (isinstance(loss, str) and loss == "auto"):
-        return loss, ""
+        return ChosenLoss(loss)
     obstacle = _find_obstacle(chosen, whole)
     if asked:
         if obstacle:
             raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
-        return LOG_LOSS, ""
+        return ChosenLoss(LOG_LOSS)
     if obstacle:
-        return Squared.name, f" Loss: squared; {obstacle}."
+        return ChosenLoss(Squared.name, f" Loss: squared; {obstacle}.")
     # small systems: threads of BLAS would wait for each other longer than they work
     with single_threaded_blas():
-        gain, error = _compare(chosen)
-    enough = chosen.rows.positive.size >= _ENOUGH_ROWS * chosen.strength.size
-    slack = error if enough and np.isfinite(error) else 0.0
-    taken = LOG_LOSS if gain > -slack else Squared.name
+        gain, error, start = _compare(chosen)
+    enough = 4.0 / chosen.rows.noise >= _ENOUGH_ROWS * chosen.strength.size
+    taken = LOG_LOSS if gain > (-error if enough else error) else Squared.name
     said = f"the log-loss gains {gain:+.4f} (standard error {error:.4f}) on rows held out"
-    return taken, f" Loss: {taken}; {said}."
+    return ChosenLoss(taken, f" Loss: {taken}; {said}.", start)
 
 
 def _find_obstacle(chosen: Chosen, whole: bool) -> str:
@@ -77,34 +93,37 @@ def _find_obstacle(chosen: Chosen, whole: bool) -> str:
     return ""
 
 
-def _compare(chosen: Chosen) -> tuple[float, float]:
-    """What the log-loss gains over the squared one on rows held out, and the standard error of that."""
+def _compare(chosen: Chosen) -> tuple[float, float, Array]:
+    """What the log-loss gains over the squared one on rows held out, its standard error, and weights of a fold."""
     rows, columns = chosen.rows, chosen.columns
     # interactions have been chosen without the first fold, and with all others
-    many = chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS
-    gains, errors = [], []
+    many = (
+        chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS or columns.size > _FEW_COORDINATES
+    )
+    gains, errors, start = [], [], np.zeros(columns.size)
     for k in range(1 if many else rows.n_folds):
         own = rows.fold == k
         [squared] = rows.statistics(k).select(columns).solve(chosen.strength[None, :])
-        found = lower_log_loss(chosen, ~own, start=squared, tol=_AT_A_GLANCE)
-        after, before = rows.held_out(k, np.array([found.coef, squared]), columns)
+        start = lower_log_loss(chosen, ~own, start=squared, tol=_AT_A_GLANCE).coef
+        after, before = rows.held_out(k, np.array([start, squared]), columns)
         gain, error = paired_gain(rows.positive[own], after, before, pick(rows.weight, own), rows.frequencies)
         gains.append(gain)
         errors.append(error)
-    return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors)
+    return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors), start
 
 
 def lower_log_loss(
     chosen: Chosen, mask: NDArray[np.bool_] | None = None, *, start: Array, tol: float = 1e-9
 ) -> LogOdds:
     """The log-loss of the rows of the search, or of some of them, under the chosen penalties."""
-    rows, columns = chosen.rows, chosen.columns
+    rows = chosen.rows
     mask = np.ones(rows.positive.size, dtype=bool) if mask is None else mask
-    Z = rows.Z if mask.all() else rows.Z[mask]
-    Z = Z if columns.size == Z.shape[1] else np.ascontiguousarray(Z[:, columns])
-    weight = _count_rows(rows, mask)
+    Z = rows.take(np.flatnonzero(mask), chosen.columns)
+    weight, threads = _count_rows(rows, mask), rows.n_threads
     with single_threaded_blas():
-        return fit_log_odds(Z, rows.positive[mask], weight, chosen.strength, start=start, tol=tol)
+        return fit_log_odds(
+            Z, rows.positive[mask], weight, chosen.strength, start=start, tol=tol, n_threads=threads
+        )
 
 
 def log_odds_line(chosen: Chosen, found: LogOdds) -> tuple[float, float] | None:
@@ -113,9 +132,9 @@ def log_odds_line(chosen: Chosen, found: LogOdds) -> tuple[float, float] | None:
     None where scores do not rise with the log-odds.
     """
     rows = chosen.rows
-    Z = rows.Z if chosen.columns.size == rows.Z.shape[1] else rows.Z[:, chosen.columns]
-    weight = _count_rows(rows, np.ones(rows.positive.size, dtype=bool))
-    slope, intercept = fit_line(Z @ found.coef, rows.positive, weight)
+    every = np.arange(rows.positive.size)
+    weight = _count_rows(rows, np.ones(every.size, dtype=bool))
+    slope, intercept = fit_line(rows.take(every, chosen.columns) @ found.coef, rows.positive, weight)
     return (slope, intercept) if slope > 0 and np.isfinite(intercept) else None
 
 

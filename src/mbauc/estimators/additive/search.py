@@ -23,8 +23,8 @@ Index = NDArray[np.intp]
 
 #: One strength for all where nothing is known.
 _USUAL = 10.0
-#: Coordinates from which on all penalties are tried on one fold, and the best of them on the others.
-_MANY, _FINALISTS = 600, 2
+#: Penalties that are tried on all folds, the best on the first of them: how many, up to a number of coordinates.
+_FINALISTS = ((200, 10), (600, 5), (float("inf"), 2))
 #: Coordinates with interactions beyond which these are tried on one fold.
 _MANY_CROSSED = 1_000
 #: Columns beyond which interactions come with the curves of few: those of the pairs, and these strongest.
@@ -82,6 +82,8 @@ class Found:
         AUC of each of them.
     how : str
         How the penalties were chosen.
+    held_out : tuple of ndarray
+        Scores of the rows of each fold from weights of the others; none of interactions.
     """
 
     kind: str
@@ -92,6 +94,16 @@ class Found:
     auc: float
     by_fold: Array
     how: str
+    held_out: tuple[Array, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _TriedFold:
+    """Scores of the rows of a fold under some penalties, their AUCs, and strengths by term from other rows."""
+
+    scores: Array
+    aucs: Array
+    by_term: Array | None
 
 
 @dataclass
@@ -151,22 +163,26 @@ class FeatureSearch:
         """Penalties of some coordinates, by the AUC of all folds; where these are many, most by one fold."""
         folded, penalties = self.folded, Penalties.of(self.basis, columns)
         places = np.arange(penalties.count)
-        table = np.full((folded.n_folds, places.size), np.nan)
+        first = self._try_fold(penalties, columns, 0, places, None, folded.n_threads)
         # other folds start from what the first suggests, side by side
-        by_term = self._try_fold(penalties, columns, 0, places, None, table)
-        if columns.size > _MANY:
-            places = np.sort(np.argsort(-table[0], kind="stable")[:_FINALISTS])
-        run_threads(
-            lambda k: self._try_fold(penalties, columns, k, places, by_term, table),
+        finalists = next(count for most, count in _FINALISTS if columns.size <= most)
+        places = np.sort(np.argsort(-first.aucs, kind="stable")[:finalists])
+        others = run_threads(
+            lambda k: self._try_fold(penalties, columns, k, places, first.by_term),
             range(1, folded.n_folds),
             folded.n_threads,
         )
-        best = int(places[np.argmax(table[:, places].mean(axis=0))])
+        by_fold = np.array([first.aucs[places], *(one.aucs for one in others)])
+        winner = int(np.argmax(by_fold.mean(axis=0)))
+        best, by_term = int(places[winner]), first.by_term
+        held_out = (first.scores[best], *(one.scores[winner] for one in others))
         if penalties.needs_suggestion([best]):
             by_term = penalties.suggest(folded.statistics().select(columns), by_term)
         [strength] = penalties.strengths([best], by_term)
-        scores, how = table[:, best], penalties.describe(best)
-        return Found(kind, self.features, self.basis, columns, strength, float(scores.mean()), scores, how)
+        aucs, how = by_fold[:, winner], penalties.describe(best)
+        return Found(
+            kind, self.features, self.basis, columns, strength, float(aucs.mean()), aucs, how, held_out
+        )
 
     def _try_fold(
         self,
@@ -175,23 +191,20 @@ class FeatureSearch:
         k: int,
         places: Index,
         start: Array | None,
-        table: Array,
-    ) -> Array | None:
-        """Put the AUCs of a fold into a table; returns the strengths by term that the other folds suggest."""
+        n_threads: int = 1,
+    ) -> _TriedFold:
+        """Penalties at some places on the rows of a fold; strengths by term begin at ``start``."""
         statistics = self.folded.statistics(k).select(columns)
         by_term = penalties.suggest(statistics, start) if penalties.needs_suggestion(places) else None
-        W = statistics.solve(penalties.strengths(places, by_term), self.folded.n_threads if k == 0 else 1)
-        table[k, places] = self.folded.auc(k, self.folded.held_out(k, W, columns))
-        return by_term
+        W = statistics.solve(penalties.strengths(places, by_term), n_threads)
+        scores = self.folded.held_out(k, W, columns)
+        return _TriedFold(scores, self.folded.auc(k, scores), by_term)
 
     def compare(self, after: Found, before: Found) -> tuple[float, float]:
         """By how much one kind is ahead of another on the rows of all folds, and the standard error of that."""
-        folds, rows = range(self.folded.n_folds), self.rows
-        scored = run_threads(
-            lambda k: [self._score_fold(found, k) for found in (after, before)], folds, self.folded.n_threads
-        )
+        rows = self.rows
         gains, errors = [], []
-        for k, (new, old) in zip(folds, scored, strict=True):
+        for k, (new, old) in enumerate(zip(after.held_out, before.held_out, strict=True)):
             own = rows.fold == k
             gain, error = paired_gain(
                 rows.positive[own],
@@ -243,7 +256,7 @@ class FeatureSearch:
             chosen = pairs(self.screen(curves, k) if pairs.screens else None)
             if not chosen:
                 return None
-            before = self._score_fold(base, k)
+            before = base.held_out[k]
             # of many columns the curves of all, or of few
             kinds = self._widths() if k == 0 else (rounds[0].crossed.narrow,)
             tries = [Round.run(self.cross(chosen, k, narrow=narrow), before) for narrow in kinds]
@@ -288,11 +301,6 @@ class FeatureSearch:
         nothing = np.zeros(0)
         how = f"one strength of {own:.3g} for curves, {CROSSED:g} times that for interactions"
         return Found("interactions", features, basis, np.arange(0), strength, float("nan"), nothing, how)
-
-    def _score_fold(self, found: Found, k: int) -> Array:
-        """Scores of the rows of a fold from weights of the others."""
-        statistics = self.folded.statistics(k).select(found.columns)
-        return np.asarray(self.folded.held_out(k, statistics.solve(found.strength[None, :]), found.columns)[0])
 
     def cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:
         """Rows in the coordinates of curves and interactions; if ``narrow``, of the columns that matter."""
