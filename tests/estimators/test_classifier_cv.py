@@ -8,6 +8,10 @@ import mbauc.estimators.classifier_cv
 import mbauc.pairs.moments
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
+from mbauc.estimators.cross_validation.grids import default_l2_grid
+from mbauc.model.record import list_penalties
+from mbauc.pairs.operator.sparse import SparsePairOperator
+from mbauc.plots import PenaltyPathDisplay
 from mbauc.solvers.problem import Problem
 
 GRID = [1e-3, 0.1, 10.0]
@@ -301,3 +305,55 @@ def test_statistics_within_groups_do_not_depend_on_the_solver(rng, weighted):
     for name in ("mean_test_risk", "mean_test_binormal_auc"):
         gram, products = (one.cv_results_[name] for one in found)
         np.testing.assert_allclose(products, gram, rtol=1e-6)
+
+
+@pytest.fixture
+def wide(rng):
+    """More columns than rows, of which the smallest penalties make noise."""
+    X = sp.random(600, 900, 0.02, "csr", random_state=1, data_rvs=lambda n: np.ones(n))
+    w = np.where(rng.random(900) < 0.3, rng.standard_normal(900), 0.0)
+    return X, (X @ w + rng.logistic(size=600) > 0.5).astype(int)
+
+
+def test_penalties_far_below_the_best_are_not_tried_where_they_cost_products(wide):
+    X, y = wide
+    dropped = MBAClassifierCV(solver="matrix-free", random_state=0).fit(X, y)
+    grid = dropped.cv_results_["param_l2"]
+    whole = MBAClassifierCV(solver="matrix-free", l2_grid=grid, random_state=0).fit(X, y)
+    tried = ~np.isnan(dropped.cv_results_["mean_test_score"])
+    assert 5 < tried.sum() < grid.size
+    # the smallest are missing, and rank last
+    assert grid[~tried].max() < grid[tried].min()
+    assert (dropped.cv_results_["rank_test_score"][~tried] == tried.sum() + 1).all()
+    assert not np.isnan(whole.cv_results_["mean_test_score"]).any()
+    for name in ("mean_test_score", "mean_test_risk", "split3_test_score"):
+        np.testing.assert_array_equal(dropped.cv_results_[name][tried], whole.cv_results_[name][tried])
+    assert dropped.l2_ == whole.l2_
+    np.testing.assert_array_equal(dropped.coef_, whole.coef_)
+    # none of those would have been near
+    lost = whole.best_score_ - whole.cv_results_["mean_test_score"][~tried]
+    assert lost.min() > 0.01
+
+
+def test_who_stops_early_spends_no_product_on_smaller_penalties(wide, monkeypatch):
+    X, y = wide
+    grid = default_l2_grid(np.asarray(X.mean(axis=0)))
+    spent, product = [], SparsePairOperator.product_and_variances
+    monkeypatch.setattr(
+        SparsePairOperator, "product_and_variances", lambda self, v: spent.append(v) or product(self, v)
+    )
+    counts = []
+    for own in (None, grid):
+        MBAClassifierCV(solver="matrix-free", l2_grid=own, random_state=0).fit(X, y)
+        counts.append(len(spent))
+        spent.clear()
+    assert counts[0] < counts[1] - 20
+
+
+def test_penalties_that_were_not_tried_are_in_no_picture_and_no_record(wide):
+    pytest.importorskip("matplotlib")
+    X, y = wide
+    ranker = MBAClassifierCV(solver="matrix-free", random_state=0).fit(X, y)
+    tried = int((~np.isnan(ranker.cv_results_["mean_test_score"])).sum())
+    assert PenaltyPathDisplay.from_estimator(ranker).score.size == tried
+    assert len(list_penalties(ranker, 5)) == tried

@@ -18,6 +18,7 @@ from mbauc.estimators.cross_validation.grids import (
 from mbauc.estimators.cross_validation.held_out import (
     HeldOut,
     HeldOutParts,
+    Promising,
     ScoreRows,
     compare_binormal,
 )
@@ -101,7 +102,8 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     cv_results_ : dict of ndarrays
         As of ``GridSearchCV``, without times: ``param_l1``, ``param_l2``, ``split0_test_score`` …,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``params``; also the mean
-        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``.
+        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``. Where Σ is not formed and ``l2_grid`` is not
+        given, values of l2 far below the best need not be tried: their scores are NaN, and their rank the last.
     n_splits_ : int
         Number of splits over all repeats.
 
@@ -258,8 +260,10 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
         trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
-        def solve(problem: Problem) -> Array:
-            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter)
+        def solve(problem: Problem, promising: Promising | None) -> Array:
+            # who names penalties wants to see them all
+            promising = promising if self.l2_grid is None else None
+            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, promising=promising)
             W = W.reshape(-1, W.shape[-1])
             if not with_auc:
                 grids.append(W)
@@ -270,13 +274,13 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         tables = {"binormal_auc": binormal, "risk": -risk}
         table = np.array([one.auc for one in found]) if with_auc else tables[self.scoring]
         tried = Tried.of([trial], table, binormal_auc=binormal, risk=risk)
-        best = int(np.argmax(tried.means))
+        best = int(np.nanargmax(tried.means))
         actual = float(tried.means[best]) if with_auc else held_out.mean_auc([W[best] for W in grids])
         compare_binormal(actual, float(binormal.mean(axis=0)[best]), held_out.smaller)
         return tried
 
     def _choose(self, tried: Tried) -> int:
-        best = int(np.argmax(tried.means))
+        best = int(np.nanargmax(tried.means))
         if not self.one_standard_error:
             return best
         error = tried.table[:, best].std() / np.sqrt(max(len(tried.table) - 1, 1))

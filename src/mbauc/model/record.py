@@ -29,7 +29,7 @@ def list_ids(record: dict[str, Any]) -> list[str]:
 def list_penalties(ranker: Any, folds: int) -> list[dict[str, float]]:
     """Penalties and their held-out scores, with the standard error of the mean over the folds.
 
-    Of several losses, and ways of scaling, those of the chosen one.
+    Of several losses, and ways of scaling, those of the chosen one; none that need not be tried.
     """
     results = ranker.cv_results_
     keys = ("param_l1", "param_l2", "mean_test_score", "std_test_score")
@@ -41,7 +41,7 @@ def list_penalties(ranker: Any, folds: int) -> list[dict[str, float]]:
     return [
         {"l1": l1, "l2": l2, "score": score, "stderr": std / math.sqrt(folds - 1)}
         for kind, (l1, l2, score, std) in zip(others, points, strict=True)
-        if kind == others[ranker.best_index_]
+        if kind == others[ranker.best_index_] and not math.isnan(score)
     ]
 
 

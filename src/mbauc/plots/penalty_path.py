@@ -94,6 +94,7 @@ class PenaltyPathDisplay(Display):
             [
                 {"l1": float(l1), "l2": float(l2), "score": float(score), "stderr": float(error)}
                 for l1, l2, score, error in zip(*columns, strict=True)
+                if not np.isnan(score)  # it need not be tried
             ]
         )
         if path is None:

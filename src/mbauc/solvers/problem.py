@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -87,11 +87,31 @@ class Problem:
             solution = self._solver.solve_auto(l1, self.pairs.effective_sizes, **settings)
         else:
             solution = self._solver.solve(l1, l2, **settings)
-        return replace(solution, coef=over_data(self.pairs, solution.coef / self._scales, 0.0))
+        return replace(solution, coef=self._over_data(solution.coef))
 
-    def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
-        """Weights for each pair of penalties, shape (len(l1), len(l2), d)."""
-        return over_data(self.pairs, self._solver.grid(l1, l2, tol=tol, max_iter=max_iter) / self._scales, 0.0)
+    def grid(
+        self,
+        l1: Sequence[float],
+        l2: Sequence[float],
+        *,
+        tol: float,
+        max_iter: int,
+        promising: Callable[[Array], bool] | None = None,
+    ) -> Array:
+        """Weights for each pair of penalties, shape (len(l1), len(l2), d).
+
+        NaN for values of l2 that need not be tried, given those for a larger one; see
+        :meth:`~mbauc.solvers.matrix_free.solver.MatrixFreeSolver.grid`. Where Σ is formed all are tried, which
+        costs next to nothing.
+        """
+        settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+        if promising is not None and isinstance(self._solver, MatrixFreeSolver):
+            settings["promising"] = lambda w: promising(self._over_data(w))
+        return self._over_data(self._solver.grid(l1, l2, **settings))
+
+    def _over_data(self, weights: Array) -> Array:
+        """Weights of scaled columns in use as those of the columns of the data."""
+        return over_data(self.pairs, weights / self._scales, 0.0)
 
 
 def over_data(pairs: Quadratic, values: Array, elsewhere: float) -> Array:

@@ -173,7 +173,11 @@ class _Rows:
         values, gradients, rises = zip(
             *run_threads(lambda own: self._sums(own, w, b), pieces, self.n_threads), strict=True
         )
-        return sum(values) + 0.5 * float((self.strength * w) @ w), sum(gradients) + self.strength * w, sum(rises)
+        return (
+            sum(values) + 0.5 * float((self.strength * w) @ w),
+            sum(gradients) + self.strength * w,
+            sum(rises),
+        )
 
     def _sums(self, own: slice, w: Array, b: float) -> tuple[float, Array, float]:
         """The loss of some rows, without the penalty, and its derivatives."""

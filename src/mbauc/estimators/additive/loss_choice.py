@@ -94,12 +94,10 @@ def _find_obstacle(chosen: Chosen, whole: bool) -> str:
 
 
 def _compare(chosen: Chosen) -> tuple[float, float, Array]:
-    """What the log-loss gains over the squared one on rows held out, its standard error, and weights of a fold."""
+    """What the log-loss gains over the squared one on rows held out, its error, and weights of a fold."""
     rows, columns = chosen.rows, chosen.columns
     # interactions have been chosen without the first fold, and with all others
-    many = (
-        chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS or columns.size > _FEW_COORDINATES
-    )
+    many = chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS or columns.size > _FEW_COORDINATES
     gains, errors, start = [], [], np.zeros(columns.size)
     for k in range(1 if many else rows.n_folds):
         own = rows.fold == k

@@ -23,7 +23,7 @@ Index = NDArray[np.intp]
 
 #: One strength for all where nothing is known.
 _USUAL = 10.0
-#: Penalties that are tried on all folds, the best on the first of them: how many, up to a number of coordinates.
+#: Penalties that are tried on all folds, those best on the first: how many, up to a number of coordinates.
 _FINALISTS = ((200, 10), (600, 5), (float("inf"), 2))
 #: Coordinates with interactions beyond which these are tried on one fold.
 _MANY_CROSSED = 1_000

@@ -28,8 +28,10 @@ from mbauc.runtime.threads import run_threads
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
-#: Weight vectors that are tried for a problem, shape (k, d).
-Solve = Callable[[Any], Array]
+#: Whether weights rank held-out rows well enough for less of a penalty to be worth a try.
+Promising = Callable[[Array], bool]
+#: Weight vectors that are tried for a problem, shape (k, d); NaN for those that need not be.
+Solve = Callable[[Any, Promising | None], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
@@ -85,12 +87,22 @@ class HeldOutBlock:
         """One split after the other, so that the weights of one are in memory at a time."""
         found = []
         for number, rows in enumerate(self._tests):
-            W = solve(splits.training(number))
-            binormal = risk = None
+            W = solve(splits.training(number), _Promising(self, rows) if with_auc else None)
+            # all are known but for those that need not be tried
+            known = ~np.isnan(W).any(axis=1)
+            binormal = risk = auc = None
             if with_moments:
-                binormal, risk = splits.statistics(number, W) or self._statistics(rows, W)
-            found.append(SplitScores(binormal, risk, self.auc(rows, W) if with_auc else None))
+                binormal, risk = splits.statistics(number, W[known]) or self._statistics(rows, W[known])
+                binormal, risk = _put_back(binormal, known), _put_back(risk, known)
+            if with_auc:
+                auc = _put_back(self.auc(rows, W[known]), known)
+            found.append(SplitScores(binormal, risk, auc))
         return found
+
+    def count_smaller(self, subset: NDArray[np.intp]) -> int:
+        """Rows of the smaller class among some."""
+        plus = int(self._block.positive[subset].sum())
+        return min(plus, subset.size - plus)
 
     def _statistics(self, subset: NDArray[np.intp], W: Array) -> tuple[Array, Array]:
         weight, keys = self._block.weight, self._block.groups
@@ -122,6 +134,30 @@ class HeldOutBlock:
         return float(np.mean(values))
 
 
+class _Promising:
+    """Whether smaller penalties may still rank the test rows of a split best.
+
+    Not once the AUC has fallen from the best so far by more than a standard error of that: under less and less
+    of a penalty it goes on falling.
+    """
+
+    def __init__(self, held_out: HeldOutBlock, rows: NDArray[np.intp]) -> None:
+        self._held_out, self._rows = held_out, rows
+        self._smaller, self._best = held_out.count_smaller(rows), 0.0
+
+    def __call__(self, w: Array) -> bool:
+        auc = float(self._held_out.auc(self._rows, w[None, :])[0])
+        self._best = max(self._best, auc)
+        return auc >= self._best - float(np.sqrt(self._best * (1.0 - self._best) / self._smaller))
+
+
+def _put_back(values: Array, known: NDArray[np.bool_]) -> Array:
+    """Numbers of those that are known among NaN for the others."""
+    result = np.full(known.size, np.nan)
+    result[known] = values
+    return result
+
+
 class HeldOutParts:
     """Test rows in parts, scored in one job for each repeat once all splits have their weights.
 
@@ -140,7 +176,7 @@ class HeldOutParts:
         self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
     ) -> list[SplitScores]:
         """All splits of a repeat together."""
-        grids = [solve(splits.training(number)) for number in range(splits.n_splits)]
+        grids = [solve(splits.training(number), None) for number in range(splits.n_splits)]
         known = [splits.statistics(number, W) for number, W in enumerate(grids)]
         if not with_auc and None not in known:
             return [SplitScores(*one, None) for one in known if one is not None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -144,17 +144,24 @@ def ridge_path_matrix_free(
     tol: float = 1e-4,
     max_iter: int = 1000,
 ) -> list[Solution]:
-    """Solutions for each l2, from the largest down; all share the directions found on the way.
+    """Solutions for each l2; all share the directions found on the way.
 
     Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
     """
+    walked = walk_ridge_path(products, l2, factors, tol=tol, max_iter=max_iter)
+    solutions = {solution.l2: solution for solution in walked}
+    return [solutions[value] for value in l2]
+
+
+def walk_ridge_path(
+    products: SymmetricOperator, l2: Sequence[float], factors: Array, *, tol: float, max_iter: int
+) -> Iterator[Solution]:
+    """The same one by one, from the largest l2 down: who stops early spends no product on smaller ones."""
     run = _Run(products, factors, tol, max_iter, ignore_state)
-    solutions: dict[float, Solution] = {}
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
         run.converge(value)
-        solutions[value] = run.finish(value)
-    return [solutions[value] for value in l2]
+        yield run.finish(value)
 
 
 def solve_ridge_auto(

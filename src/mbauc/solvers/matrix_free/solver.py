@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, 
 from mbauc.solvers.matrix_free.ridge import (
     Watch,
     ignore_state,
-    ridge_path_matrix_free,
     solve_ridge_auto,
     solve_ridge_matrix_free,
+    walk_ridge_path,
 )
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
@@ -93,15 +93,32 @@ class MatrixFreeSolver:
 
             return self.solve(l1, l2, tol=tol, max_iter=max_iter, resume=resume, watch=watch_with_l2)
 
-    def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
-        """Weights for each pair of penalties, shape (len(l1), len(l2), columns)."""
-        weights = np.empty((len(l1), len(l2), self.mu.size))
+    def grid(
+        self,
+        l1: Sequence[float],
+        l2: Sequence[float],
+        *,
+        tol: float,
+        max_iter: int,
+        promising: Callable[[Array], bool] | None = None,
+    ) -> Array:
+        """Weights for each pair of penalties, shape (len(l1), len(l2), columns).
+
+        The smaller l2 is, the more products it takes. Without l1, ``promising`` is called with the weights for
+        each l2, from the largest down; smaller ones than that at which it says no are left at NaN.
+        """
+        weights = np.full((len(l1), len(l2), self.mu.size), np.nan)
         ridge = [i for i, value in enumerate(l1) if value == 0.0]
         sparse = [i for i, value in enumerate(l1) if value > 0.0]
         with single_threaded_blas():
-            if ridge:
-                path = ridge_path_matrix_free(self, l2, self.factors, tol=tol, max_iter=max_iter)
-                weights[ridge] = [solution.coef for solution in path]
+            for solution in walk_ridge_path(
+                self, l2 if ridge else (), self.factors, tol=tol, max_iter=max_iter
+            ):
+                weights[np.ix_(ridge, [j for j, value in enumerate(l2) if value == solution.l2])] = (
+                    solution.coef
+                )
+                if promising is not None and not promising(solution.coef):
+                    break
             for j, value in enumerate(l2 if sparse else ()):
                 values = [l1[i] for i in sparse]
                 path = elastic_net_path_matrix_free(

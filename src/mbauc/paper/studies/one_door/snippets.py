@@ -13,7 +13,7 @@ from mbauc.paper.studies.tables.methods import EBM, LIGHTGBM, Method, make_brief
 from mbauc.paper.study import Record
 
 #: Seconds after which EBM is stopped.
-EBM_SECONDS = 90.0
+EBM_SECONDS = 240.0
 
 
 class Snippet(NamedTuple):

@@ -152,8 +152,8 @@ _OURS = "mbauc:AdditiveAUCClassifier"
 _LONGEST = 240.0
 
 
-def _make_ours(key: str, name: str, tuned: bool = False, **settings: Any) -> Method:
-    return Method(key, name, partial(_additive, settings), requires=_OURS, tuned=tuned)
+def _make_ours(key: str, name: str, **settings: Any) -> Method:
+    return Method(key, name, partial(_additive, settings), requires=_OURS)
 
 
 def _tune(key: str, name: str, make: Make, warm_up: Make | None = None, **more: Any) -> Method:
@@ -164,12 +164,12 @@ def _tune(key: str, name: str, make: Make, warm_up: Make | None = None, **more: 
 
 #: Training rows times columns up to which methods run that take minutes on more.
 _CELLS = 450_000
-AUTO, LIGHTGBM, EBM = "auto", "lightgbm", "ebm"
-AUTO_TUNED, LIGHTGBM_TUNED = "auto-tuned", "lightgbm-tuned"
+AUTO, LIGHTGBM, EBM, LIGHTGBM_TUNED = "auto", "lightgbm", "ebm", "lightgbm-tuned"
 METHODS = {
     method.key: method
     for method in (
         *(_make_ours(key, key, features=key) for key in ("linear", "curves", "interactions", AUTO)),
+        _make_ours("squared", 'auto, loss="squared"', loss="squared"),
         Method(LIGHTGBM, "LightGBM", _lightgbm, requires="lightgbm"),
         Method(
             EBM,
@@ -183,7 +183,6 @@ METHODS = {
         ),
         Method("logistic", "logistic regression", _logistic),
         Method("svm", "RBF SVM", _svm, most_rows=10_000),
-        _make_ours(AUTO_TUNED, 'auto, loss="auto"', tuned=True, loss="auto"),
         _tune(LIGHTGBM_TUNED, "LightGBM, tuned", _lightgbm, requires="lightgbm", most_cells=_CELLS),
         _tune("ebm-tuned", "EBM, tuned", _ebm, make_brief_ebm, requires="interpret", most_cells=40_000),
         _tune("logistic-tuned", "logistic regression, tuned", _logistic),
@@ -193,5 +192,5 @@ METHODS = {
 
 
 def baseline(key: str) -> str:
-    """Whom a method is compared with: LightGBM at its defaults, or tuned for who is tuned."""
-    return LIGHTGBM_TUNED if METHODS[key].tuned else LIGHTGBM
+    """Whom a method is compared with: LightGBM at its defaults, or auto, which tunes itself, if it is tuned."""
+    return AUTO if METHODS[key].tuned else LIGHTGBM

@@ -43,14 +43,16 @@ def render(found: Findings, folder: Path) -> list[Path]:
 
 _WHAT = """
 Made by `mbauc reproduce tables`. *linear*, *curves*, *interactions* and *auto* are
-`AdditiveAUCClassifier(features=...)` with nothing else set. LightGBM is `LGBMClassifier()`, texts as
+`AdditiveAUCClassifier(features=...)` with nothing else set, *auto, loss="squared"* is with the loss that takes
+one pass over rows of any number. LightGBM is `LGBMClassifier()`, texts as
 categories. EBM is `ExplainableBoostingClassifier()` with nothing set. Logistic regression (`max_iter=1000`) and
 the RBF SVM (`SVC()`, up to {svm_rows:,} training rows) get standardised numbers and one-hot texts; missing
 numbers are put at the median, with a column that says so. All others get the tables as they are.
 
 Tables with test rows of their own are split as provided. The others are split into stratified halves at random:
 {small} times below {large:,} rows, {large_splits} times above. AUCs, times and gains are means over the
-splits. No fit and no choice of settings looks at test rows.
+splits. No fit and no choice of settings looks at test rows. The rules by which *auto* chooses were made with
+the test rows of some of these tables in view.
 
 Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows: the
 standard error of a mean is taken to be that of one split, which is no smaller than the true one. It tells how
@@ -63,8 +65,8 @@ by its default. Memory is the peak of the process, Python and libraries included
 """
 _TUNED = """
 Settings are chosen by the AUC of {folds} folds of the training rows; seconds are those of the whole search.
-{grids} *auto, loss="auto"* is `AdditiveAUCClassifier(loss="auto")`. ● and ○ are against
-LightGBM, tuned; beside *auto* against LightGBM at its defaults, as above.
+{grids} Our own settings are not searched for: *auto* chooses features, loss and penalties by itself. ● and ○
+beside who is tuned are against *auto*; beside the others against LightGBM at its defaults, as above.
 """
 _MARKS = """
 AUC in percent, best in bold. ● significantly better than LightGBM at its defaults, ○ significantly worse
