@@ -446,3 +446,10 @@ def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
     said = told(capsys, *words, "--keep-tested", "--force", code=1).err
     assert "all 200 rows of so few groups were drawn to be held out" in said
     assert "Use another --seed or --hold-out 0." in said
+
+
+def test_the_log_loss_is_refused_where_straight_lines_are_asked_for(monday, tmp_path, capsys):
+    words = ("--label", "click", "--loss", "log_loss", "--l2", "1", "-o", tmp_path / "m.mbauc")
+    said = told(capsys, "fit", monday, *words, code=1).err
+    assert "--loss log_loss is for curves, and other settings ask for straight lines" in said
+    assert not (tmp_path / "m.mbauc").exists()

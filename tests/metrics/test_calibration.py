@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from mbauc.metrics import Calibration, calibration_error, fit_calibration, roc_auc
-from mbauc.metrics.calibration import _fit_isotonic, _fit_logistic, choose_calibration, pool_adjacent_violators
+from mbauc.metrics.calibration import _fit_isotonic, choose_calibration, fit_logistic, pool_adjacent_violators
 from mbauc.metrics.ranked import RankedScores
 
 
@@ -47,7 +47,7 @@ def test_the_line_is_that_of_greatest_likelihood(parted):
     slow = minimize(
         loss, [0.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 4000}
     )
-    found = _fit_logistic(RankedScores(y, s, weight))
+    found = fit_logistic(RankedScores(y, s, weight))
     np.testing.assert_allclose(found.log_odds(s), slow.x[0] * (s - 1e4) / 20 + slow.x[1], atol=1e-5)
 
 
@@ -59,7 +59,7 @@ def test_maps_rise_and_are_finite_whatever_the_rows(rows):
         return
     grid = np.linspace(-40.0, 40.0, 333)
     repeated = RankedScores(np.repeat(y == 1, weight.astype(int)), np.repeat(s, weight.astype(int)))
-    for fit in (_fit_logistic, _fit_isotonic):
+    for fit in (fit_logistic, _fit_isotonic):
         found = fit(ranked)
         odds = found.log_odds(grid)
         assert np.isfinite(odds).all()

@@ -179,7 +179,7 @@ def choose_calibration(
     if least < 2:
         raise ValueError("a calibration needs two rows of each class at least. Give more labelled rows.")
     fits: dict[str, Any] = {} if current is None else {"current": lambda _: current}
-    fits |= {"logistic": _fit_logistic, "isotonic": _fit_isotonic}
+    fits |= {"logistic": fit_logistic, "isotonic": _fit_isotonic}
     fold = _draw_folds(ranked.positive, min(folds, least), seed)
     held_out = {name: np.empty(ranked.values.size) for name in fits}
     for own in (fold == k for k in range(min(folds, least))):
@@ -227,7 +227,7 @@ def _least_slope(s: Array) -> float:
     return _LEAST_RISE / (float(np.ptp(s)) or 1.0)
 
 
-def _fit_logistic(rows: RankedScores) -> Calibration:
+def fit_logistic(rows: RankedScores) -> Calibration:
     """Maximum likelihood of a line, with Platt's targets, so that scores that part the classes stay finite."""
     s, weight, positive = rows.values, rows.weights, rows.positive
     plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbauc.defaults import FOLDS
+from mbauc.defaults import FOLDS, LOG_LOSS
 from mbauc.errors import Advice
 from mbauc.estimators.capabilities import Way, check_capabilities, is_quadratic
 from mbauc.estimators.classifier import MBAClassifier
@@ -118,6 +118,12 @@ class Training:
         if self.is_additive:
             check_additive({**self.settings, "cv": self.folds, "decay": self.decay})
             return
+        if self.settings.get("loss") == LOG_LOSS:
+            raise ValueError(
+                Advice("{loss} is for curves, ", loss=LOG_LOSS)
+                + "and other settings ask for straight lines. Leave out those of straight lines (l1, l2, cv, "
+                "encode, scale, decay, max-fpr and the like), or take another loss."
+            )
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
         # the columns of another model may yet say that there are groups
         known = {"pairs": "all", "groups": self.grouped or None}

@@ -143,7 +143,7 @@ def test_weights_have_no_unit_and_rows_of_weight_0_are_not_there():
 
 def test_clones_pickles_pipelines_and_grids():
     X, y = make_holes()
-    fitted = ranker("linear").fit(X, np.where(y, "yes", "no"))
+    fitted = ranker().fit(X, np.where(y, "yes", "no"))
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     assert not hasattr(clone(fitted), "coef_")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mbauc.readers import TableEncoding, TableSource
+from mbauc.readers import TableEncoding, TableSource, learn_table_codes
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional dependency")
 pd = pytest.importorskip("pandas", reason="pandas is an optional dependency")
@@ -280,3 +280,13 @@ def test_a_missing_number_is_the_mean_and_nothing_else_where_that_was_asked_for(
     other = TableSource(path, label="y", hash_dim=hash_dim, scale=scale)
     ((_, s, _),) = other.score_blocks(np.random.default_rng(0).standard_normal(other.n_features))
     assert s[1] != pytest.approx(s[3])
+
+
+@pytest.mark.parametrize(
+    "values", [[True, False] * 20, ["yes", "no"] * 20, ["red", "blue", "green", "blue"] * 10]
+)
+def test_a_category_without_any_value_is_missing_whatever_its_type(values):
+    pd = pytest.importorskip("pandas")
+    encoding = learn_table_codes(pd.DataFrame({"c": values, "x": np.arange(40.0)}))
+    nothing = pd.DataFrame({"c": [np.nan, np.nan], "x": [1.0, 2.0]})
+    assert np.isnan(np.asarray(encoding.transform(nothing))[:, 0]).all()

@@ -14,7 +14,7 @@ from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.screening import Screened
 from mbauc.basis.smoothing import SmoothBasis
 from mbauc.estimators.additive.coordinates import FoldedRows, Statistics, pick
-from mbauc.estimators.additive.gain import paired_gain
+from mbauc.estimators.additive.gain import mean_gain, paired_gain
 from mbauc.estimators.additive.penalties import Penalties
 
 Array = NDArray[np.float64]
@@ -142,9 +142,8 @@ class Interactions:
         count = min(one.aucs.size for one in rounds)
         table = np.array([one.aucs[:count] for one in rounds])
         best = int(np.argmax(table.mean(axis=0)))
-        gains, errors = zip(*(one.gain(best, frequencies) for one in rounds), strict=True)
-        error = float(np.sqrt(np.square(errors).sum())) / len(rounds)
-        return cls(rounds[0], len(rounds), best, table[:, best], float(np.mean(gains)), error)
+        gain, error = mean_gain([one.gain(best, frequencies) for one in rounds])
+        return cls(rounds[0], len(rounds), best, table[:, best], gain, error)
 
 
 def keep_columns(features: FeatureMap, totals: list[Array], kept: set[int]) -> tuple[FeatureMap, list[Array]]:

@@ -14,7 +14,7 @@ from mbauc.defaults import LOG_LOSS
 from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, block_moments, noise_of
 from mbauc.estimators.additive.log_loss import LogOdds
-from mbauc.estimators.additive.loss_choice import choose_loss, log_odds_line, lower_log_loss
+from mbauc.estimators.additive.loss_choice import choose_loss, lower_log_loss
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun
@@ -102,9 +102,9 @@ def fit_chosen(
                 0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
             )
         line: tuple[float, float] | None = None
-        if choice.is_log_loss:
-            found = lower_log_loss(chosen, start=squared.coef if choice.start is None else choice.start)
-            solution, line = _as_solution(found, solution), log_odds_line(chosen, found)
+        if choice.held_out is not None:
+            found = lower_log_loss(chosen, start=choice.held_out.start)
+            solution, line = _as_solution(found, solution), choice.held_out.straighten(found)
         coef = chosen.basis.reduction.expand(solution.coef)
         means, deviations, shares = _summarise_terms(chosen, sample, coef)
         return AdditiveFit(
@@ -192,8 +192,10 @@ def sample_block(chosen: Chosen, frequencies: bool) -> Block:
 def _errors(chosen: Chosen, pairs: Quadratic, squared: Array, u: Array) -> Array:
     """Standard error of each feature's weight: of the normal weights whose mean the solution is (Wahba).
 
-    In log-odds, errors of another loss are those of the squared one. Where Σ was not formed, that of the rows
-    of the search stands for it; where these have other coordinates, as if coordinates were uncorrelated.
+    Errors of another loss are those of the squared one, in units of the scores of normal classes: about right
+    relative to the weights, and too large where columns are rarely other than zero. Where Σ was not formed,
+    that of the rows of the search stands for it; where these have other coordinates, as if coordinates were
+    uncorrelated.
     """
     reduction, noise = chosen.basis.reduction, noise_of(pairs.effective_sizes)
     penalty = noise * chosen.strength

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,12 @@ def _residuals_within(pairs: PairWeights, scores: Array) -> Array:
         plus - (plus * (high - mean) - a * pairs.per_plus(minus_sums)) / 2,
         -minus - (minus * (low + mean) - b * pairs.per_minus(plus_sums)) / 2,
     )
+
+
+def mean_gain(gains: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Mean of gains on rows that have nothing in common, each with its standard error, and that of the mean."""
+    values, errors = zip(*gains, strict=True)
+    return float(np.mean(values)), float(np.sqrt(np.square(errors).sum())) / len(errors)
 
 
 def paired_gain(

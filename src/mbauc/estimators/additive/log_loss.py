@@ -106,8 +106,8 @@ def fit_log_odds(
     at_zero = float(np.abs(rows.slopes(w, base)[1]).max(initial=0.0))
     if start is not None and np.any(start):
         # the multiple of the weights, and the intercept, that fit best
-        slope, b = fit_line(Z @ start, positive, weight)
-        w = slope * start
+        line = fit_log_odds((Z @ start)[:, None], positive, weight, np.full(1, 1e-6), tol=1e-8)
+        w, b = line.coef[0] * start, line.intercept
     units = rows.units(Z @ w + b)
     found = minimize(
         lambda u: units.slopes(rows, u),
@@ -120,12 +120,6 @@ def fit_log_odds(
     value, gradient, _ = rows.slopes(w, b)
     optimality = float(np.abs(gradient).max(initial=0.0)) / (at_zero or 1.0)
     return LogOdds(w, b, value, optimality, int(found.nit))
-
-
-def fit_line(scores: Array, positive: NDArray[np.bool_], weight: Array | None) -> tuple[float, float]:
-    """Slope and intercept that make log-odds of scores; penalties that shrink scores are undone by them."""
-    found = fit_log_odds(scores[:, None], positive, weight, np.full(1, 1e-6), tol=1e-8)
-    return float(found.coef[0]), found.intercept
 
 
 @dataclass(frozen=True, eq=False)

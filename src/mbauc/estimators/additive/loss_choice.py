@@ -11,9 +11,11 @@ from mbauc.defaults import LOG_LOSS
 from mbauc.errors import Advice
 from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import FoldedRows, noise_of, pick
-from mbauc.estimators.additive.gain import paired_gain
-from mbauc.estimators.additive.log_loss import LogOdds, fit_line, fit_log_odds
-from mbauc.losses import PairLoss, Squared, get_loss
+from mbauc.estimators.additive.gain import mean_gain, paired_gain
+from mbauc.estimators.additive.log_loss import LogOdds, fit_log_odds
+from mbauc.losses import LOSSES, PairLoss, Squared, get_loss
+from mbauc.metrics.calibration import Calibration, fit_logistic
+from mbauc.metrics.ranked import RankedScores
 from mbauc.runtime.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -28,17 +30,44 @@ _AT_A_GLANCE = 1e-5
 
 def check_loss(loss: str | PairLoss) -> None:
     """Raise for a loss that is not known."""
-    if not (isinstance(loss, str) and loss in ("auto", LOG_LOSS)):
+    if isinstance(loss, str) and loss not in (*LOSSES, "auto", LOG_LOSS):
+        known = ", ".join(map(repr, ("auto", LOG_LOSS, *LOSSES)))
+        raise ValueError(f"loss must be one of {known}, or a PairLoss, got {loss!r}.")
+    if not isinstance(loss, str):
         get_loss(loss)
 
 
 @dataclass(frozen=True, eq=False)
+class HeldOutLogOdds:
+    """What rows held out say of the log-loss.
+
+    Attributes
+    ----------
+    gain, error : float
+        What it gains over the squared loss, and the standard error of that.
+    start : ndarray
+        Weights of some of the rows, to start from.
+    line : Calibration
+        What makes probabilities of log-odds, which penalties flatten and chance makes too sure.
+    """
+
+    gain: float
+    error: float
+    start: Array
+    line: Calibration
+
+    def straighten(self, found: LogOdds) -> tuple[float, float]:
+        """Slope and intercept that make log-odds of the scores of all rows' weights."""
+        return self.line.slope, self.line.slope * found.intercept + self.line.offset
+
+
+@dataclass(frozen=True, eq=False)
 class ChosenLoss:
-    """A loss, what is said of the choice, and weights to start from if some are known."""
+    """A loss, what is said of the choice, and what rows held out say of the log-loss if it is taken."""
 
     loss: str | PairLoss
     note: str = ""
-    start: Array | None = None
+    held_out: HeldOutLogOdds | None = None
 
     @property
     def is_log_loss(self) -> bool:
@@ -67,19 +96,20 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
     if not asked and not (isinstance(loss, str) and loss == "auto"):
         return ChosenLoss(loss)
     obstacle = _find_obstacle(chosen, whole)
-    if asked:
-        if obstacle:
-            raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
-        return ChosenLoss(LOG_LOSS)
+    if asked and obstacle:
+        raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
     if obstacle:
         return ChosenLoss(Squared.name, f" Loss: squared; {obstacle}.")
     # small systems: threads of BLAS would wait for each other longer than they work
     with single_threaded_blas():
-        gain, error, start = _compare(chosen)
-    enough = 4.0 / chosen.rows.noise >= _ENOUGH_ROWS * chosen.strength.size
-    taken = LOG_LOSS if gain > (-error if enough else error) else Squared.name
-    said = f"the log-loss gains {gain:+.4f} (standard error {error:.4f}) on rows held out"
-    return ChosenLoss(taken, f" Loss: {taken}; {said}.", start)
+        found = _hold_out(chosen)
+    if asked:
+        return ChosenLoss(LOG_LOSS, held_out=found)
+    enough = np.isfinite(found.error) and 4.0 / chosen.rows.noise >= _ENOUGH_ROWS * chosen.strength.size
+    said = f"the log-loss gains {found.gain:+.4f} (standard error {found.error:.4f}) on rows held out"
+    if found.gain > (-found.error if enough else found.error):
+        return ChosenLoss(LOG_LOSS, f" Loss: {LOG_LOSS}; {said}.", found)
+    return ChosenLoss(Squared.name, f" Loss: {Squared.name}; {said}.")
 
 
 def _find_obstacle(chosen: Chosen, whole: bool) -> str:
@@ -93,21 +123,29 @@ def _find_obstacle(chosen: Chosen, whole: bool) -> str:
     return ""
 
 
-def _compare(chosen: Chosen) -> tuple[float, float, Array]:
-    """What the log-loss gains over the squared one on rows held out, its error, and weights of a fold."""
+def _hold_out(chosen: Chosen) -> HeldOutLogOdds:
+    """The log-loss on rows held out, beside the squared one.
+
+    Pairs of columns may have been chosen with these rows in view; both losses have the same.
+    """
     rows, columns = chosen.rows, chosen.columns
-    # interactions have been chosen without the first fold, and with all others
+    # of interactions there are the rows of one fold, and all others
     many = chosen.kind == "interactions" or rows.positive.size > _FEW_ROWS or columns.size > _FEW_COORDINATES
-    gains, errors, start = [], [], np.zeros(columns.size)
-    for k in range(1 if many else rows.n_folds):
+    gains, odds, start = [], [], np.zeros(columns.size)
+    folds = range(1 if many else rows.n_folds)
+    for k in folds:
         own = rows.fold == k
         [squared] = rows.statistics(k).select(columns).solve(chosen.strength[None, :])
-        start = lower_log_loss(chosen, ~own, start=squared, tol=_AT_A_GLANCE).coef
-        after, before = rows.held_out(k, np.array([start, squared]), columns)
-        gain, error = paired_gain(rows.positive[own], after, before, pick(rows.weight, own), rows.frequencies)
-        gains.append(gain)
-        errors.append(error)
-    return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors), start
+        found = lower_log_loss(chosen, ~own, start=squared, tol=_AT_A_GLANCE)
+        after, before = rows.held_out(k, np.array([found.coef, squared]), columns)
+        gains.append(paired_gain(rows.positive[own], after, before, pick(rows.weight, own), rows.frequencies))
+        odds.append(after + found.intercept)
+        start = found.coef
+    seen = np.isin(rows.fold, folds)
+    # rows of a fold stand together, the first fold first
+    weight = _count_rows(rows, seen)
+    labelled = RankedScores.validate(rows.positive[seen].astype(np.int8), np.concatenate(odds), weight)
+    return HeldOutLogOdds(*mean_gain(gains), start, fit_logistic(labelled))
 
 
 def lower_log_loss(
@@ -122,18 +160,6 @@ def lower_log_loss(
         return fit_log_odds(
             Z, rows.positive[mask], weight, chosen.strength, start=start, tol=tol, n_threads=threads
         )
-
-
-def log_odds_line(chosen: Chosen, found: LogOdds) -> tuple[float, float] | None:
-    """Slope and intercept that make log-odds of the scores: strong penalties make these too flat.
-
-    None where scores do not rise with the log-odds.
-    """
-    rows = chosen.rows
-    every = np.arange(rows.positive.size)
-    weight = _count_rows(rows, np.ones(every.size, dtype=bool))
-    slope, intercept = fit_line(rows.take(every, chosen.columns) @ found.coef, rows.positive, weight)
-    return (slope, intercept) if slope > 0 and np.isfinite(intercept) else None
 
 
 def _count_rows(rows: FoldedRows, mask: NDArray[np.bool_]) -> Array | None:

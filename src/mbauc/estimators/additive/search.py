@@ -13,7 +13,7 @@ from mbauc.basis.screening import Screened, screen_pairs
 from mbauc.basis.smoothing import SmoothBasis, smooth_features, with_pairs
 from mbauc.estimators.additive.coordinates import FoldedRows, pick
 from mbauc.estimators.additive.crossed import CrossedRows, Interactions, PairChooser, Round, keep_columns
-from mbauc.estimators.additive.gain import paired_gain, residuals
+from mbauc.estimators.additive.gain import mean_gain, paired_gain, residuals
 from mbauc.estimators.additive.penalties import CROSSED, Penalties
 from mbauc.estimators.additive.search_rows import SearchRows
 from mbauc.runtime.threads import run_threads
@@ -203,10 +203,10 @@ class FeatureSearch:
     def compare(self, after: Found, before: Found) -> tuple[float, float]:
         """By how much one kind is ahead of another on the rows of all folds, and the standard error of that."""
         rows = self.rows
-        gains, errors = [], []
+        gains = []
         for k, (new, old) in enumerate(zip(after.held_out, before.held_out, strict=True)):
             own = rows.fold == k
-            gain, error = paired_gain(
+            gain = paired_gain(
                 rows.positive[own],
                 new,
                 old,
@@ -215,8 +215,7 @@ class FeatureSearch:
                 pick(rows.groups, own),
             )
             gains.append(gain)
-            errors.append(error)
-        return float(np.mean(gains)), float(np.sqrt(np.square(errors).sum())) / len(errors)
+        return mean_gain(gains)
 
     # -- interactions ------------------------------------------------------------------------------------
 

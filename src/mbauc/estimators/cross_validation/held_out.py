@@ -89,7 +89,7 @@ class HeldOutBlock:
         for number, rows in enumerate(self._tests):
             W = solve(splits.training(number), _Promising(self, rows) if with_auc else None)
             # all are known but for those that need not be tried
-            known = ~np.isnan(W).any(axis=1)
+            known = np.isfinite(W.sum(axis=1))
             binormal = risk = auc = None
             if with_moments:
                 binormal, risk = splits.statistics(number, W[known]) or self._statistics(rows, W[known])

@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 
 #: A sample in the making may hold this many times its rows before the largest keys are dropped.
 _SLACK = 2
+#: Groups with rows of both classes that a sample needs.
+_LEAST_GROUPS = 2
 
 
 @dataclass
@@ -210,14 +212,17 @@ def _fit_groups(plus: ClassSample, minus: ClassSample, most: int) -> tuple[int, 
         if held.size < sample.rows:
             # rows of the last group may have been dropped
             fits &= keys < held[-1]
-    n_groups = int(np.count_nonzero(fits))
-    sizes = [int(np.searchsorted(held, keys[n_groups - 1], "right")) if n_groups else 0 for held in own]
-    if not all(sizes):
+    kept = keys[fits]
+    # folds need groups with pairs to train on and to test on; where all rows are here, others say so
+    paired = np.isin(kept, own[0]) & np.isin(kept, own[1])
+    if paired.sum() < _LEAST_GROUPS and kept.size < keys.size:
         raise ValueError(
-            f"groups are kept whole, and those of {most:,} rows have no pair of both classes. "
+            f"groups are kept whole, and of those of {most:,} rows {paired.sum()} have rows of both classes; "
+            f"it takes {_LEAST_GROUPS} at least. "
             + Advice("Search on more rows: {search_rows}.", search_rows=10 * most)
         )
-    return sizes[0], sizes[1]
+    first, second = (int(np.searchsorted(held, kept[-1], "right")) for held in own)
+    return first, second
 
 
 def _stand_for(sample: ClassSample) -> Array:

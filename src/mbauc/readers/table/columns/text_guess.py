@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mbauc.readers.table.columns.words import LEAST_ROWS, MOST_SHARE, split_words
+from mbauc.readers.table.columns.words import count_useful_words, split_words
 
 #: Distinct texts that there must be; fewer are levels.
 _LEVELS = 50
@@ -64,14 +64,11 @@ def are_free_texts(distinct: Sequence[str], counts: Sequence[int]) -> bool:
         return False
     if sum(own[:1] != [] and own[0][0].isdigit() for own in pieces) >= _NUMBERED * len(distinct):
         return False
-    rows: Counter[str] = Counter()
-    for text, count in zip(distinct, counts, strict=True):
-        for word in set(split_words(text)):
-            rows[word] += count
-    present = sum(counts)
-    if len(distinct) < _DISTINCT * present and len(rows) > _FEW_WORDS * len(distinct):
-        return False
-    return sum(LEAST_ROWS <= count <= MOST_SHARE * present for count in rows.values()) >= _USEFUL
+    if len(distinct) < _DISTINCT * sum(counts):
+        words = {word for text in distinct for word in split_words(text)}
+        if len(words) > _FEW_WORDS * len(distinct):
+            return False
+    return len(count_useful_words(zip(distinct, counts, strict=True))) >= _USEFUL
 
 
 def _is_lettered(piece: str) -> bool:

@@ -158,10 +158,9 @@ def seconds_of_texts(texts: list[str], form: str = "") -> tuple[NDArray[np.float
     """
     texts = [text.strip() for text in texts]
     missing = np.array([text in MISSING_NUMBERS for text in texts], dtype=bool)
-    order = next((order for order in _ORDERS if order and form.startswith(order)), None)
-    if order is None:
-        found = form_of_texts([text for text, none in zip(texts, missing, strict=True) if not none]) or ""
-        order = next((order for order in _ORDERS if order and found.startswith(order)), "")
+    if not form:
+        form = form_of_texts([text for text, none in zip(texts, missing, strict=True) if not none]) or ""
+    order = next((order for order in _ORDERS if order and form.startswith(order)), "")
     seconds = np.array(
         [np.nan if none else _seconds(text, order) for text, none in zip(texts, missing, strict=True)]
     )
@@ -172,13 +171,14 @@ def _seconds(text: str, order: str) -> float:
     """Seconds since 1970 of a text in an order of its parts, or of ISO 8601; NaN if it is no time."""
     match = _ORDERS[order].fullmatch(text)
     if match is not None:
-        hour = int(match["hour"] or 0)
-        if match["half"] and 1 <= hour <= 12:
-            hour = hour % 12 + 12 * (match["half"] in "Pp")
         zone = match["zone"] or ""
         sign, digits = zone[:1], zone[1:].replace(":", "") if zone[:1] in "+-" else ""
         shift = 3600 * int(digits[:2]) + 60 * int(digits[2:] or 0) if digits else 0
-        clock = 3600 * hour + 60 * int(match["minute"] or 0) + float((match["second"] or "0").replace(",", "."))
+        clock = (
+            3600 * _hour(match)
+            + 60 * int(match["minute"] or 0)
+            + float((match["second"] or "0").replace(",", "."))
+        )
         try:
             day = date(int(match["year"]), int(match["month"]), int(match["day"]))
         except ValueError:
@@ -241,11 +241,16 @@ def _parts_of_texts(texts: list[str], order: str) -> tuple[Parts, NDArray[np.boo
     for row, text in enumerate(texts):
         match = _ORDERS[order].fullmatch(text)
         if match:
-            hour = int(match["hour"] or 0)
-            if match["half"] and 1 <= hour <= 12:  # 12 AM is midnight
-                hour = hour % 12 + 12 * (match["half"] in "Pp")
-            fields[row] = [int(match["year"]), int(match["month"]), int(match["day"]), hour]
+            fields[row] = [int(match["year"]), int(match["month"]), int(match["day"]), _hour(match)]
     return _check_dates(*fields.T)
+
+
+def _hour(match: re.Match[str]) -> int:
+    """The hour of a text that is a time, of 24."""
+    hour = int(match["hour"] or 0)
+    if match["half"] and 1 <= hour <= 12:  # 12 AM is midnight
+        return hour % 12 + 12 * (match["half"] in "Pp")
+    return hour
 
 
 def _parts_of_digits(texts: list[str], form: str) -> tuple[Parts, NDArray[np.bool_]]:

@@ -225,7 +225,8 @@ def _encode(column: Any, spelling: str) -> Texts:
     """A flat column as codes and distinct values, of whatever type."""
     arrow = pyarrow()
     types, kind = arrow.types, column.type
-    if types.is_null(kind):
+    if column.null_count == len(column):
+        # of whatever type: pandas has floating point for columns of nothing
         return Texts(np.full(len(column), -1, dtype=np.int32), arrow.array([], arrow.string()))
     if not is_text(kind) and not (_is_number(kind) or types.is_boolean(kind) or types.is_temporal(kind)):
         raise WrongTypeError(str(kind))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 #: Letters and digits of any script; an underscore is neither.
 _WORD = re.compile(r"[^\W_]+")
@@ -21,3 +23,21 @@ def split_words(text: str) -> list[str]:
     ['re', 'refund', 'of', 'order', '12', 's', 'il', 'vous', 'plaît']
     """
     return _WORD.findall(text.lower())
+
+
+def count_useful_words(texts: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Rows of each word that is worth a column, given texts and the rows of each; empty texts do not count.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.columns.words import count_useful_words
+    >>> count_useful_words([("to pay", 10), ("to go", 20), ("now", 5)])
+    Counter({'to': 30, 'go': 20, 'pay': 10})
+    """
+    rows: Counter[str] = Counter()
+    present = 0
+    for text, count in texts:
+        present += count if text else 0
+        for word in set(split_words(text)):
+            rows[word] += count
+    return Counter({word: count for word, count in rows.items() if LEAST_ROWS <= count <= MOST_SHARE * present})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.values import Texts
-from mbauc.readers.table.columns.words import LEAST_ROWS, MOST_SHARE, split_words
+from mbauc.readers.table.columns.words import count_useful_words
 from mbauc.rows.hashing.texts import hash_columns
 
 #: Words that have columns, at most.
@@ -69,13 +68,6 @@ class WordLearner:
 
         Of words that are equally frequent the first in order comes first.
         """
-        rows: Counter[str] = Counter()
-        present = 0
-        for one in self._texts.value_counts():
-            text, count = one["values"].as_py(), one["counts"].as_py()
-            if text:
-                present += count
-                for word in set(split_words(text)):
-                    rows[word] += count
-        often = [word for word, count in rows.items() if LEAST_ROWS <= count <= MOST_SHARE * present]
-        return sorted(often, key=lambda word: (-rows[word], word))[:MOST_WORDS]
+        counted = self._texts.value_counts()
+        rows = count_useful_words((one["values"].as_py() or "", one["counts"].as_py()) for one in counted)
+        return sorted(rows, key=lambda word: (-rows[word], word))[:MOST_WORDS]
