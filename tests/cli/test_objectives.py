@@ -450,6 +450,6 @@ def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
 
 def test_the_log_loss_is_refused_where_straight_lines_are_asked_for(monday, tmp_path, capsys):
     words = ("--label", "click", "--loss", "log_loss", "--l2", "1", "-o", tmp_path / "m.mbauc")
-    said = told(capsys, "fit", monday, *words, code=1).err
+    said = told(capsys, "fit", monday, *words, code=2).err
     assert "--loss log_loss is for curves, and other settings ask for straight lines" in said
     assert not (tmp_path / "m.mbauc").exists()
