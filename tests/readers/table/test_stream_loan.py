@@ -36,6 +36,40 @@ def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatc
     assert not held
 
 
+@pytest.mark.parametrize("what", ["bytes", "function"])
+def test_bytes_and_functions_are_waited_for_as_well(tmp_path, monkeypatch, what):
+    csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
+    from mbauc.readers.table.faults import stop
+    from mbauc.readers.table.files import stream_loan
+    from mbauc.readers.table.files.csv_table import CsvTable
+    from mbauc.readers.table.files.paths import TableFile
+
+    held, opened, read = [], csv.open_csv, stream_loan.LentStream.read
+
+    def hold(thing):
+        held.append(thing)
+        threading.Timer(0.3, held.clear).start()
+        return thing
+
+    if what == "bytes":
+        monkeypatch.setattr(stream_loan.LentStream, "read", lambda self, size=-1: hold(read(self, size)))
+    else:
+        monkeypatch.setattr(
+            csv,
+            "open_csv",
+            lambda stream, **options: (
+                hold(options["parse_options"].invalid_row_handler) and opened(stream, **options)
+            ),
+        )
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
+    assert next(pieces).table.num_rows == 2
+    assert held
+    pieces.close()
+    assert not held
+
+
 def test_an_error_ahead_keeps_nothing_open():
     class Open:
         pass
@@ -62,8 +96,11 @@ def test_a_damaged_file_is_let_go_of_at_once(tmp_path, monkeypatch):
     from mbauc.readers.table.files import stream_loan
 
     waited = []
-    wait = stream_loan.Loan.wait
-    monkeypatch.setattr(stream_loan.Loan, "wait", lambda loan: (wait(loan, 5.0), waited.append(loan._watch())))
+    wait = stream_loan.Loans.wait
+    monkeypatch.setattr(stream_loan, "_PATIENCE", 5.0)
+    monkeypatch.setattr(
+        stream_loan.Loans, "wait", lambda own: (wait(own), waited.extend(one() for one in own._lent))
+    )
     path = tmp_path / "rows.csv.gz"
     values = np.random.default_rng(0).random(100_000)
     packed = gzip.compress(("y,x\n" + "".join(f"{k % 2},{x}\n" for k, x in enumerate(values))).encode(), 1)

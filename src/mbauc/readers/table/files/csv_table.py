@@ -25,7 +25,7 @@ from mbauc.readers.table.files.csv_head import (
 )
 from mbauc.readers.table.files.paths import TableFile
 from mbauc.readers.table.files.pieces import Piece
-from mbauc.readers.table.files.stream_loan import Loan
+from mbauc.readers.table.files.stream_loan import LentStream, Loans
 from mbauc.readers.table.files.utf8_stream import OTHER_BYTES, Seen, Utf8Stream, show_bytes
 
 #: Bytes that are parsed at a time, if the first lines are not long; no line may be longer.
@@ -118,11 +118,6 @@ class CsvTable:
         arrow = pyarrow()
         self._check_unchanged()
         faulty: list[Any] = []
-
-        def handle(row: Any) -> str:
-            faulty.append(row)
-            return "skip"
-
         place = self._header_lines + 1
         last = None
         own = [name for name in columns if name in self._own]
@@ -130,7 +125,7 @@ class CsvTable:
         with (
             self.file.open() as stream,
             _Lines(self) as lines,
-            closing(self._batches(stream, seen, own, handle)) as batches,
+            closing(self._batches(stream, seen, own, faulty)) as batches,
         ):
             while True:
                 try:
@@ -183,9 +178,14 @@ class CsvTable:
             report(where, "wrong number of fields", self._describe_fields(row))
 
     def _batches(
-        self, stream: IO[bytes], seen: Seen, columns: Sequence[str], handle: Any
+        self, stream: IO[bytes], seen: Seen, columns: Sequence[str], faulty: list[Any]
     ) -> Generator[Any, None, None]:
         arrow, text = pyarrow(), pyarrow("csv")
+
+        def handle(row: Any) -> str:
+            faulty.append(row)
+            return "skip"
+
         # the last column is always read: a quote that is never closed hides the rest of the file there
         own = list(dict.fromkeys([*columns, self.names[-1]]))
         open_csv = partial(
@@ -210,8 +210,9 @@ class CsvTable:
                 check_utf8=False,  # the stream sees to that
             ),
         )
-        lent = Utf8Stream(stream, seen)
-        loan = Loan(lent)
+        loans = Loans()
+        lent = loans.lend(LentStream(Utf8Stream(stream, seen), loans))
+        loans.lend(handle)
         reader = None
         try:
             reader = open_csv(lent)
@@ -224,8 +225,8 @@ class CsvTable:
             if seen.error is None:
                 raise
         finally:
-            del reader, lent
-            loan.wait()
+            del reader, lent, handle, open_csv
+            loans.wait()
         if seen.error is not None:
             raise seen.error
 
@@ -290,7 +291,7 @@ class _Lines:
             return maybe
         if self._batches is None:
             stream = self._open.enter_context(self._table.file.open())
-            again = self._table._batches(stream, Seen(), self._table.names, lambda row: "skip")
+            again = self._table._batches(stream, Seen(), self._table.names, [])
             self._batches = self._open.enter_context(closing(again))
         whole = None
         while self._read < self.count:

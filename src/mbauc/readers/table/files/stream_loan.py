@@ -1,26 +1,62 @@
-"""Streams that Arrow's threads read from, and when they have let go of them."""
+"""What Arrow's threads were given of Python's, and when they have let go of it."""
 
 from __future__ import annotations
 
 import queue
+import time
 import weakref
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
+
+#: Seconds to wait, at most.
+_PATIENCE = 60.0
 
 
-class Loan:
-    """Knows when a stream is no longer held, also by Arrow's threads.
+class Loans:
+    """Knows when nothing that was lent is held any longer, also by Arrow's threads.
 
-    They read ahead, and let go of the stream some time after its reader is gone. A thread that wants Python's
-    lock while the interpreter ends takes the whole process down.
+    They read ahead, and let go of streams, functions and bytes some time after their reader is gone. A thread
+    that wants Python's lock while the interpreter ends takes the whole process down.
     """
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self) -> None:
         # no Python code runs at the other end, so that the thread is done when the message is there
         self._given_back: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._watch = weakref.ref(stream, self._given_back.put)
+        self._lent: list[weakref.ref[Any]] = []
 
-    def wait(self, seconds: float = 60.0) -> None:
-        """Wait until the stream is given back, but not for ever."""
+    def lend(self, thing: Any) -> Any:
+        """The thing itself, which is waited for."""
+        self._lent.append(weakref.ref(thing, self._given_back.put))
+        return thing
+
+    def wait(self) -> None:
+        """Wait until all is given back, but not for ever."""
+        end = time.monotonic() + _PATIENCE
         with suppress(queue.Empty):
-            self._given_back.get(timeout=seconds)
+            for _ in self._lent:
+                self._given_back.get(timeout=max(end - time.monotonic(), 0.0))
+
+
+class LentStream:
+    """A stream whose bytes are lent as well: Arrow's threads free them when they like."""
+
+    def __init__(self, stream: IO[bytes], loans: Loans) -> None:
+        self._stream, self._loans = stream, loans
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed."""
+        return self._stream.closed
+
+    def close(self) -> None:
+        """Nothing: who lends it closes it."""
+
+    def read(self, size: int = -1) -> Any:
+        """As many bytes as are asked for, in an array, because bytes cannot be watched."""
+        return self._loans.lend(np.frombuffer(self._stream.read(size), dtype=np.uint8))
