@@ -446,3 +446,30 @@ def test_refit_is_true_or_false():
     table, y = make_table(60)
     with pytest.raises(ValueError, match="refit must be True or False, got 'no'"):
         TableRanker(refit="no").fit(table, y)
+
+
+def test_a_file_that_is_read_is_not_replaced_by_its_scores(tmp_path):
+    table, y = make_table(300)
+    ranker = TableRanker("linear", hold_out=0).fit(table, y)
+    path = tmp_path / "rows.csv"
+    table.to_csv(path, index=False)
+    before = path.read_bytes()
+    for given in (path, [path], tmp_path, str(tmp_path / "*.csv")):
+        with pytest.raises(ValueError, match=r"out='.*rows\.csv' would replace a file that is read"):
+            ranker.score_files(given, path)
+    assert path.read_bytes() == before
+    assert ranker.score_files(path, tmp_path / "scores.csv")["rows"] == 300
+
+
+@pytest.mark.parametrize(("labels", "positive"), [([1, 2, 0], 0), (["ok", "maybe", "fraud"], "fraud")])
+def test_where_a_side_has_several_labels_rows_are_positive_or_not(labels, positive):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=900)
+    names = np.array(labels, dtype=object)
+    y = np.where(x > 0.5, names[2], names[rng.integers(0, 2, 900)])
+    ranker = TableRanker("linear", positive=positive, hold_out=0).fit({"x": x}, y)
+    assert ranker.classes_.tolist() == [False, True]
+    predicted = ranker.predict({"x": x})
+    assert predicted.dtype == bool
+    assert (predicted == (y == positive)).mean() > 0.9
+    assert ranker.score({"x": x}, y) == (predicted == (y == positive)).mean()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import glob
 import math
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 from mbauc.cli.options import TABLE_OPTIONS
 from mbauc.cli.output import Usage
 from mbauc.defaults import BLOCK_ROWS
+from mbauc.readers.input_files import expand_pattern
 from mbauc.store.atomic import name_file
 from mbauc.store.lock import hold, remove_leftovers
 
@@ -60,13 +60,6 @@ def _open_locked(path: Path) -> IO[bytes]:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         stream = open(path, "wb")  # noqa: SIM115
     return stream
-
-
-def expand_pattern(path: str) -> list[str]:
-    """The files that a pattern stands for, sorted, where the shell left it alone; other paths as they are."""
-    if os.path.exists(path):
-        return [path]
-    return sorted(glob.glob(path, recursive=True)) or [path]
 
 
 def find_of_format(paths: list[str], kind: str) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from mbauc.checks import check_whole
 from mbauc.model.model import RankerModel
 from mbauc.model.reasons import ExplainedScores, explain_blocks
+from mbauc.readers.input_files import is_read
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.runtime.progress import progress
 from mbauc.store.atomic import atomic_write
@@ -118,6 +119,9 @@ def score_files(
     ['"reason_1"', '"site=b (+117.84)"', '"bid=2 (+109.63)"']
     """
     check_whole("reasons", reasons, low=0)
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if out is not None and is_read(out, [path for path in given if isinstance(path, str | os.PathLike)]):
+        raise ValueError(f"out={os.fspath(out)!r} would replace a file that is read; name another one.")
     rows = model.layout.unlabelled(paths, model.classes, on_error=on_error)
     blocks = explain_blocks(model, rows, keep, reasons) if reasons else _score_blocks(model, rows, keep)
     count = alarms = formulas = 0

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from mbauc.checks import abbreviate, check_number
@@ -88,7 +89,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels, negative first.
+        The labels, negative first; False and True where one of the two stands for several.
     auc_ : AucInterval or None
         AUC of rows that were not trained on, with its interval, within groups where ``fit`` had a ``group``;
         None without a test.
@@ -329,7 +330,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     def _store(self, model: RankerModel, tested: Tested | None, plan: ColumnPlan) -> None:
         self.model_, self.tested_, self.plan_ = model, tested, plan
-        self.classes_ = model.labels
+        self.classes_ = _list_classes(model)
         self.auc_: AucInterval | None = None if tested is None else tested.counted_interval()
 
     # -- scoring -----------------------------------------------------------------------------------------
@@ -360,6 +361,12 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         if not isinstance(layout, TableLayout):
             raise ValueError("this model is of LIBSVM text, which has no table; use mbauc.model.load_model.")
         return layout.encoding
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of the rows that :meth:`predict` puts on the side of their label."""
+        predicted = self.predict(X) == self.classes_[1]
+        positive = self._is_positive(y, predicted.size).astype(np.bool_)
+        return float(accuracy_score(positive, predicted, sample_weight=sample_weight))
 
     def score_files(
         self, paths: Any, out: str | os.PathLike[str] | None, *, keep: Sequence[str] = (), **options: Any
@@ -452,7 +459,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         """A fitted ranker with a model, as of a file; ``plan_`` and ``tested_`` are not in it."""
         known = set(cls().get_params()) - {"types", "ignore", "positive"}
         ranker = cls(**{name: value for name, value in model.settings.items() if name in known})
-        ranker.model_, ranker.classes_, ranker.tested_, ranker.auc_ = model, model.labels, None, None
+        ranker.model_, ranker.classes_, ranker.tested_, ranker.auc_ = model, _list_classes(model), None, None
         encoding = ranker._encoding
         ranker.plan_ = ColumnPlan(encoding.columns, 0).with_widths(encoding.describe_widths())
         names = [column.name for column in encoding.columns]
@@ -474,3 +481,9 @@ def load(path: str | os.PathLike[str]) -> TableRanker:
     array([1])
     """
     return TableRanker.of(load_model(path))
+
+
+def _list_classes(model: RankerModel) -> NDArray[Any]:
+    """Labels of the two sides; whether a row is positive where a side has several, which have no label."""
+    several = any(isinstance(side, tuple | list) for side in model.classes)
+    return np.array([False, True]) if several else model.labels

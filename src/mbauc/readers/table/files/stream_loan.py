@@ -6,7 +6,8 @@ import queue
 import time
 import weakref
 from contextlib import suppress
-from typing import IO, Any
+from io import RawIOBase
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Loans:
 class LentStream:
     """A stream whose bytes are lent as well: Arrow's threads free them when they like."""
 
-    def __init__(self, stream: IO[bytes], loans: Loans) -> None:
+    def __init__(self, stream: RawIOBase, loans: Loans) -> None:
         self._stream, self._loans = stream, loans
 
     def readable(self) -> bool:
@@ -59,4 +60,4 @@ class LentStream:
 
     def read(self, size: int = -1) -> Any:
         """As many bytes as are asked for, in an array, because bytes cannot be watched."""
-        return self._loans.lend(np.frombuffer(self._stream.read(size), dtype=np.uint8))
+        return self._loans.lend(np.frombuffer(self._stream.read(size) or b"", dtype=np.uint8))
