@@ -134,3 +134,18 @@ def test_onnx_takes_columns_and_refuses_texts(fitted, tmp_path):
     to_onnx(fitted.model_, tmp_path / "a.onnx", inputs="columns")
     with pytest.raises(ValueError, match="cannot take the texts of the column 'title' apart into words"):
         to_onnx(fitted.model_, tmp_path / "a.onnx", inputs="table")
+
+
+def test_a_word_that_gives_the_label_away_is_pointed_out():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    others = (" ".join(rng.choice(["alpha", "beta", "gamma", "delta"], rng.integers(1, 6))) for _ in y)
+    texts = [
+        f"{'chargeback' if one else 'normal'} {rest} n{k}"
+        for k, (one, rest) in enumerate(zip(y, others, strict=True))
+    ]
+    ranker = TableRanker("linear").fit({"t": texts, "x": rng.normal(size=600)}, y)
+    told = ranker.describe()
+    assert told.count("is it known before the label?") == 2
+    assert """column 't has "chargeback"' alone has an AUC of 1.000""" in told
+    assert "ignore=['t']" in told

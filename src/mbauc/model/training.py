@@ -268,10 +268,15 @@ def _look_at_columns(source: Source) -> list[ColumnFinding]:
     if rows is None or rows > _MOST_LOOKED_THROUGH:
         return []
     X, y, _ = take_first(source, rows, every=max(1, -(-rows // most)))
-    # single words cannot be left out, and say little each
-    whole = [place for place, code in enumerate(encoding.code_columns) if code.word is None]
     kinds = encoding_kinds(encoding)
-    return check_columns(X[:, whole], y, [kinds[place] for place in whole]) if whole else []
+    whole, words = (
+        [place for place, code in enumerate(encoding.code_columns) if (code.word is not None) == is_word]
+        for is_word in (False, True)
+    )
+    found = check_columns(X[:, whole], y, [kinds[place] for place in whole])
+    # single words cannot be left out, and say little each: unless one gives the label away
+    by_words = check_columns(X[:, words], y, [kinds[place] for place in words], ordered=False)
+    return [*found, *(one for one in by_words if one.finding == "leaking")]
 
 
 @dataclass(frozen=True)
