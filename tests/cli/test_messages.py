@@ -354,3 +354,33 @@ def test_each_command_says_what_it_does_with_ids(capsys, command, said):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+# -- columns that options name -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("--cluster", "nope"), "there is no column for --cluster 'nope'"),
+        (("--time", "nope"), "there is no column for --time 'nope'"),
+        (("--cluster", "y"), "column 'y' is both --label and --cluster; say one of the two"),
+        (("--cluster", "depth", "--types", "depth=numeric"), "column 'depth' is both --cluster and --types"),
+    ],
+)
+def test_an_option_of_fit_that_names_no_column(rows, tmp_path, capsys, words, wanted):
+    said = told(capsys, "fit", rows, "--label", "y", *words, "-o", tmp_path / "m.mbauc", code=1).err
+    assert wanted in said
+
+
+@pytest.mark.parametrize("name", ["group", "segment", "time"])
+def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, name):
+    wanted = f"there is no column for --{name} 'nope'"
+    assert wanted in told(capsys, "evaluate", model, rows, f"--{name}", "nope", code=1).err
+    words = ("report", rows, "--label", "y", "--score", "depth", f"--{name}", "nope")
+    assert wanted in told(capsys, *words, code=1).err
+
+
+def test_an_id_that_is_no_column_is_named(model, rows, tmp_path, capsys):
+    said = told(capsys, "score", model, rows, "--id", "nope", "-o", tmp_path / "s.csv", code=1).err
+    assert "there is no column for --id 'nope'" in said

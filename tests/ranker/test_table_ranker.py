@@ -210,7 +210,12 @@ def test_few_rows_are_tested_by_folds():
             "cluster must be the name of a column of X",
         ),
         (lambda t, y: TableRanker().fit(t, y, time=t["when"]), "time must be the name of a column of X"),
-        (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "cluster must be another one"),
+        (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "both label and cluster"),
+        (
+            lambda t, y: TableRanker(types={"card": "numeric"}).fit(t, y, cluster="card"),
+            "column 'card' is both cluster and types; say one of the two",
+        ),
+        (lambda t, y: TableRanker().fit(t, y, time="nope"), "there is no column for time 'nope'"),
         (
             lambda t, y: TableRanker().fit(t.assign(g=1), y, cluster="g"),
             "column 'g' has 1 distinct values, too few",
@@ -355,6 +360,28 @@ def test_of_few_clusters_two_are_held_out(seed):
     ranker = TableRanker("linear", random_state=seed, n_jobs=1).fit(table, y, cluster="country")
     assert ranker.tested_.y.size in (300, 450)
     assert ranker.auc_.low < ranker.auc_.high
+
+
+@pytest.mark.parametrize("values", [["a", None, "b", "c"], [1.0, np.nan, 2.0, 3.0], ["a", " ", "b", "c"]])
+def test_a_row_without_a_cluster_is_refused(values):
+    table, y = make_table(600)
+    table["patient"] = np.resize(np.array(values, dtype=object), 600)
+    with pytest.raises(ValueError, match=r"column 'patient' has no value in row 1, counted from 0.*cluster"):
+        TableRanker("linear", n_jobs=1).fit(table, y, cluster="patient")
+
+
+def test_times_without_a_value_are_no_clusters():
+    table, y = make_table(600)
+    table["day"] = np.resize(np.array(["2024-01-01", "NaT", "2024-01-02", "2024-01-03"], "M8[D]"), 600)
+    with pytest.raises(ValueError, match="column 'day' has no value in row 1"):
+        TableRanker("linear", n_jobs=1).fit(table, y, cluster="day")
+
+
+def test_a_cluster_that_files_lack_is_named(tmp_path):
+    table, y = make_table(200)
+    table.assign(t=y).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(ValueError, match=r"b.csv: there is no column for cluster 'nope'"):
+        TableRanker().fit(tmp_path / "b.csv", label="t", cluster="nope")
 
 
 def test_clusters_of_one_class_each_are_no_test():
