@@ -384,3 +384,15 @@ def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, 
 def test_an_id_that_is_no_column_is_named(model, rows, tmp_path, capsys):
     said = told(capsys, "score", model, rows, "--id", "nope", "-o", tmp_path / "s.csv", code=1).err
     assert "there is no column for --id 'nope'" in said
+
+
+@pytest.mark.parametrize("words", [("--l2", 1), ()])
+def test_a_column_of_weights_that_leaves_no_row_is_named(tmp_path, capsys, words):
+    path, y = tmp_path / "rows.csv", [0, 1] * 200
+    for share, wanted in ((0, "for all rows; at least"), (1, "for all rows of class 1")):
+        path.write_text("y,x,w\n" + "".join(f"{a},{k / 7:.3f},{share * (1 - a)}\n" for k, a in enumerate(y)))
+        said = told(capsys, "fit", path, "--label", "y", "--weight", "w", *words, "-o", tmp_path / "m", code=1)
+        assert f"the column of --weight w is zero {wanted}" in said.err
+    path.write_text("y,x,w\n" + "".join(f"{a},{k / 7:.3f},0\n" for k, a in enumerate(y)))
+    said = told(capsys, "report", path, "--label", "y", "--score", "x", "--weight", "w", code=1).err
+    assert "the column of --weight w is zero for all rows" in said

@@ -384,6 +384,17 @@ def test_a_cluster_that_files_lack_is_named(tmp_path):
         TableRanker().fit(tmp_path / "b.csv", label="t", cluster="nope")
 
 
+@pytest.mark.parametrize("features", ["auto", "linear"])
+@pytest.mark.parametrize("how", [{}, {"hold_out": 0}, {"hold_out": 0.2, "refit": False}])
+def test_a_column_of_weights_that_leaves_no_row_is_named(features, how):
+    table, y = make_table(400)
+    ranker = TableRanker(features, n_jobs=1, **how)
+    with pytest.raises(ValueError, match=r"the column of weight='w' is zero for all rows; at least one"):
+        ranker.fit(table.assign(y=y, w=0.0), label="y", weight="w")
+    with pytest.raises(ValueError, match=r"the column of weight='w' is zero for all rows of class 'fraud'"):
+        ranker.set_params(positive="fraud").fit(table.assign(y=y, w=y != "fraud"), label="y", weight="w")
+
+
 def test_clusters_of_one_class_each_are_no_test():
     table, y = make_table(600)
     table["country"] = np.where(y == "fraud", "a", np.where(np.arange(600) % 2, "b", "c"))

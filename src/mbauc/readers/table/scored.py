@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice
 from mbauc.defaults import BLOCK_ROWS
+from mbauc.errors import Advice
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Paths, open_tables
 from mbauc.readers.table.inspection import read_column
@@ -86,6 +87,9 @@ class ScoredTable:
         self.y: NDArray[np.int8] = np.concatenate(y)
         self.s: NDArray[np.float64] = np.concatenate(s)
         self.weight: NDArray[np.float64] | None = None if weight is None else np.concatenate(weights)
+        if self.weight is not None and not self.weight.any():
+            what = f"{reader.where}: the column of " + Advice.of_argument("weight", weight)
+            raise ValueError(what + " is zero for all rows; at least one must be positive.")
         self.probability: NDArray[np.float64] | None = np.concatenate(rest[0]) if rest else None
         self.classes: tuple[Any, Any] = known.classes
 
