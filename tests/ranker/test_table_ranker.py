@@ -230,6 +230,18 @@ def test_few_rows_are_tested_by_folds():
             r"column 'a' must hold a value for each row, got 1.5",
         ),
         (lambda t, y: TableRanker().fit(t.to_dict("records"), y), "got a list of dicts"),
+        (
+            lambda t, y: TableRanker().fit(pl.DataFrame({"n": pl.Series(range(len(y))).cast(pl.Int128)}), y),
+            "column 'n' has the type Int128, which cannot be read. Cast it first, to Int64",
+        ),
+        (
+            lambda t, y: TableRanker().fit({"cat": ["\ud800", "a"] * (len(y) // 2)}, y),
+            r"column 'cat' holds '\\ud800', which is no text.*encoding",
+        ),
+        (
+            lambda t, y: TableRanker().fit({"x": np.arange(len(y), dtype=np.longdouble)}, y),
+            r"column 'x' has the type .*, which cannot be read. Use astype\(float\)",
+        ),
     ],
 )
 def test_what_cannot_be_is_said(call, error):
