@@ -373,6 +373,13 @@ def test_an_option_of_fit_that_names_no_column(rows, tmp_path, capsys, words, wa
     assert wanted in said
 
 
+def test_a_column_of_two_kinds_is_refused(rows, tmp_path, capsys):
+    words = ("fit", rows, "--label", "y", "--types", "depth=text,depth=category", "-o", tmp_path / "m.mbauc")
+    with pytest.raises(SystemExit):
+        main([*map(str, words)])
+    assert "expected one kind for depth, got text and category" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["group", "segment", "time"])
 def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, name):
     wanted = f"there is no column for --{name} 'nope'"

@@ -215,6 +215,7 @@ def test_few_rows_are_tested_by_folds():
             lambda t, y: TableRanker(types={"card": "numeric"}).fit(t, y, cluster="card"),
             "column 'card' is both cluster and types; say one of the two",
         ),
+        (lambda t, y: TableRanker().fit(t, y, time="vip"), "column 'vip' should hold times.*truth values"),
         (lambda t, y: TableRanker().fit(t, y, time="nope"), "there is no column for time 'nope'"),
         (
             lambda t, y: TableRanker().fit(t.assign(g=1), y, cluster="g"),
@@ -333,12 +334,17 @@ def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
     assert not list(tmp_path.glob("*.tmp"))
 
 
-def test_what_cannot_be_scored_is_said(fitted):
+def test_what_cannot_be_scored_is_said(fitted, tmp_path):
     ranker, table, _ = fitted
     with pytest.raises(ValueError, match=r"expected truth values in column 'vip', .* got int64"):
         ranker.decision_function(table.assign(vip=table["vip"].astype(int)))
     with pytest.raises(TypeError, match="score_files scores files"):
         ranker.predict("today.csv")
+    for reasons in (0, 1):
+        with pytest.raises(ValueError, match=r"keep must be a list of names, got 'card'; write \['card'\]"):
+            ranker.score_files(table, tmp_path / "s.csv", keep="card", reasons=reasons)
+    with pytest.raises(ValueError, match="there are no rows to explain"):
+        ranker.explain(table.head(0))
 
 
 def test_no_rows_have_no_scores(fitted):
@@ -360,7 +366,7 @@ def test_sparse_columns_are_read_as_others_are():
 def test_a_test_that_could_not_be_made_is_warned_of(how):
     table, y = make_table(400)
     order = np.argsort(y)
-    with pytest.warns(NotTestedWarning, match="auc_ is None; not tested"):
+    with pytest.warns(NotTestedWarning, match=r"auc_ is None; not tested: .*[^.]\.$"):
         ranker = TableRanker("linear", n_jobs=1, **how).fit(table.iloc[order], y[order])
     assert ranker.auc_ is None
 

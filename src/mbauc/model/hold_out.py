@@ -185,7 +185,12 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
     if values.dtype.kind == "M":
         numbers = values.astype("datetime64[us]").astype(np.int64).astype(np.float64)
         return np.where(np.isnat(values), np.nan, numbers)
-    if values.dtype.kind in "iufb":
+    if values.dtype.kind == "b":
+        raise ValueError(
+            f"column {name!r} should hold times, to hold the latest out, but holds truth values. Name a column "
+            "of times, or of numbers that grow."
+        )
+    if values.dtype.kind in "iuf":
         return values.astype(np.float64)
     places: dict[str, int] = {}
     texts = ("" if value is None else str(value) for value in values)

@@ -349,7 +349,8 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
                 raise
             # rows without those held out may be too few; if it is more than that, the fit to all rows says so
             said = error.args[0] if error.args else ""
-            return _Trial(None, f"not tested: {said.fact if isinstance(said, Advice) else said}", None, [])
+            fact = str(said.fact if isinstance(said, Advice) else said)
+            return _Trial(None, f"not tested: {fact.removesuffix('.')}", None, [])
         what = "groups" if rows.has_groups else "rows"
         model = make(ranker, path, {})
         try:

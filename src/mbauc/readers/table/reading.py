@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.features import Features, read_features
 from mbauc.readers.table.columns.plan import Column, name_asked, no_such_column
@@ -95,6 +96,10 @@ class TableReader:
         named += [(column.what, column.name) for column in self.scores]
         named += [("feature", column.name) for column in self.columns]
         used = [(f"the {what} {name!r}", name) for what, name in named]
+        for argument, names in (more or {}).items():
+            if isinstance(names, str):
+                asked = Advice.of_argument(argument)
+                raise ValueError(asked + f" must be a list of names, got {names!r}; write [{names!r}].")
         used += [
             (name_asked(name, argument), name) for argument, names in (more or {}).items() for name in names
         ]
