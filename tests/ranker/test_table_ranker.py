@@ -1,6 +1,7 @@
 """TableRanker: tables of any kind in, one tested ranker out."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -502,3 +503,31 @@ def test_refit_is_true_or_false():
     table, y = make_table(60)
     with pytest.raises(ValueError, match="refit must be True or False, got 'no'"):
         TableRanker(refit="no").fit(table, y)
+
+
+def test_times_of_another_zone_are_warned_of(tmp_path):
+    table, y = make_table(400)
+    table["when"] = pd.Timestamp("2024-01-01", tz="Europe/Berlin") + pd.to_timedelta(np.arange(400), "h")
+    TableRanker("linear", hold_out=0, n_jobs=1).fit(table, y).save(tmp_path / "m.mbauc")
+    ranker = mbauc.load(tmp_path / "m.mbauc")
+    with warnings.catch_warnings(action="error"):
+        wanted = ranker.decision_function(table)
+        ranker.decision_function(table.assign(when=table["when"].dt.tz_localize(None)))
+        ranker.score_files(table, tmp_path / "s.csv")
+    other = table.assign(when=table["when"].dt.tz_convert("America/New_York"))
+    other.to_parquet(tmp_path / "new.parquet")
+    said = "column 'when' has times of the zone 'America/New_York', and had 'Europe/Berlin' in training"
+    with pytest.warns(DataWarning, match=said):
+        assert (ranker.decision_function(other) != wanted).any()
+    with pytest.warns(DataWarning, match=said) as caught:
+        ranker.score_files(tmp_path / "new.parquet", tmp_path / "s.csv")
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "UTC", "+00:00"])
+def test_names_of_one_zone_are_the_same(zone):
+    table, y = make_table(400)
+    table["when"] = pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(np.arange(400), "h")
+    ranker = TableRanker("linear", hold_out=0, n_jobs=1).fit(table, y)
+    with warnings.catch_warnings(action="error"):
+        ranker.decision_function(table.assign(when=table["when"].dt.tz_convert(zone)))

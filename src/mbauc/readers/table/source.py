@@ -21,6 +21,7 @@ from mbauc.readers.table.columns.plan import Judge, plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
+from mbauc.readers.table.encoding.other_zones import OtherZones
 from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Paths, is_frame, open_tables
@@ -582,14 +583,16 @@ class TableSource:
         return self._watch_levels(blocks) if self._warns_of_unseen else blocks
 
     def _watch_levels(self, blocks: Iterator[TableRows]) -> Iterator[TableRows]:
-        """The same blocks; at their end columns of which no value is known are warned of."""
-        unseen = UnseenLevels(self.encoding.known_levels())
+        """The same blocks; at their end columns of other zones, or without a known value, are warned of."""
+        unseen, zones = UnseenLevels(self.encoding.known_levels()), OtherZones(self.encoding.columns)
         for rows in blocks:
             unseen.look(rows.features)
+            zones.look(rows.table.schema)
             yield rows
         if self._warns_of_unseen:
             self._warns_of_unseen = False
             unseen.warn()
+            zones.warn()
 
     def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
         for rows in self._first.watch(self._read()):
