@@ -354,3 +354,52 @@ def test_each_command_says_what_it_does_with_ids(capsys, command, said):
     with pytest.raises(SystemExit):
         main([command, "--help"])
     assert said in " ".join(capsys.readouterr().out.split())
+
+
+# -- columns that options name -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("--cluster", "nope"), "there is no column for --cluster 'nope'"),
+        (("--time", "nope"), "there is no column for --time 'nope'"),
+        (("--cluster", "y"), "column 'y' is both --label and --cluster; say one of the two"),
+        (("--cluster", "depth", "--types", "depth=numeric"), "column 'depth' is both --cluster and --types"),
+    ],
+)
+def test_an_option_of_fit_that_names_no_column(rows, tmp_path, capsys, words, wanted):
+    said = told(capsys, "fit", rows, "--label", "y", *words, "-o", tmp_path / "m.mbauc", code=1).err
+    assert wanted in said
+
+
+def test_a_column_of_two_kinds_is_refused(rows, tmp_path, capsys):
+    words = ("fit", rows, "--label", "y", "--types", "depth=text,depth=category", "-o", tmp_path / "m.mbauc")
+    with pytest.raises(SystemExit):
+        main([*map(str, words)])
+    assert "expected one kind for depth, got text and category" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["group", "segment", "time"])
+def test_an_option_that_names_no_column_of_rows_to_measure(model, rows, capsys, name):
+    wanted = f"there is no column for --{name} 'nope'"
+    assert wanted in told(capsys, "evaluate", model, rows, f"--{name}", "nope", code=1).err
+    words = ("report", rows, "--label", "y", "--score", "depth", f"--{name}", "nope")
+    assert wanted in told(capsys, *words, code=1).err
+
+
+def test_an_id_that_is_no_column_is_named(model, rows, tmp_path, capsys):
+    said = told(capsys, "score", model, rows, "--id", "nope", "-o", tmp_path / "s.csv", code=1).err
+    assert "there is no column for --id 'nope'" in said
+
+
+@pytest.mark.parametrize("words", [("--l2", 1), ()])
+def test_a_column_of_weights_that_leaves_no_row_is_named(tmp_path, capsys, words):
+    path, y = tmp_path / "rows.csv", [0, 1] * 200
+    for share, wanted in ((0, "for all rows; at least"), (1, "for all rows of class 1")):
+        path.write_text("y,x,w\n" + "".join(f"{a},{k / 7:.3f},{share * (1 - a)}\n" for k, a in enumerate(y)))
+        said = told(capsys, "fit", path, "--label", "y", "--weight", "w", *words, "-o", tmp_path / "m", code=1)
+        assert f"the column of --weight w is zero {wanted}" in said.err
+    path.write_text("y,x,w\n" + "".join(f"{a},{k / 7:.3f},0\n" for k, a in enumerate(y)))
+    said = told(capsys, "report", path, "--label", "y", "--score", "x", "--weight", "w", code=1).err
+    assert "the column of --weight w is zero for all rows" in said

@@ -1,6 +1,7 @@
 """TableRanker: tables of any kind in, one tested ranker out."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -210,7 +211,13 @@ def test_few_rows_are_tested_by_folds():
             "cluster must be the name of a column of X",
         ),
         (lambda t, y: TableRanker().fit(t, y, time=t["when"]), "time must be the name of a column of X"),
-        (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "cluster must be another one"),
+        (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "both label and cluster"),
+        (
+            lambda t, y: TableRanker(types={"card": "numeric"}).fit(t, y, cluster="card"),
+            "column 'card' is both cluster and types; say one of the two",
+        ),
+        (lambda t, y: TableRanker().fit(t, y, time="vip"), "column 'vip' should hold times.*truth values"),
+        (lambda t, y: TableRanker().fit(t, y, time="nope"), "there is no column for time 'nope'"),
         (
             lambda t, y: TableRanker().fit(t.assign(g=1), y, cluster="g"),
             "column 'g' has 1 distinct values, too few",
@@ -225,6 +232,18 @@ def test_few_rows_are_tested_by_folds():
             r"column 'a' must hold a value for each row, got 1.5",
         ),
         (lambda t, y: TableRanker().fit(t.to_dict("records"), y), "got a list of dicts"),
+        (
+            lambda t, y: TableRanker().fit(pl.DataFrame({"n": pl.Series(range(len(y))).cast(pl.Int128)}), y),
+            "column 'n' has the type Int128, which cannot be read. Cast it first, to Int64",
+        ),
+        (
+            lambda t, y: TableRanker().fit({"cat": ["\ud800", "a"] * (len(y) // 2)}, y),
+            r"column 'cat' holds '\\ud800', which is no text.*encoding",
+        ),
+        (
+            lambda t, y: TableRanker().fit({"x": np.arange(len(y), dtype=np.longdouble)}, y),
+            r"column 'x' has the type .*, which cannot be read. Use astype\(float\)",
+        ),
     ],
 )
 def test_what_cannot_be_is_said(call, error):
@@ -316,12 +335,17 @@ def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
     assert not list(tmp_path.glob("*.tmp"))
 
 
-def test_what_cannot_be_scored_is_said(fitted):
+def test_what_cannot_be_scored_is_said(fitted, tmp_path):
     ranker, table, _ = fitted
     with pytest.raises(ValueError, match=r"expected truth values in column 'vip', .* got int64"):
         ranker.decision_function(table.assign(vip=table["vip"].astype(int)))
     with pytest.raises(TypeError, match="score_files scores files"):
         ranker.predict("today.csv")
+    for reasons in (0, 1):
+        with pytest.raises(ValueError, match=r"keep must be a list of names, got 'card'; write \['card'\]"):
+            ranker.score_files(table, tmp_path / "s.csv", keep="card", reasons=reasons)
+    with pytest.raises(ValueError, match="there are no rows to explain"):
+        ranker.explain(table.head(0))
 
 
 def test_no_rows_have_no_scores(fitted):
@@ -343,7 +367,7 @@ def test_sparse_columns_are_read_as_others_are():
 def test_a_test_that_could_not_be_made_is_warned_of(how):
     table, y = make_table(400)
     order = np.argsort(y)
-    with pytest.warns(NotTestedWarning, match="auc_ is None; not tested"):
+    with pytest.warns(NotTestedWarning, match=r"auc_ is None; not tested: .*[^.]\.$"):
         ranker = TableRanker("linear", n_jobs=1, **how).fit(table.iloc[order], y[order])
     assert ranker.auc_ is None
 
@@ -355,6 +379,39 @@ def test_of_few_clusters_two_are_held_out(seed):
     ranker = TableRanker("linear", random_state=seed, n_jobs=1).fit(table, y, cluster="country")
     assert ranker.tested_.y.size in (300, 450)
     assert ranker.auc_.low < ranker.auc_.high
+
+
+@pytest.mark.parametrize("values", [["a", None, "b", "c"], [1.0, np.nan, 2.0, 3.0], ["a", " ", "b", "c"]])
+def test_a_row_without_a_cluster_is_refused(values):
+    table, y = make_table(600)
+    table["patient"] = np.resize(np.array(values, dtype=object), 600)
+    with pytest.raises(ValueError, match=r"column 'patient' has no value in row 1, counted from 0.*cluster"):
+        TableRanker("linear", n_jobs=1).fit(table, y, cluster="patient")
+
+
+def test_times_without_a_value_are_no_clusters():
+    table, y = make_table(600)
+    table["day"] = np.resize(np.array(["2024-01-01", "NaT", "2024-01-02", "2024-01-03"], "M8[D]"), 600)
+    with pytest.raises(ValueError, match="column 'day' has no value in row 1"):
+        TableRanker("linear", n_jobs=1).fit(table, y, cluster="day")
+
+
+def test_a_cluster_that_files_lack_is_named(tmp_path):
+    table, y = make_table(200)
+    table.assign(t=y).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(ValueError, match=r"b.csv: there is no column for cluster 'nope'"):
+        TableRanker().fit(tmp_path / "b.csv", label="t", cluster="nope")
+
+
+@pytest.mark.parametrize("features", ["auto", "linear"])
+@pytest.mark.parametrize("how", [{}, {"hold_out": 0}, {"hold_out": 0.2, "refit": False}])
+def test_a_column_of_weights_that_leaves_no_row_is_named(features, how):
+    table, y = make_table(400)
+    ranker = TableRanker(features, n_jobs=1, **how)
+    with pytest.raises(ValueError, match=r"the column of weight='w' is zero for all rows; at least one"):
+        ranker.fit(table.assign(y=y, w=0.0), label="y", weight="w")
+    with pytest.raises(ValueError, match=r"the column of weight='w' is zero for all rows of class 'fraud'"):
+        ranker.set_params(positive="fraud").fit(table.assign(y=y, w=y != "fraud"), label="y", weight="w")
 
 
 def test_clusters_of_one_class_each_are_no_test():
@@ -473,3 +530,31 @@ def test_where_a_side_has_several_labels_rows_are_positive_or_not(labels, positi
     assert predicted.dtype == bool
     assert (predicted == (y == positive)).mean() > 0.9
     assert ranker.score({"x": x}, y) == (predicted == (y == positive)).mean()
+
+
+def test_times_of_another_zone_are_warned_of(tmp_path):
+    table, y = make_table(400)
+    table["when"] = pd.Timestamp("2024-01-01", tz="Europe/Berlin") + pd.to_timedelta(np.arange(400), "h")
+    TableRanker("linear", hold_out=0, n_jobs=1).fit(table, y).save(tmp_path / "m.mbauc")
+    ranker = mbauc.load(tmp_path / "m.mbauc")
+    with warnings.catch_warnings(action="error"):
+        wanted = ranker.decision_function(table)
+        ranker.decision_function(table.assign(when=table["when"].dt.tz_localize(None)))
+        ranker.score_files(table, tmp_path / "s.csv")
+    other = table.assign(when=table["when"].dt.tz_convert("America/New_York"))
+    other.to_parquet(tmp_path / "new.parquet")
+    said = "column 'when' has times of the zone 'America/New_York', and had 'Europe/Berlin' in training"
+    with pytest.warns(DataWarning, match=said):
+        assert (ranker.decision_function(other) != wanted).any()
+    with pytest.warns(DataWarning, match=said) as caught:
+        ranker.score_files(tmp_path / "new.parquet", tmp_path / "s.csv")
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "UTC", "+00:00"])
+def test_names_of_one_zone_are_the_same(zone):
+    table, y = make_table(400)
+    table["when"] = pd.Timestamp("2024-01-01", tz="UTC") + pd.to_timedelta(np.arange(400), "h")
+    ranker = TableRanker("linear", hold_out=0, n_jobs=1).fit(table, y)
+    with warnings.catch_warnings(action="error"):
+        ranker.decision_function(table.assign(when=table["when"].dt.tz_convert(zone)))

@@ -92,7 +92,7 @@ def test_a_source_without_a_label_needs_an_encoding_and_has_no_blocks(source, pa
 
 def test_columns_that_are_missing_are_named_before_anything_is_scored(source, path):
     unlabelled = source.layout.unlabelled(path)
-    with pytest.raises(ValueError, match="there is no column for 'user'; its 4 columns are"):
+    with pytest.raises(ValueError, match="there is no column for keep 'user'; its 4 columns are"):
         unlabelled.score_rows(np.ones(source.n_features), keep=["user"])
     headed = path.with_name("headed.csv")
     headed.write_text("site,times\na,1\n")

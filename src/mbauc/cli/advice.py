@@ -15,10 +15,10 @@ OWNERS = dict.fromkeys(
         *("label", "positive", "weight", "ignore", "id", "types", "encode", "hash_dim", "signed", "scale"),
         *("missing", "delimiter", "names", "on_error", "l1", "l2", "pairs", "decay", "solver", "memory"),
         *("checkpoint", "cv", "jobs", "seed", "loss", "group", "equal_groups", "max_fpr", "min_tpr"),
-        *("hold_out", "features"),
+        *("hold_out", "features", "time", "cluster"),
     ),
     "fit",
-) | {"inputs": "export"}
+) | {"segment": "evaluate", "inputs": "export"}
 #: Arguments whose option has another name.
 _RENAMED = {"n_jobs": "jobs", "random_state": "seed", "keep": "id", "groups": "group"}
 

@@ -126,12 +126,13 @@ def delimiter(text: str) -> str:
 
 def column_kinds(text: str) -> dict[str, str]:
     """Names of columns and what each is, as in ``site=category,bid=numeric``."""
-    found = {}
+    found: dict[str, str] = {}
     for part in name_list(text):
         name, equals, kind = part.rpartition("=")
         if not equals:
             raise argparse.ArgumentTypeError(f"expected NAME=KIND, got {part!r}")
         if kind not in KINDS:
             raise argparse.ArgumentTypeError(f"expected one of {', '.join(KINDS)} for {name}, got {kind!r}")
-        found[name] = kind
+        if found.setdefault(name, kind) != kind:
+            raise argparse.ArgumentTypeError(f"expected one kind for {name}, got {found[name]} and {kind}")
     return found

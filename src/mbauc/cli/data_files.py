@@ -182,8 +182,8 @@ def read_segments(source: Any, names: list[str], time: str | None) -> dict[str, 
     if wanted and not hasattr(source, "column_deviations") and not hasattr(source, "probability"):
         option = "--segment" if names else "--time"
         raise Usage(f"{option} {wanted[0]}: LIBSVM text has no columns with names; leave it out.")
-    found: dict[str, Any] = {"segments": {name: source.column(name) for name in names}}
-    return found if time is None else found | {"time": source.column(time), "time_name": time}
+    found: dict[str, Any] = {"segments": {name: source.column(name, "segment") for name in names}}
+    return found if time is None else found | {"time": source.column(time, "time"), "time_name": time}
 
 
 def open_source(
@@ -228,11 +228,10 @@ def open_source(
         given["scale"] = None
     if given.get("names") == ["auto"]:
         given["names"] = "auto"
-    if getattr(options, "cluster", None) is not None:
-        given["types"] = {options.cluster: "group"} | given.get("types", {})
     table = TableSource(
         paths,
         label=options.label,
+        cluster=getattr(options, "cluster", None),
         positive=options.positive,
         on_error=options.on_error,
         block_rows=block_rows,

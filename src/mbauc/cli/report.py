@@ -85,7 +85,8 @@ def run(options: argparse.Namespace) -> int:
     from mbauc.report.origin import Origin
 
     output = Output(options.json)
-    wanted = [*options.segment, *(name for name in (options.time, options.group) if name is not None)]
+    wanted = {"segment": options.segment}
+    wanted |= {one: [vars(options)[one]] for one in ("time", "group") if vars(options)[one] is not None}
     with files(options) as paths:
         table = ScoredTable(
             paths,

@@ -52,12 +52,15 @@ class ColumnFinding:
     auc : float or None
         AUC of the label by this column alone if it is leaking; of telling the last fifth of the rows from those
         before if it is shifted.
+    of : str or None
+        The table's column that it is a part of, such as the hour of a time; None if it is one itself.
     """
 
     column: str
     finding: str
     other: str | None = None
     auc: float | None = None
+    of: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -69,7 +72,10 @@ class ColumnFinding:
                 + Advice("{types} with {on_error} ", types={self.column: "numeric"}, on_error="skip")
                 + "takes it for numbers and leaves such rows out."
             )
-        leave_out = Advice("Leave it out with {ignore}.", ignore=[self.column])
+        # parts of a column are left out together
+        whole = "it" if self.of is None else repr(self.of)
+        ignore = Advice.of_argument("ignore", [self.of or self.column])
+        leave_out = f"Leave {whole} out with " + ignore + "."
         if self.finding == "constant":
             return f"column {self.column!r} has the same value in all rows. " + leave_out
         if self.finding == "duplicate":
@@ -77,7 +83,9 @@ class ColumnFinding:
         if self.finding == "leaking":
             return (
                 f"column {self.column!r} alone has an AUC of {self.auc:.3f}: is it known before the label? "
-                + Advice("If not, leave it out with {ignore}.", ignore=[self.column])
+                + f"If not, leave {whole} out with "
+                + ignore
+                + "."
             )
         return (
             f"column {self.column!r} has other values in the last fifth of the rows (AUC {self.auc:.2f} of "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from threading import Lock, RLock
@@ -140,12 +140,16 @@ def require_pairs_within_groups(block: Block) -> None:
 
 
 def check_class_weights(
-    weight: NDArray[np.float64], positive: NDArray[np.bool_], classes: NDArray[Any]
+    weight: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    classes: NDArray[Any] | Sequence[Any],
+    what: str = "sample_weight",
 ) -> None:
-    """Raise if all rows of a class have weight zero."""
-    for name, rows in zip(classes.tolist(), (~positive, positive), strict=True):
+    """Raise if all rows of a class have weight zero; ``what`` names the weights."""
+    names = classes.tolist() if isinstance(classes, np.ndarray) else classes
+    for name, rows in zip(names, (~positive, positive), strict=True):
         if not weight[rows].any():
-            raise ValueError(f"sample_weight is zero for all rows of class {name!r}; AUC needs both classes.")
+            raise ValueError(what + f" is zero for all rows of class {name!r}; AUC needs both classes.")
 
 
 def check_factors(factors: Any, n_features: int) -> NDArray[np.float64]:

@@ -160,7 +160,7 @@ def _read_table(X: Any) -> Any:
         return None
     try:
         names = list_columns(X)
-    except (TypeError, ValueError):
+    except TypeError:
         return None
     try:
         return as_arrow_table(X, names)

@@ -89,8 +89,9 @@ def explain_files(
             for place, id_, one in zip(places, ids, told, strict=True)
         ]
     if not found:
-        there = f"they have {n_rows:,}, counted from 0" if n_rows else "they have none"
-        raise ValueError(f"there are no such rows in these files: {there}.")
+        if not n_rows:
+            raise ValueError("there are no rows to explain: the data have none.")
+        raise ValueError(f"there are no such rows: the data have {n_rows:,}, counted from 0.")
     if wanted is not None:
         found.sort(key=lambda one: (-one.explanation.score, one.row))
     return found

@@ -13,6 +13,7 @@ from mbauc.checks import check_choice, check_number, check_whole
 from mbauc.defaults import HOLD_OUT, SEED
 from mbauc.errors import Advice
 from mbauc.readers.table.columns.times import seconds_of_texts
+from mbauc.readers.table.groups import distinct_values, name_group
 from mbauc.rows.hashing.texts import hash_columns
 from mbauc.rows.source import Source, about_rows, unpack_block
 from mbauc.rows.split import GivenSplit, RandomSplit, Split
@@ -78,7 +79,7 @@ class HoldOut:
             return GivenSplit(np.arange(n_rows) >= n_rows - max(1, round(self.share * n_rows)))
         if self.column is None or not hasattr(source, "column"):
             raise ValueError(f"rows can be held out by {self.by} only where a column of a table tells it.")
-        values = source.column(self.column)
+        values = source.column(self.column, self.by)
         if self.by == "time":
             form = next((one.form for one in _columns(source) if one.name == self.column), "")
             return GivenSplit(_take_latest(values, self.share, self.column, form))
@@ -184,7 +185,12 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
     if values.dtype.kind == "M":
         numbers = values.astype("datetime64[us]").astype(np.int64).astype(np.float64)
         return np.where(np.isnat(values), np.nan, numbers)
-    if values.dtype.kind in "iufb":
+    if values.dtype.kind == "b":
+        raise ValueError(
+            f"column {name!r} should hold times, to hold the latest out, but holds truth values. Name a column "
+            "of times, or of numbers that grow."
+        )
+    if values.dtype.kind in "iuf":
         return values.astype(np.float64)
     places: dict[str, int] = {}
     texts = ("" if value is None else str(value) for value in values)
@@ -203,6 +209,13 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
 
 def _draw_clusters(values: NDArray[Any], share: float, seed: int, name: str) -> NDArray[np.bool_]:
     """All rows of some values, drawn by a keyed hash: at least two, which an interval needs, and not all."""
+    distinct, codes = distinct_values(values)
+    missing = np.array([not name_group(value) for value in distinct], dtype=np.bool_)[codes]
+    if missing.any():
+        raise ValueError(
+            f"column {name!r} has no value in row {int(np.argmax(missing)):,}, counted from 0; each row needs "
+            "a cluster. Name it, or leave the row out."
+        )
     _, cluster = np.unique(values.astype(str), return_inverse=True)
     n_clusters = int(cluster.max(initial=-1)) + 1
     if n_clusters < 3:

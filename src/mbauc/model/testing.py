@@ -16,7 +16,7 @@ from mbauc.metrics.grouped import GroupedAuc
 from mbauc.model.hold_out import HoldOut
 from mbauc.model.model import RankerModel
 from mbauc.model.seen_files import file_marks
-from mbauc.readers.table.groups import name_group
+from mbauc.readers.table.groups import distinct_values, name_group
 from mbauc.rows.groups import check_groups, group_keys
 from mbauc.rows.source import Source, about_rows
 from mbauc.rows.split import RowSubset
@@ -170,14 +170,7 @@ class GroupColumn(NamedTuple):
     @classmethod
     def read(cls, source: Any, name: str) -> GroupColumn:
         """From the files of a source, for the rows of its blocks; one pass, or an error at a missing value."""
-        values = source.column(name)
-        if values.dtype.kind == "O":
-            places: dict[Any, int] = {}
-            codes = np.fromiter((places.setdefault(one, len(places)) for one in values), np.intp, values.size)
-            distinct = list(places)
-        else:
-            found, codes = np.unique(values, return_inverse=True)
-            distinct = list(found)
+        distinct, codes = distinct_values(source.column(name, "group"))
         # values that differ in spaces alone are one group, as in a training
         names: dict[str, int] = {}
         codes = np.array([names.setdefault(name_group(value), len(names)) for value in distinct])[codes]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +19,7 @@ from mbauc.estimators.classifier_cv import MBAClassifierCV
 from mbauc.estimators.column_findings import ColumnFinding, check_columns
 from mbauc.estimators.pairwise import PairwiseAUCClassifier
 from mbauc.estimators.pairwise_cv import PairwiseAUCClassifierCV
+from mbauc.estimators.validation import check_class_weights
 from mbauc.features.row_codes import encoding_kinds
 from mbauc.losses import Region
 from mbauc.metrics.calibration import fit_calibration
@@ -34,7 +37,7 @@ from mbauc.model.testing import NoRowsError, Tested, score_source
 from mbauc.pairs.accumulator import accumulate_with_decay
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.rows.held_out import SplitSource
-from mbauc.rows.source import Source, about_rows
+from mbauc.rows.source import Source, about_rows, unpack_block
 from mbauc.rows.taken import take_first
 from mbauc.runtime.memory import parse_memory
 
@@ -190,9 +193,11 @@ def train(
     make = _ModelMaker(source, layout, training)
     trial: _Trial | None = None
     if test is None and training.hold_out.share > 0:
-        trial = _try_held_out(make)
+        with _name_zero_weights(source, layout):
+            trial = _try_held_out(make)
     if trial is None or training.refit or trial.ranker is None:
-        ranker, path = training.fit(source, training.memory, training.checkpoint)
+        with _name_zero_weights(source, layout):
+            ranker, path = training.fit(source, training.memory, training.checkpoint)
     else:
         ranker, path = trial.ranker, trial.path
     record = {"files": file_marks(source), **(about or {}), **describe_fit(ranker), "notes": []}
@@ -253,6 +258,26 @@ def train(
     return model, tested
 
 
+@contextmanager
+def _name_zero_weights(source: Source, layout: TableLayout | LibsvmLayout) -> Iterator[None]:
+    """Where a fit fails, see whether all rows of a class weigh nothing; then the error names the column."""
+    try:
+        yield
+    except ValueError:
+        name = getattr(layout, "weight", None)
+        if name is None:
+            raise
+        totals = np.zeros(2)
+        for raw in source:
+            _, y, weight, *_ = unpack_block(raw, "the source")
+            totals += np.bincount(np.asarray(y), weight, minlength=2)[:2]
+        what = "the column of " + Advice.of_argument("weight", name)
+        if not totals.any():
+            raise ValueError(what + " is zero for all rows; at least one must be positive.") from None
+        check_class_weights(totals, np.array([False, True]), source.classes, what)
+        raise
+
+
 def _find_doubts(source: Source) -> list[ColumnFinding]:
     """Columns of a table that may be something else than what they were taken for."""
     columns = getattr(getattr(source, "plan", None), "columns", ())
@@ -274,9 +299,13 @@ def _look_at_columns(source: Source) -> list[ColumnFinding]:
         for is_word in (False, True)
     )
     found = check_columns(X[:, whole], y, [kinds[place] for place in whole])
-    # single words cannot be left out, and say little each: unless one gives the label away
+    # single words say little each, unless one gives the label away
     by_words = check_columns(X[:, words], y, [kinds[place] for place in words], ordered=False)
-    return [*found, *(one for one in by_words if one.finding == "leaking")]
+    found += [one for one in by_words if one.finding == "leaking"]
+    # hours, weekdays and words are left out with the column that they are of
+    parts = {name: one.name for one in encoding.columns if one.kind == "time" for name in one.text_names}
+    parts |= {code.name: code.source for code in encoding.code_columns if code.source is not None}
+    return [replace(one, of=parts.get(one.column)) for one in found]
 
 
 @dataclass(frozen=True)
@@ -325,7 +354,8 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
                 raise
             # rows without those held out may be too few; if it is more than that, the fit to all rows says so
             said = error.args[0] if error.args else ""
-            return _Trial(None, f"not tested: {said.fact if isinstance(said, Advice) else said}", None, [])
+            fact = str(said.fact if isinstance(said, Advice) else said)
+            return _Trial(None, f"not tested: {fact.removesuffix('.')}", None, [])
         what = "groups" if rows.has_groups else "rows"
         model = make(ranker, path, {})
         try:

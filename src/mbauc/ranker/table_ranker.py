@@ -31,7 +31,7 @@ from mbauc.model.testing import Tested
 from mbauc.model.training import Training, train
 from mbauc.ranker.description import describe_ranker
 from mbauc.ranker.tables import LabelledTable, is_path, name_columns
-from mbauc.readers.table.columns.plan import ColumnPlan, no_such_column
+from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
 from mbauc.rows.labels import as_labels, distinct_labels
@@ -218,17 +218,8 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         """
         self._check_settings(label=label, weight=weight, time=time, cluster=cluster)
         table = LabelledTable.validate(self, X, y, sample_weight, label, weight)
-        if cluster is not None and not is_path(table.rows) and cluster not in table.rows.column_names:
-            raise ValueError(
-                no_such_column(f"cluster {cluster!r}", cluster, table.rows.column_names, "the table")
-            )
-        if cluster is not None and cluster in (table.label, table.weight):
-            raise ValueError(f"column {cluster!r} holds labels or weights; cluster must be another one.")
-        types = dict(self.types or {})
         if cluster is not None and cluster == group:
             raise ValueError("rows of a group are on the same side of the test already; leave out cluster.")
-        if cluster is not None:
-            types.setdefault(cluster, "group")
         source = TableSource(
             table.rows,
             label=table.label,
@@ -236,7 +227,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             classes=None if table.classes is None else (0, 1),
             weight=table.weight,
             group=group,
-            types={name: kind for name, kind in table.types.items() if name != group} | types,
+            cluster=cluster,
+            types={name: kind for name, kind in table.types.items() if name not in (group, cluster)}
+            | dict(self.types or {}),
             ignore=self.ignore or (),
             on_error=self.on_error,
             encode="codes",

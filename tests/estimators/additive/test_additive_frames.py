@@ -207,3 +207,10 @@ def test_sources_have_their_labels_and_types_with_them(tmp_path):
     table = TableSource(tmp_path / "rows.csv", label="y", encode="codes")
     with pytest.raises(ValueError, match=r"categories .*TableSource.*types=\{'zip': 'category'\}"):
         ranker(categories=["zip"]).fit(table)
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame, y = make_numbers()
+    for twice in (frame[["bid", "bid"]], frame[["bid", "bid"]].set_axis([0, 0], axis=1)):
+        with pytest.raises(ValueError, match=r"the table has two columns named '(bid|0)'; give each a name"):
+            ranker().fit(twice, y)

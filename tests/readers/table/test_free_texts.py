@@ -1,6 +1,7 @@
 """Free texts: which columns are, and what their words become."""
 
 import math
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_dictionaries_and_indices_are_no_free_texts():
 def slow_words(text):
     """Letter by letter."""
     found, word = [], ""
-    for letter in text.lower():
+    for letter in unicodedata.normalize("NFC", text).lower():
         if letter.isalnum():
             word += letter
         else:
@@ -166,6 +167,13 @@ FREE_TEXTS = st.one_of(
 @given(st.text())
 def test_words_letter_by_letter(text):
     assert split_words(text) == slow_words(text)
+
+
+@pytest.mark.parametrize("text", ["Café crème", "naïve Größe", "가격"])
+def test_words_do_not_depend_on_how_accents_are_spelled(text):
+    composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    assert composed != apart
+    assert split_words(composed) == split_words(apart) == composed.lower().split()
 
 
 @given(st.lists(FREE_TEXTS, min_size=1, max_size=30), st.sets(SPELLED.map(str.lower)))

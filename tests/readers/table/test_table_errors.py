@@ -9,6 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
+from mbauc import PairMoments
 from mbauc.readers import TableSource
 from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS
 
@@ -438,7 +439,27 @@ def test_a_header_that_is_not_utf_8(write, form, start):
 
 def test_a_quote_that_is_never_closed_is_no_row_to_skip(write):
     for text in ('click,x\n0,a\n1,b\n"1,b\n0,a\n', 'click,s,x\n0,a,b\n1,a,b\n1,"b,c\n0,a,b\n'):
-        with pytest.raises(ValueError, match=r"line 4: .*A quote that is never closed"):
+        with pytest.raises(ValueError, match=r"line 4: .*A quote that is never closed.*Close it") as caught:
             read(write(text), on_error="skip")
+        assert "on_error" not in str(caught.value)
     # a quote within a field is none
     assert len(read(write('click,s\n0,a\n1,b\n1,b,c"\n0,"a\nb",c"\n'), on_error="skip", hash_dim=4)) == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [(b"\x28\xb5\x2f\xfd", "zstd"), (b"7z\xbc\xaf\x27\x1c", "7z"), (b"\x1f\x9d\x90", "compress")],
+)
+def test_an_archive_that_is_not_read(write, start, kind):
+    with pytest.raises(
+        ValueError, match=rf"t\.csv\.zst is packed with {kind}, which is not read; gzip"
+    ) as caught:
+        read(write(start + bytes(range(256)), "t.csv.zst"))
+    assert "iconv" not in str(caught.value)
+
+
+def test_a_model_is_no_data(write, tmp_path):
+    moments = PairMoments.from_blocks([(np.arange(4.0)[:, None], np.array([0, 1, 0, 1]))])
+    moments.save(tmp_path / "m.mbauc")
+    with pytest.raises(ValueError, match=r"m\.mbauc is a model or another file of mbauc, not data"):
+        read(tmp_path / "m.mbauc")

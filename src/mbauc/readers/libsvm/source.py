@@ -177,10 +177,10 @@ class LibsvmSource:
             yield pack_block(X, self._labels.binary(rows.labels), None, mark_keys(rows.groups))
         self.skipped = reading.skipped
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str, argument: str | None = None) -> NDArray[Any]:
         r"""Query numbers of the rows of the blocks, as texts: all that ``name`` may ask for is ``"qid"``.
 
-        Two passes and ``O(n)`` memory.
+        For another name, the error says which ``argument`` asked for it. Two passes and ``O(n)`` memory.
 
         Examples
         --------
@@ -191,7 +191,8 @@ class LibsvmSource:
         array(['7', '7', '12'], dtype=object)
         """
         if name != "qid":
-            raise ValueError(f"LIBSVM text has no column {name!r}; query numbers are called 'qid'.")
+            asked = repr(name) if argument is None else Advice("for {" + argument + "} ") + repr(name)
+            raise ValueError("LIBSVM text has no column " + asked + "; query numbers are called 'qid'.")
         rules = self._rules._replace(grouped=True)
         reading = Reading(self._files, rules, None, self._block_rows, self._n_threads)
         keys = [rows.groups for rows in reading if rows.groups is not None]

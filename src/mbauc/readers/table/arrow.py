@@ -56,7 +56,7 @@ def as_arrow_table(frame: Any, names: list[str]) -> Any:
     if isinstance(frame, arrow.Table):
         return frame.select(names)
     if hasattr(frame, "to_arrow"):  # polars
-        return frame.select(names).to_arrow()
+        return _polars_as_arrow(frame.select(names))
     if not isinstance(frame, Mapping):  # pandas
         found = dict(zip(column_names(frame), range(len(frame.columns)), strict=True))
         frame = {name: frame.iloc[:, found[name]] for name in names}
@@ -72,6 +72,23 @@ def as_arrow_table(frame: Any, names: list[str]) -> Any:
     return arrow.table(columns)
 
 
+def _polars_as_arrow(frame: Any) -> Any:
+    """A polars frame as an Arrow table; an error names a column that Arrow cannot hold."""
+    failure = pyarrow().ArrowException
+    try:
+        return frame.to_arrow()
+    except failure:
+        for name in frame.columns:
+            try:
+                frame.select(name).to_arrow()
+            except failure:
+                raise ValueError(
+                    f"column {name!r} has the type {frame.schema[name]}, which cannot be read. Cast it first, "
+                    "to Int64, Float64 or String."
+                ) from None
+        raise
+
+
 def _as_arrow_column(values: Any, name: str) -> Any:
     arrow = pyarrow()
     if isinstance(values, arrow.Array | arrow.ChunkedArray):
@@ -85,9 +102,20 @@ def _as_arrow_column(values: Any, name: str) -> Any:
         raise TypeError(f"column {name!r} must hold a value for each row, got {shown}; write [{shown}].")
     if hasattr(values, "sparse") and hasattr(values.sparse, "to_dense"):  # pandas
         values = values.sparse.to_dense()
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
+        raise ValueError(
+            f"column {name!r} has the type {dtype}, which cannot be read. Use astype(float) first."
+        )
     try:
         # NaN is how pandas writes "missing"
         return arrow.array(values, from_pandas=True)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"column {name!r} holds {abbreviate(error.object)}, which is no text that can be written in UTF-8. "
+            "Read it again in the encoding that it has, or mend it, as in "
+            "text.encode('utf-8', 'replace').decode()."
+        ) from None
     except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError, OverflowError) as error:
         raise ValueError(
             f"column {name!r} cannot be read: {error}. Make it all texts, as astype(str) does, or all numbers."

@@ -45,6 +45,16 @@ def read_groups(piece: Piece, name: str) -> tuple[NDArray[np.uint64], list[RowFa
     return keys, [RowFault(missing, "no group", lambda row: message)]
 
 
+def distinct_values(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """The distinct values of a column, and which of them each row has."""
+    if values.dtype.kind == "O":
+        places: dict[Any, int] = {}
+        codes = np.fromiter((places.setdefault(one, len(places)) for one in values), np.intp, values.size)
+        return list(places), codes
+    found, codes = np.unique(values, return_inverse=True)
+    return list(found), codes
+
+
 def name_group(value: Any) -> str:
     """The text that stands for a group, without spaces around it; an empty one where there is no group."""
     return "" if is_missing(value) else group_text(value).strip()

@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.features import Features
-from mbauc.readers.table.columns.plan import no_such_column
+from mbauc.readers.table.columns.plan import name_asked, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, as_distinct_numbers, flatten, unify_types
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.faults import Report
 from mbauc.readers.table.reading import TableReader
 
 
-def read_column(reader: TableReader, name: str, report: Report) -> NDArray[Any]:
+def read_column(reader: TableReader, name: str, report: Report, argument: str | None = None) -> NDArray[Any]:
     """One column of the files, for the rows that can be used; see :meth:`.source.TableSource.column`."""
     for table in reader.tables:
         if name not in table.column_names:
-            raise ValueError(no_such_column(repr(name), name, table.column_names, str(table.file)))
+            asked = name_asked(name, argument)
+            raise ValueError(no_such_column(asked, name, table.column_names, str(table.file)))
     try:
         parts = [flatten(rows.table[name]) for rows in reader.read(report, [name])]
     except WrongTypeError as error:

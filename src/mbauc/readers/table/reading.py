@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.features import Features, read_features
-from mbauc.readers.table.columns.plan import Column, no_such_column
+from mbauc.readers.table.columns.plan import Column, name_asked, no_such_column
 from mbauc.readers.table.columns.values import WrongTypeError, flatten, read_numbers
 from mbauc.readers.table.faults import Report, RowFault, report_faults
 from mbauc.readers.table.files import ParquetTable, Piece, Table, cut_blocks, place_number
@@ -87,21 +88,26 @@ class TableReader:
         first = str(self.tables[0].file)
         return first if len(self.tables) == 1 else f"{first} and {len(self.tables) - 1} more"
 
-    def check_columns(self, more: Sequence[str] = ()) -> None:
-        """Raise if a file lacks a column that is used."""
-        used = [("the label ", self.labels.name)] if self.labels else []
-        used += [("the weight ", self.weight)] if self.weight else []
-        used += [("the group ", self.group)] if self.group else []
-        used += [(f"the {column.what} ", column.name) for column in self.scores]
-        used += [("the feature ", column.name) for column in self.columns]
-        used += [("", name) for name in more]
+    def check_columns(self, more: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Raise if a file lacks a column that is used, or one of ``more``, by the argument that asks for it."""
+        named = [("label", self.labels.name)] if self.labels else []
+        named += [("weight", self.weight)] if self.weight else []
+        named += [("group", self.group)] if self.group else []
+        named += [(column.what, column.name) for column in self.scores]
+        named += [("feature", column.name) for column in self.columns]
+        used = [(f"the {what} {name!r}", name) for what, name in named]
+        for argument, names in (more or {}).items():
+            if isinstance(names, str):
+                asked = Advice.of_argument(argument)
+                raise ValueError(asked + f" must be a list of names, got {names!r}; write [{names!r}].")
+        used += [
+            (name_asked(name, argument), name) for argument, names in (more or {}).items() for name in names
+        ]
         for table in self.tables:
             present = set(table.column_names)
             for what, name in used:
                 if name not in present:
-                    raise ValueError(
-                        no_such_column(f"{what}{name!r}", name, table.column_names, str(table.file))
-                    )
+                    raise ValueError(no_such_column(what, name, table.column_names, str(table.file)))
 
     def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
         """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice
 from mbauc.defaults import BLOCK_ROWS
+from mbauc.errors import Advice
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Paths, open_tables
 from mbauc.readers.table.inspection import read_column
@@ -27,7 +28,7 @@ class ScoredTable:
         As for :class:`~mbauc.readers.TableSource`.
     score, probability : str
         Columns of numbers. A row without one is an error, or left out.
-    also : sequence of str
+    also : mapping from arguments to names, optional
         Columns that will be asked for, so that one that is missing is said at once.
 
     Attributes
@@ -63,7 +64,7 @@ class ScoredTable:
         delimiter: str | None = None,
         names: Sequence[str] | str | None = None,
         on_error: str = "stop",
-        also: Sequence[str] = (),
+        also: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         check_choice("on_error", on_error, ("stop", "skip"))
         self.on_error, self.skipped = on_error, SkippedRows()
@@ -86,12 +87,15 @@ class ScoredTable:
         self.y: NDArray[np.int8] = np.concatenate(y)
         self.s: NDArray[np.float64] = np.concatenate(s)
         self.weight: NDArray[np.float64] | None = None if weight is None else np.concatenate(weights)
+        if self.weight is not None and not self.weight.any():
+            what = f"{reader.where}: the column of " + Advice.of_argument("weight", weight)
+            raise ValueError(what + " is zero for all rows; at least one must be positive.")
         self.probability: NDArray[np.float64] | None = np.concatenate(rest[0]) if rest else None
         self.classes: tuple[Any, Any] = known.classes
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str, argument: str | None = None) -> NDArray[Any]:
         """Another column of the same rows, as :meth:`.source.TableSource.column` has it; one pass."""
-        return read_column(self._reader, name, self._report())
+        return read_column(self._reader, name, self._report(), argument)
 
     def fingerprint(self) -> dict[str, object]:
         """The files, as :func:`~mbauc.rows.source.fingerprint_of` has them."""

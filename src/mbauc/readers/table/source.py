@@ -21,6 +21,7 @@ from mbauc.readers.table.columns.plan import Judge, plan_known_columns
 from mbauc.readers.table.columns.planning import plan_tables
 from mbauc.readers.table.encoding import TableEncoding
 from mbauc.readers.table.encoding.learner import EncodingSettings
+from mbauc.readers.table.encoding.other_zones import OtherZones
 from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
 from mbauc.readers.table.faults import Report, SkippedRows, stop
 from mbauc.readers.table.files import Paths, is_frame, open_tables
@@ -164,6 +165,8 @@ class TableSource:
         Name of a column of groups (queries, users, days), which is no feature: only pairs of rows of one group
         count. Blocks have keys of the groups then, which are hashes of 64 bits of the texts; a number has the
         same key in all files, whatever its type there. A row without a group is an error.
+    cluster : str, optional
+        Name of a column of what rows belong to, which is no feature either: to hold whole clusters out.
     types : mapping from names to kinds, optional
         ``"numeric"``, ``"category"``, ``"text"`` (short free texts: words with ``encode="codes"``, a category
         otherwise), ``"time"`` (becomes hour and weekday), ``"day-first"`` or ``"month-first"`` (a time as text,
@@ -256,6 +259,7 @@ class TableSource:
         classes: tuple[Any, Any] | None = None,
         weight: str | None = None,
         group: str | None = None,
+        cluster: str | None = None,
         types: Mapping[str, str] | None = None,
         ignore: Sequence[str] = (),
         id: Sequence[str] = (),
@@ -276,8 +280,8 @@ class TableSource:
         check_choice("on_error", on_error, ("stop", "skip"))
         settings = EncodingSettings(encode, hash_dim, signed, missing, scale, max_categories)
         settings.check()
-        if encoding is not None and (types or ignore or id):
-            raise ValueError("an encoding knows its columns; pass either it or types, ignore and id.")
+        if encoding is not None and (types or ignore or id or cluster is not None):
+            raise ValueError("an encoding knows its columns; pass either it or types, ignore, id and cluster.")
         if label is None and encoding is None:
             raise ValueError(
                 "label must name a column; rows without labels can only be scored, with an encoding."
@@ -303,6 +307,7 @@ class TableSource:
                 label=label,
                 weight=weight,
                 group=group,
+                cluster=cluster,
                 types=types,
                 ignore=ignore,
                 id=id,
@@ -465,7 +470,7 @@ class TableSource:
         features : FeatureMap, optional
             What the columns become before weights are applied.
         """
-        self._reader.check_columns(keep)
+        self._reader.check_columns({"keep": keep})
         return self._iter_scores(coef, PassedColumns.of(self._reader.tables, keep), features)
 
     def _iter_scores(
@@ -487,7 +492,7 @@ class TableSource:
 
         Labels are not needed. If there are no rows, one block without any has the types of what is kept.
         """
-        self._reader.check_columns(keep)
+        self._reader.check_columns({"keep": keep})
         passed, none = PassedColumns.of(self._reader.tables, keep), True
         for rows in self._read(passed.names):
             yield NumberedRows(rows.numbers, rows.features, passed.select(rows.table))
@@ -495,12 +500,13 @@ class TableSource:
         if none:
             yield NumberedRows(np.empty(0, dtype=np.int64), Features(0, {}, {}), passed.nothing)
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str, argument: str | None = None) -> NDArray[Any]:
         r"""One column of the files, used or not, for the rows of the blocks: for splits by time or group.
 
         Numbers where all values are, times where Arrow knows them as such, texts otherwise. Texts stay texts
         where numbers would not be exact (16 digits and more, leading zeros), where two texts would become one
         number (1.1 and 1.10), and where one spells a missing number (NA). One pass and ``O(n)`` memory.
+        If there is no such column, the error says which ``argument`` asked for it.
 
         Examples
         --------
@@ -511,7 +517,7 @@ class TableSource:
         >>> TableSource(path, label="click", types={"user": "group"}).column("user")
         array(['ann', 'bob'], dtype=object)
         """
-        return read_column(self._reader, name, self._report())
+        return read_column(self._reader, name, self._report(), argument)
 
     def column_deviations(self, coef: NDArray[np.float64]) -> dict[str, float]:
         r"""By how much each column of the table moves the scores: the standard deviation of what it adds.
@@ -577,14 +583,16 @@ class TableSource:
         return self._watch_levels(blocks) if self._warns_of_unseen else blocks
 
     def _watch_levels(self, blocks: Iterator[TableRows]) -> Iterator[TableRows]:
-        """The same blocks; at their end columns of which no value is known are warned of."""
-        unseen = UnseenLevels(self.encoding.known_levels())
+        """The same blocks; at their end columns of other zones, or without a known value, are warned of."""
+        unseen, zones = UnseenLevels(self.encoding.known_levels()), OtherZones(self.encoding.columns)
         for rows in blocks:
             unseen.look(rows.features)
+            zones.look(rows.table.schema)
             yield rows
         if self._warns_of_unseen:
             self._warns_of_unseen = False
             unseen.warn()
+            zones.warn()
 
     def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
         for rows in self._first.watch(self._read()):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.plan import Column
-from mbauc.readers.table.columns.times import PARTS, calendar_parts, parts_of
+from mbauc.readers.table.columns.times import PARTS, calendar_parts, parts_of, zone_of
 from mbauc.readers.table.columns.values import Texts, WrongTypeError, flatten, read_numbers, read_texts
 from mbauc.readers.table.faults import RowFault
 
@@ -84,7 +84,8 @@ def _no_number(name: str, values: Any) -> Callable[[int], str]:
 
 
 def _no_time(column: Column, values: Any) -> Callable[[int], str]:
-    wanted = "a time" if column.form in ("timestamp", "date", "time of day") else f"a time as {column.form}"
+    plain = column.form in ("timestamp", "date", "time of day") or zone_of(column.form)
+    wanted = "a time" if plain else f"a time as {column.form}"
     if "-first " in column.form:
         wanted = f"a {column.form}"
 

@@ -149,6 +149,7 @@ def plan_columns(
     label: str | None,
     weight: str | None = None,
     group: str | None = None,
+    cluster: str | None = None,
     types: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     id: Sequence[str] = (),
@@ -165,8 +166,8 @@ def plan_columns(
     ----------
     table : Arrow table
         The first rows.
-    label, weight, group : str or None
-        Names of the columns with labels, row weights and groups.
+    label, weight, group, cluster : str or None
+        Names of the columns with labels, row weights, groups, and what rows belong to.
     types : mapping from names to kinds, optional
         ``"numeric"``, ``"category"``, ``"text"`` (short free texts), ``"time"``, ``"day-first"`` and
         ``"month-first"`` (times as texts with the year at last), ``"group"``, ``"id"`` or ``"ignore"``.
@@ -195,10 +196,11 @@ def plan_columns(
     names = list(table.column_names)
     present = set(names)
     left_out = left_out or {}
-    said = _collect_kinds({"label": label, "weight": weight, "group": group}, types or {}, ignore, id)
+    named = {"label": label, "weight": weight, "group": group, "cluster": cluster}
+    said = _collect_kinds(named, types or {}, ignore, id)
     for name, (_, how) in said.items():
         if name not in present:
-            raise ValueError(no_such_column(Advice.of_argument(how) + f" {name!r}", name, names, where))
+            raise ValueError(no_such_column(name_asked(name, how), name, names, where))
     y = read_two_labels(table[label]) if label is not None else None
     columns = []
     for name in [*names, *(name for name in left_out if name not in present)]:
@@ -258,6 +260,11 @@ def _guess_column(judge: Judge, name: str, values: Any, y: Array | None, where: 
         ) from None
 
 
+def name_asked(name: str, argument: str | None) -> str:
+    """A column with the argument that asks for it, if there is one, for errors."""
+    return repr(name) if argument is None else Advice.of_argument(argument) + f" {name!r}"
+
+
 def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> str:
     """What to say about a column that is not there."""
     names = list(names)
@@ -277,12 +284,14 @@ def _collect_kinds(
         if not isinstance(name, str):
             raise ValueError(f"{how} must name columns by text, got {name!r}.")
         if name in said and said[name][0] != kind:
-            raise ValueError(f"column {name!r} is both {said[name][1]} and {how}; say one of the two.")
+            both = Advice.of_argument(said[name][1]) + " and " + Advice.of_argument(how)
+            raise ValueError(f"column {name!r} is both " + both + "; say one of the two.")
         said[name] = (kind, how)
 
     for what, column in named.items():
         if column is not None:
-            note(column, what, what)
+            # clusters are no features, as groups are none
+            note(column, "group" if what == "cluster" else what, what)
     for argument, given in (("ignore", ignore), ("id", id)):
         if isinstance(given, str):
             raise ValueError(f"{argument} must be a list of names, got {given!r}; write [{given!r}].")

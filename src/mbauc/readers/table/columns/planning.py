@@ -22,6 +22,7 @@ def plan_tables(
     label: str,
     weight: str | None,
     group: str | None,
+    cluster: str | None,
     types: Mapping[str, str] | None,
     ignore: Sequence[str],
     id: Sequence[str],
@@ -31,12 +32,13 @@ def plan_tables(
 ) -> ColumnPlan:
     """Decide on the first rows of some files what their columns are; see :func:`.plan.plan_columns`."""
     others = (name for name, kind in (types or {}).items() if kind in ("group", "id", "ignore"))
-    unread = {name for name in (*ignore, *id, *others, group) if isinstance(name, str)}
+    unread = {name for name in (*ignore, *id, *others, group, cluster) if isinstance(name, str)}
     return plan_columns(
         _read_first_rows(tables, unread, on_error, where),
         label=label,
         weight=weight,
         group=group,
+        cluster=cluster,
         types=types,
         ignore=ignore,
         id=id,

@@ -57,6 +57,8 @@ _LIKELY_SPAN = 18 / 28.5
 _LIKELY_VALUES, _LIKELY_SPREAD = 20, 4
 _TIME_WORDS = re.compile(r"time|epoch|(?:^|[^a-z])(?:ts|date)(?:$|[^a-z])")
 
+#: Names of one zone.
+_UTC = ("UTC", "Etc/UTC", "GMT", "Z", "+00:00", "-00:00")
 _FIRST_DAY = date(1970, 1, 1)
 
 Parts = dict[str, NDArray[np.int32]]
@@ -70,13 +72,26 @@ def parts_of(form: str) -> tuple[str, ...]:
 
 
 def form_of_type(kind: Any) -> str | None:
-    """The form of an Arrow type that holds times; None for others."""
+    """The form of an Arrow type that holds times, with their zone if they have one; None for others."""
     types = pyarrow().types
     if types.is_timestamp(kind):
-        return "timestamp"
+        return "timestamp" if kind.tz is None else f"timestamp {kind.tz}"
     if types.is_date(kind):
         return "date"
     return "time of day" if types.is_time(kind) else None
+
+
+def zone_of(form: str) -> str:
+    """The zone that a form of times names; empty if it names none.
+
+    Examples
+    --------
+    >>> from mbauc.readers.table.columns.times import zone_of
+    >>> zone_of("timestamp Europe/Berlin"), zone_of("timestamp +00:00"), zone_of("month-first timestamp")
+    ('Europe/Berlin', 'UTC', '')
+    """
+    zone = form.removeprefix("timestamp ") if form.startswith("timestamp ") else ""
+    return "UTC" if zone in _UTC else zone
 
 
 def form_of_texts(texts: list[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -16,13 +17,15 @@ LEAST_ROWS, MOST_SHARE = 10, 0.9
 def split_words(text: str) -> list[str]:
     """The words of a text, in lower case and in their order: runs of letters and digits.
 
+    A letter and its accent are one character, however the text spells them (NFC).
+
     Examples
     --------
     >>> from mbauc.readers.table.columns.words import split_words
     >>> split_words("Re: REFUND of order_12, s'il vous plaît!")
     ['re', 'refund', 'of', 'order', '12', 's', 'il', 'vous', 'plaît']
     """
-    return _WORD.findall(text.lower())
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
 def count_useful_words(texts: Iterable[tuple[str, int]]) -> Counter[str]:

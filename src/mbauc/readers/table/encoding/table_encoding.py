@@ -26,6 +26,7 @@ from mbauc.readers.table.encoding.feature_kinds import (
     scale_numbers,
 )
 from mbauc.readers.table.encoding.frame_rows import read_frame_rows, select_columns
+from mbauc.readers.table.encoding.other_zones import OtherZones
 from mbauc.readers.table.encoding.schema import ENCODING
 from mbauc.readers.table.encoding.sparse_rows import CodedEntries, gather_keys, key_type, sparse_rows
 from mbauc.readers.table.encoding.unseen_levels import UnseenLevels
@@ -226,6 +227,9 @@ class TableEncoding:
         if not rows.num_rows:  # where types mean nothing
             shape = (0, self.n_features)
             return np.zeros(shape) if self.dense else sp.csr_array(shape, dtype=np.float64)
+        zones = OtherZones(self.columns)
+        zones.look(rows.schema)
+        zones.warn()
         unseen = UnseenLevels(self.known_levels())
         if not self.code_columns:
             features = read_frame_rows(rows, self.columns)

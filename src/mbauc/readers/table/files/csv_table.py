@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
-from mbauc.readers.table.faults import Report, stop
+from mbauc.readers.table.faults import Report
 from mbauc.readers.table.files.csv_head import (
     CONVERT,
     HEAD_BYTES,
@@ -174,7 +174,7 @@ class CsvTable:
                 continue
             row = fields[number]
             if quote_is_open(row.text, self.delimiter):  # not one row, but all that follow
-                stop(where, "open quote", self._describe_fields(row))
+                raise ValueError(f"{where}: {self._describe_fields(row)} Close it, or take it out.")
             report(where, "wrong number of fields", self._describe_fields(row))
 
     def _batches(

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from mbauc.errors import Advice, DataWarning
 from mbauc.readers.compressed import DAMAGE, archive_kind, is_damage, strip_ending, unpack
 from mbauc.runtime.warn import warn
+from mbauc.store.container import MARK
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -92,12 +93,29 @@ class TableFile:
                 with zipfile.ZipFile(stream) as archive, archive.open(self.member) as inner:
                     yield inner
                 return
+            self._check_kind(stream)
             inside = unpack(stream)
             if inside is None:
                 yield stream
                 return
             with inside:
                 yield inside
+
+    def _check_kind(self, stream: IO[bytes]) -> None:
+        """Raise if the first bytes are those of an archive that is not read, or of a file of ours."""
+        kind = archive_kind(stream)
+        if kind in ("zstd", "7z", "compress"):
+            raise ValueError(
+                f"{self} is packed with {kind}, which is not read; gzip (.gz), bzip2 (.bz2), xz and zip are. "
+                "Unpack it first."
+            )
+        start = stream.read(len(MARK))
+        stream.seek(0)
+        if start == MARK:
+            raise ValueError(
+                f"{self} is a model or another file of mbauc, not data; expected rows as CSV, TSV or Parquet. "
+                "Name the files of the rows."
+            )
 
     def sample(self, most: int) -> tuple[bytes, int]:
         """Its first bytes, decompressed, and about how many there are in all."""
