@@ -149,7 +149,7 @@ def _hold_out(chosen: Chosen) -> HeldOutLogOdds:
 
 
 def lower_log_loss(
-    chosen: Chosen, mask: NDArray[np.bool_] | None = None, *, start: Array, tol: float = 1e-9
+    chosen: Chosen, mask: NDArray[np.bool_] | None = None, *, start: Array, tol: float = 1e-8
 ) -> LogOdds:
     """The log-loss of the rows of the search, or of some of them, under the chosen penalties."""
     rows = chosen.rows
