@@ -86,8 +86,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     loss : str or PairLoss
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
         solution. ``"log_loss"``, that of logistic regression, counts rows, not pairs; it is for tables of up to
-        ``search_rows`` rows. ``"auto"`` takes it there if it ranks held-out rows better by more than a standard
-        error, or, with ten rows for each coordinate, no worse by that; else the squared one.
+        ``search_rows`` rows. ``"auto"`` takes it there if rows are ten times as many as coordinates and it
+        ranks held-out rows no worse than the squared one by more than a standard error.
     interactions : int or sequence of pairs, optional
         How many interactions there may be, of which 80 at most are tried; or which: pairs of columns, by name
         or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``. By default up to 24 that a

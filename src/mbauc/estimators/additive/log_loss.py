@@ -22,8 +22,9 @@ Array = NDArray[np.float64]
 
 #: Least curvature of a row, so that steps are defined where all rows are told apart.
 _LEAST_CURVATURE = 1e-6
-#: Rows that curvature is taken from, at most: so many, and so many times the number of coordinates.
-_ROWS, _ROWS_FOR_ONE = 2_000, 2
+#: Rows that curvature is taken from, at most: so many, and so many times the number of coordinates; and its
+#: share of the largest from which on a row is among them.
+_ROWS, _ROWS_FOR_ONE, _NEAR = 2_000, 2, 0.05
 #: Steps whose changes of the gradient are remembered.
 _MEMORY = 20
 #: Entries of Z that are worth a thread, and those that stay in cache between the two products with them.
@@ -194,12 +195,13 @@ class _Rows:
 
     def curvature(self, f: Array) -> tuple[Array, Array, float]:
         """Second derivatives by w about the mean row, that row, and the one by b, from some of the rows."""
-        n, d = self.Z.shape
-        some = slice(None, None, max(1, n // max(_ROWS, _ROWS_FOR_ONE * d)))
-        Z, p, weight = self.Z[some], expit(f[some]), self.weight[some]
-        curvature = np.maximum(p * (1 - p), _LEAST_CURVATURE) * weight
-        curvature *= self.weight.sum() / weight.sum()
+        p = expit(f)
+        curvature = np.maximum(p * (1 - p), _LEAST_CURVATURE) * self.weight
         total = float(curvature.sum())
+        # rows that are far on one side hardly bend the loss
+        near = np.flatnonzero(curvature >= _NEAR * curvature.max())
+        some = near[:: max(1, near.size // max(_ROWS, _ROWS_FOR_ONE * self.Z.shape[1]))]
+        Z, curvature = self.Z[some], curvature[some] * (total / curvature[some].sum())
         mean = curvature @ Z / total
         scaled = (Z - mean) * np.sqrt(curvature)[:, None]
         return scaled.T @ scaled, mean, total

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 #: Rows, and coordinates, up to which losses are compared on all folds.
 _FEW_ROWS, _FEW_COORDINATES = 5_000, 600
-#: Rows for each coordinate from which on the log-loss need not be ahead, only not behind by a standard error.
+#: Rows for each coordinate from which on the log-loss is tried.
 _ENOUGH_ROWS = 10
 #: How exact the log-loss is lowered where losses are compared.
 _AT_A_GLANCE = 1e-5
@@ -78,10 +78,11 @@ class ChosenLoss:
 def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenLoss:
     """The loss to take, and what is said of it.
 
-    The log-loss needs rows again and again, so that it is for features whose search held all rows. It is taken
-    if it ranks held-out rows better than the squared loss by more than a standard error; where there are ten
-    rows for each coordinate, also if it is behind by no more than that, because its probabilities are better.
-    Rows count as those of a table with as many positives as negatives and the same noise.
+    The log-loss needs rows again and again, so that it is for features whose search held all rows. With fewer
+    than ten rows for each coordinate it ranks no better than the squared loss, which is taken without a try.
+    Otherwise it is taken unless it ranks held-out rows worse by more than a standard error, because its
+    probabilities are better. Rows count as those of a table with as many positives as negatives and the same
+    noise.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
     obstacle = _find_obstacle(chosen, whole)
     if asked and obstacle:
         raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
+    if not obstacle and 4.0 / chosen.rows.noise < _ENOUGH_ROWS * chosen.strength.size:
+        obstacle = "" if asked else f"for another one it takes {_ENOUGH_ROWS} rows for each coordinate"
     if obstacle:
         return ChosenLoss(Squared.name, f" Loss: squared; {obstacle}.")
     # small systems: threads of BLAS would wait for each other longer than they work
@@ -105,9 +108,8 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
         found = _hold_out(chosen)
     if asked:
         return ChosenLoss(LOG_LOSS, held_out=found)
-    enough = np.isfinite(found.error) and 4.0 / chosen.rows.noise >= _ENOUGH_ROWS * chosen.strength.size
     said = f"the log-loss gains {found.gain:+.4f} (standard error {found.error:.4f}) on rows held out"
-    if found.gain > (-found.error if enough else found.error):
+    if found.gain > (-found.error if np.isfinite(found.error) else 0.0):
         return ChosenLoss(LOG_LOSS, f" Loss: {LOG_LOSS}; {said}.", found)
     return ChosenLoss(Squared.name, f" Loss: {Squared.name}; {said}.")
 
