@@ -12,11 +12,23 @@ import pytest
 from mbauc.runtime.ahead import one_ahead
 
 
-def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatch):
-    csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
+def check_let_go(folder, held):
+    """Read a file and leave its reader, which waits until nothing is held."""
     from mbauc.readers.table.faults import stop
     from mbauc.readers.table.files.csv_table import CsvTable
     from mbauc.readers.table.files.paths import TableFile
+
+    path = folder / "rows.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
+    assert next(pieces).table.num_rows == 2
+    assert held
+    pieces.close()
+    assert not held
+
+
+def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatch):
+    csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
 
     held = []
     opened = csv.open_csv
@@ -27,22 +39,13 @@ def test_a_reader_is_left_only_when_its_threads_have_let_go(tmp_path, monkeypatc
         return opened(stream, **options)
 
     monkeypatch.setattr(csv, "open_csv", held_for_a_while)
-    path = tmp_path / "rows.csv"
-    path.write_text("x,y\n1,2\n3,4\n")
-    pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
-    assert next(pieces).table.num_rows == 2
-    assert held
-    pieces.close()
-    assert not held
+    check_let_go(tmp_path, held)
 
 
 @pytest.mark.parametrize("what", ["bytes", "function"])
 def test_bytes_and_functions_are_waited_for_as_well(tmp_path, monkeypatch, what):
     csv = pytest.importorskip("pyarrow.csv", reason="tables are read with pyarrow")
-    from mbauc.readers.table.faults import stop
     from mbauc.readers.table.files import stream_loan
-    from mbauc.readers.table.files.csv_table import CsvTable
-    from mbauc.readers.table.files.paths import TableFile
 
     held, opened, read = [], csv.open_csv, stream_loan.LentStream.read
 
@@ -61,13 +64,7 @@ def test_bytes_and_functions_are_waited_for_as_well(tmp_path, monkeypatch, what)
                 hold(options["parse_options"].invalid_row_handler) and opened(stream, **options)
             ),
         )
-    path = tmp_path / "rows.csv"
-    path.write_text("x,y\n1,2\n3,4\n")
-    pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
-    assert next(pieces).table.num_rows == 2
-    assert held
-    pieces.close()
-    assert not held
+    check_let_go(tmp_path, held)
 
 
 def test_an_error_ahead_keeps_nothing_open():

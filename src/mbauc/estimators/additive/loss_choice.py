@@ -99,10 +99,11 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
     obstacle = _find_obstacle(chosen, whole)
     if asked and obstacle:
         raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
-    if not obstacle and 4.0 / chosen.rows.noise < _ENOUGH_ROWS * chosen.strength.size:
-        obstacle = "" if asked else f"for another one it takes {_ENOUGH_ROWS} rows for each coordinate"
     if obstacle:
         return ChosenLoss(Squared.name, f" Loss: squared; {obstacle}.")
+    if not asked and 4.0 / chosen.rows.noise < _ENOUGH_ROWS * chosen.strength.size:
+        few = f"for another one it takes {_ENOUGH_ROWS} rows for each coordinate"
+        return ChosenLoss(Squared.name, f" Loss: squared; {few}.")
     # small systems: threads of BLAS would wait for each other longer than they work
     with single_threaded_blas():
         found = _hold_out(chosen)
