@@ -9,9 +9,11 @@ import mbauc.pairs.moments
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
 from mbauc.estimators.cross_validation.grids import default_l2_grid
+from mbauc.estimators.cross_validation.held_out import HeldOutBlock
 from mbauc.model.record import list_penalties
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.plots import PenaltyPathDisplay
+from mbauc.rows.block import Block
 from mbauc.solvers.problem import Problem
 
 GRID = [1e-3, 0.1, 10.0]
@@ -357,3 +359,23 @@ def test_penalties_that_were_not_tried_are_in_no_picture_and_no_record(wide):
     tried = int((~np.isnan(ranker.cv_results_["mean_test_score"])).sum())
     assert PenaltyPathDisplay.from_estimator(ranker).score.size == tried
     assert len(list_penalties(ranker, 5)) == tried
+
+
+def test_weights_that_rank_a_sample_alike_share_the_auc_of_many_rows(rng):
+    """Held-out AUC of many rows is within 1e-5 of the definition, for weights near each other and far apart."""
+    X = rng.standard_normal((24_000, 3))
+    y = (X[:, 0] + 2 * rng.standard_normal(len(X)) > 2).astype(int)
+    nearly = np.array([1.0, 0.3, -0.2])
+    W = np.array([nearly, nearly * (1 + 1e-9), 5 * nearly, nearly + 1e-3, -nearly, [0.0, 0.0, 0.0]])
+    rows = np.flatnonzero(rng.random(len(X)) < 0.9)
+    scored = []
+
+    class Counted(HeldOutBlock):
+        def _auc(self, subset, W):
+            scored.append(len(W))
+            return super()._auc(subset, W)
+
+    found = Counted(Block(X, y == 1), [rows], n_threads=2).auc(rows, W)
+    assert found == pytest.approx([roc_auc_score(y[rows], X[rows] @ w) for w in W], abs=1e-5)
+    assert scored == [4]
+    assert found[0] == found[1] == found[2] != found[3]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import reference
 from mbauc.metrics import compare_roc_auc, ranked, roc_auc, roc_auc_interval
 from mbauc.metrics.ranked import RankedScores
-from mbauc.metrics.roc_auc import placement_spread
+from mbauc.metrics.roc_auc import auc_of_classes, placement_spread
 
 
 @st.composite
@@ -100,3 +100,33 @@ def test_weights_must_leave_both_classes():
         roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [0, 1, 1])
     with pytest.raises(ValueError, match=r"sample_weight.*one weight for each row"):
         roc_auc([0, 1, 1], [1.0, 2.0, 3.0], [1, 1])
+
+
+SHAPES = {
+    "normal": lambda rng, n: rng.standard_normal(n),
+    "far from zero": lambda rng, n: 1e9 + rng.standard_normal(n),
+    "two clusters far apart": lambda rng, n: rng.standard_normal(n) + 1e9 * rng.integers(0, 2, n),
+    "an outlier": lambda rng, n: np.where(np.arange(n) == 7, 1e15, rng.standard_normal(n)),
+    "beyond single precision": lambda rng, n: 1e60 * rng.standard_normal(n),
+    "many ties": lambda rng, n: rng.integers(0, 30, n).astype(float),
+    "all alike": lambda rng, n: np.full(n, 0.3),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("share", [0.01, 0.8])
+def test_rounding_of_many_scores_costs_next_to_nothing(rng, shape, share):
+    """Of many rows scores are rounded before they are sorted; where ties come of it, they are not."""
+    n = 30_000
+    s = SHAPES[shape](rng, n)
+    y = rng.random(n) < share
+    s[y] += 0.5 * s.std() * rng.random(y.sum())
+    before = s.copy()
+    assert auc_of_classes(s[y], s[~y]) == pytest.approx(roc_auc(y, s), abs=1e-7)
+    assert np.array_equal(s, before)
+
+
+@given(scored())
+def test_few_scores_are_ranked_as_they_are(case):
+    y, s, _ = case
+    assert auc_of_classes(s[y], s[~y]) == pytest.approx(reference.auc(y, s), abs=1e-12)

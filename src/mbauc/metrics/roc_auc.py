@@ -18,6 +18,10 @@ Array = NDArray[np.float64]
 
 #: Rows of a class looked at for a first idea of the AUC.
 _GLANCE = 1000
+#: Rows from which on scores are rounded before they are sorted …
+_MANY = 20_000
+#: … if that moves the AUC by no more than this.
+_NEGLIGIBLE = 1e-7
 
 
 def roc_auc(y: ArrayLike, s: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -50,12 +54,35 @@ def auc(ranked: RankedScores) -> float:
 
 
 def auc_of_classes(plus: Array, minus: Array) -> float:
-    """AUC of two sorted arrays of scores."""
-    few, many, sign = (plus, minus, 1) if plus.size <= minus.size else (minus, plus, -1)
-    below = int(np.searchsorted(many, few, side="left").sum(dtype=np.int64))
-    up_to = int(np.searchsorted(many, few, side="right").sum(dtype=np.int64))
-    share = (below + up_to) / 2 / (plus.size * minus.size)
-    return share if sign == 1 else 1.0 - share
+    """AUC of two arrays of scores, within 1e-7.
+
+    Scores of many rows are rounded to single precision, of which twice as many are sorted in the same time.
+    Rounding makes ties and turns no pair around, so half the share of ties is what it can cost at most: where
+    that is more than 1e-7, or rows are few, scores are sorted as they are, and the AUC is exact.
+    """
+    if plus.size + minus.size >= _MANY:
+        # about their middle, numbers lose least
+        some = np.concatenate([side[:: max(1, side.size // _GLANCE)] for side in (plus, minus)])
+        middle = np.median(some)
+        rounded = (np.subtract(side, middle, out=np.empty(side.size, np.float32)) for side in (plus, minus))
+        with np.errstate(over="ignore"):  # infinities are tied
+            area, ties = _sorted_area(*rounded)
+        if ties <= 2 * _NEGLIGIBLE:
+            return area
+    return _sorted_area(plus.copy(), minus.copy())[0]
+
+
+def _sorted_area(plus: NDArray[np.floating], minus: NDArray[np.floating]) -> tuple[float, float]:
+    """AUC and share of tied pairs of two arrays, which are sorted in place."""
+    plus.sort()
+    minus.sort()
+    few, many = (plus, minus) if plus.size <= minus.size else (minus, plus)
+    below = np.searchsorted(many, few)
+    met = np.flatnonzero(many.take(below, mode="clip") == few)
+    ties = int((np.searchsorted(many, few[met], side="right") - below[met]).sum(dtype=np.int64))
+    pairs = plus.size * minus.size
+    share = (int(below.sum(dtype=np.int64)) + ties / 2) / pairs
+    return share if few is plus else 1.0 - share, ties / pairs
 
 
 def weighted_auc_of_classes(plus: Array, minus: Array, plus_weight: Array, minus_weight: Array) -> float:

@@ -35,18 +35,39 @@ def scores(
         step = max(1, _BLOCK // (1 + X.nnz // max(1, X.shape[0])))
     else:
         step = max(1, _BLOCK // X.shape[1])
+    n_threads = min(n_threads, max(1, -(-n // step)))
 
-    def score(start: int) -> None:
-        part = slice(start, start + step)
-        block = X[part] if subset is None else X[subset[part]]
+    def walk(first: int) -> bool:
+        """Every so many blocks; whether all of their scores are finite."""
+        buffer = None if is_sparse(X) or subset is None else np.empty((min(step, n), X.shape[1]), dtype=X.dtype)
+        finite = True
         with np.errstate(over="ignore", invalid="ignore"):  # looked for below
-            result[:, part] = (block.astype(np.float64, copy=False) @ W.T).T
+            for start in range(first * step, n, n_threads * step):
+                part = slice(start, min(start + step, n))
+                block = _take(X, part, subset, buffer)
+                if is_sparse(X):
+                    result[:, part] = (block @ W.T).T
+                else:
+                    np.matmul(W, block.astype(np.float64, copy=False).T, out=result[:, part])
+                finite = finite and bool(np.isfinite(result[:, part]).all())
+        return finite
 
     with single_threaded_blas() if n_threads > 1 else nullcontext():
-        run_threads(score, range(0, n, step), n_threads)
-    if not np.isfinite(result).all():
+        finite = run_threads(walk, range(n_threads), n_threads)
+    if not all(finite):
         _raise_nonfinite(X, subset, int(np.flatnonzero(~np.isfinite(result).all(axis=0))[0]))
     return result
+
+
+def _take(X: Any, part: slice, subset: NDArray[np.intp] | None, buffer: NDArray[Any] | None) -> Any:
+    """Rows of X, or some of its rows: of a dense X in the buffer."""
+    if subset is None:
+        return X[part]
+    if buffer is None:
+        return X[subset[part]]
+    block = buffer[: part.stop - part.start]
+    np.take(X, subset[part], axis=0, out=block, mode="clip")
+    return block
 
 
 def _raise_nonfinite(X: Any, subset: NDArray[np.intp] | None, place: int) -> None:

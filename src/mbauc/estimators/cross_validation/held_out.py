@@ -37,6 +37,11 @@ Solve = Callable[[Any, Promising | None], Array]
 _DISAGREEMENT = 0.02
 #: Rows of a class in a split that are looked at for it, if scores come from moments otherwise.
 _CHECKED_ROWS = 10_000
+#: Test rows of a split from which on threads share the work …
+_MANY = 10_000
+#: … and weights that put this many of them in the same order share one AUC: none of 45,000 pairs among these
+#: is turned around, so the AUC of all rows differs by about 1e-5 at most.
+_ALIKE = 300
 #: Bytes of weights that go to the workers at a time.
 _WEIGHTS = 1 << 28
 
@@ -113,13 +118,21 @@ class HeldOutBlock:
         return binormal_and_risk(*self._measure.margins(high, low, weights, groups))
 
     def auc(self, subset: NDArray[np.intp], W: Array) -> Array:
-        """AUC on the rows for each weight vector."""
+        """AUC on the rows for each weight vector; weights that rank a sample of many rows alike share one."""
+        if len(W) > 1 and subset.size > _MANY:
+            some = subset[:: subset.size // _ALIKE]
+            order = np.argsort(scores(self._X, W, some), axis=1, kind="stable")
+            _, first, place = np.unique(order, axis=0, return_index=True, return_inverse=True)
+            return self._auc(subset, W[first])[place.reshape(-1)]
+        return self._auc(subset, W)
+
+    def _auc(self, subset: NDArray[np.intp], W: Array) -> Array:
         positive = self._block.positive
         plus, minus = subset[positive[subset]], subset[~positive[subset]]
         weight, keys = self._block.weight, self._block.groups
         weights = None if weight is None else (weight[plus], weight[minus])
         groups = None if keys is None else (keys[plus], keys[minus])
-        n_threads = self._n_threads if subset.size > 10_000 else 1
+        n_threads = self._n_threads if subset.size > _MANY else 1
         high, low = scores(self._X, W, plus, n_threads), scores(self._X, W, minus, n_threads)
         measure = self._measure.of_rows(plus.size, minus.size, weights, groups)
         return np.array(run_threads(lambda k: measure(high[k], low[k]), range(len(W)), n_threads))

@@ -40,7 +40,7 @@ class Measure:
         """The measure of any scores of some rows; who is paired with whom is found out once."""
         if groups is None and self.region.is_whole:
             if weights is None:
-                return lambda high, low: auc_of_classes(np.sort(high), np.sort(low))
+                return auc_of_classes
             return lambda high, low: weighted_auc_of_classes(high, low, *weights)
         pairs = self._pair_up(n_plus, n_minus, weights, groups)
 
