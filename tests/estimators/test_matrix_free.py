@@ -199,6 +199,26 @@ class TestChoice:
         assert many.gram_seconds(1, 1) > 40
         assert choose_solver("auto", many, 8 * GB).name == "matrix-free"
 
+    @pytest.mark.parametrize(
+        ("change", "name"),
+        [
+            (lambda X: X, "matrix-free"),
+            (lambda X: 1e6 + 100.0 * X, "matrix-free"),
+            (lambda X: X.astype(np.float32), "matrix-free"),
+            (lambda X: np.asfortranarray(X), "matrix-free"),
+            (lambda X: np.column_stack([X, np.full(len(X), 3.0)]), "matrix-free"),
+            (lambda X: np.column_stack([X, X[:, 0] + 0.01 * X[:, 1]]), "gram"),
+            (lambda X: X @ np.triu(np.ones((X.shape[1], X.shape[1]))), "gram"),
+            (lambda X: np.where(np.arange(len(X))[:, None] == 0, np.nan, X), "gram"),
+        ],
+    )
+    def test_dense_columns_are_multiplied_only_if_they_are_uncorrelated(self, rng, change, name):
+        """Where some combination of columns hardly varies, products would need many steps to see it."""
+        X = change(rng.standard_normal((2400, 800)))
+        assert choose_solver("auto", Workload.from_matrix(X, 1_000_000), 8 * GB).name == name
+        # rows of files come in blocks, and are not looked at
+        assert choose_solver("auto", Workload.from_matrix(X, 1_000_000, in_blocks=True), 8 * GB).name == "gram"
+
     def test_a_wish_is_granted_and_said(self):
         choice = choose_solver("gram", self.work(1_000_000, 10_000, 39), 8 * GB)
         assert choice == SolverChoice("gram", "as asked for")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.errors import Advice, HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
@@ -18,6 +19,8 @@ _LEAST_ROWS = 200
 _SHARE = 0.3
 #: Values besides the most common one that a column needs, since rare levels are no tails.
 _LEAST_VALUES = 50
+#: Numbers of a block.
+_BLOCK = 1 << 16
 
 
 def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
@@ -27,20 +30,17 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     """
     if is_sparse(X) or X.shape[0] < _LEAST_ROWS:
         return
-    sample = np.asarray(X[:: -(-X.shape[0] // _MOST_ROWS)], dtype=np.float64)
-    middle = np.median(sample, axis=0)
-    spread = (np.count_nonzero(sample != middle, axis=0) >= _LEAST_VALUES) & np.isfinite(middle)
-    squares = (sample[:, spread] - sample[:, spread].mean(axis=0)) ** 2
-    sums = squares.sum(axis=0)
-    share = squares.max(axis=0, initial=0.0) / np.where(sums > 0, sums, 1.0)
-    heavy = np.flatnonzero(spread)[share > _SHARE]
+    sample = X[:: -(-X.shape[0] // _MOST_ROWS)]
+    share = _largest_shares(sample)
+    heavy = np.flatnonzero(share > _SHARE)
+    heavy = heavy[[_is_spread(sample[:, column]) for column in heavy]]
     if not heavy.size:
         return
-    worst = int(np.flatnonzero(spread)[np.argmax(share)])
+    worst = int(heavy[np.argmax(share[heavy])])
     name = "" if names is None else f" ({names[worst]!r})"
     others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
     warn(
-        f"one row makes up {share.max():.0%} of the variance of column {worst:,}{name}{others}. "
+        f"one row makes up {share[worst]:.0%} of the variance of column {worst:,}{name}{others}. "
         + Advice("{l2} goes by variances: ", l2="auto")
         + Advice(
             "clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), or use "
@@ -49,3 +49,23 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
         ),
         HeavyTailsWarning,
     )
+
+
+def _largest_shares(sample: NDArray[Any]) -> NDArray[np.float64]:
+    """The largest share that one row has in the variance of each column; in blocks that stay in cache."""
+    n, d = sample.shape
+    mean = np.full(n, 1.0 / n) @ sample
+    sums, largest = np.zeros(d), np.zeros(d)
+    step = max(1, _BLOCK // d)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, n, step):
+            squares = np.subtract(sample[start : start + step], mean, dtype=np.float64)
+            np.square(squares, out=squares)
+            sums += np.ones(len(squares)) @ squares
+            np.maximum(largest, squares.max(axis=0), out=largest)
+        return largest / np.where(sums > 0, sums, 1.0)
+
+
+def _is_spread(values: NDArray[Any]) -> bool:
+    """Whether a column has many values besides its median."""
+    return np.count_nonzero(values != np.median(values)) >= _LEAST_VALUES

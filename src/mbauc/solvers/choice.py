@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import spotrf
 
 from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.parts.protocol import PartedRows, Preview
 from mbauc.runtime.memory import parse_memory
+from mbauc.runtime.threads import single_threaded_blas
 from mbauc.solvers.gram.solver import ALL_EIGENVALUES
 
 Solver = Literal["auto", "gram", "matrix-free"]
@@ -25,9 +27,13 @@ _FACTOR = 6e-12  # d³, for one l2
 _EIGEN = 2e-10  # d³, for several l2
 _COMPACT = 4e-9  # entries
 _SPARSE_PRODUCT = 8e-10  # entries
-_DENSE_PRODUCT = 1.5e-9  # numbers
+_DENSE_PRODUCT = 3.5e-10  # numbers
 #: Products for the first penalty.
 _FIRST_PRODUCTS = 12
+#: How many times as many for dense columns that may be correlated.
+_CORRELATED = 4.0
+#: Rows for each column that tell whether they are.
+_ROWS_A_COLUMN = 2
 #: Products for each further l2.
 _FURTHER_PRODUCTS = 6
 #: Products for each l1 > 0.
@@ -96,6 +102,8 @@ class Workload:
     sparse: bool
     #: blocks that the rows come in; their moments are added up
     blocks: float = 1.0
+    #: the rows, where they are in memory
+    X: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
     def from_matrix(cls, X: Any, n_rows: int | None = None, *, in_blocks: bool = False) -> Workload:
@@ -104,7 +112,8 @@ class Workload:
         wanted = n if n_rows is None else n_rows
         blocks = max(wanted / max(n, 1), 1.0) if in_blocks else 1.0
         if not is_sparse(X):
-            return cls(wanted, d, float(wanted) * d, float(wanted) * d * d, False, blocks)
+            entries, seen = float(wanted) * d, None if in_blocks else X
+            return cls(wanted, d, entries, entries * d, False, blocks, seen)
         share = wanted / max(n, 1)
         if X.format == "csr":
             lengths = np.diff(X.indptr)[:: max(1, n // 10_000)].astype(np.float64)
@@ -125,11 +134,34 @@ class Workload:
         cubic = _FACTOR if n_l2 == 1 and (given or self.columns > ALL_EIGENVALUES) else _EIGEN
         return form + n_fits * (self.columns**3 * cubic + self.columns**2 * _TOUCH)
 
-    def product_seconds(self, n_l1: int, n_l2: int, n_fits: int) -> float:
-        """Time to solve from products."""
+    def product_seconds(self, n_l1: int, n_l2: int, n_fits: int, *, uncorrelated: bool = False) -> float:
+        """Time to solve from products; of dense columns that are known to be uncorrelated it takes fewer."""
         products = n_fits * (_FIRST_PRODUCTS + _FURTHER_PRODUCTS * (n_l2 - 1) + _LASSO_PRODUCTS * n_l1 * n_l2)
-        each = _SPARSE_PRODUCT if self.sparse else _DENSE_PRODUCT
-        return self.entries * (products * each + (n_fits * _COMPACT if self.sparse else 0.0))
+        if self.sparse:
+            return self.entries * (products * _SPARSE_PRODUCT + n_fits * _COMPACT)
+        return self.entries * products * _DENSE_PRODUCT * (1.0 if uncorrelated else _CORRELATED)
+
+    def is_uncorrelated(self) -> bool:
+        """Whether the columns of dense rows in memory are nearly uncorrelated, by a sample of the rows.
+
+        Products with Σ find a solution, and the best l2, in a few steps then. All eigenvalues of the sample's
+        correlations have to be above a third of the smallest that uncorrelated columns would have in it, so
+        that neither columns which repeat others nor combinations that hardly vary go unseen. ``O(d³)``.
+        """
+        if self.sparse or self.X is None or self.rows < _ROWS_A_COLUMN * self.columns:
+            return False
+        sample = self.X[:: self.X.shape[0] // (_ROWS_A_COLUMN * self.columns) or 1]
+        sample = (sample - sample.mean(axis=0, dtype=np.float64)).astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->j", sample, sample))
+        if not np.isfinite(lengths).all():
+            return False
+        sample /= np.where(lengths > 0, lengths, 1.0)
+        smallest = (1.0 - np.sqrt(self.columns / sample.shape[0])) ** 2
+        with single_threaded_blas():
+            correlations = sample.T @ sample
+            correlations[np.diag_indices_from(correlations)] = 1.0 - smallest / 3.0
+            # symmetric: the transposed view is the same matrix in the order that LAPACK works on in place
+            return bool(spotrf(correlations.T, overwrite_a=True, clean=False)[1] == 0)
 
 
 @dataclass(frozen=True)
@@ -259,6 +291,10 @@ def choose_solver(
     gram, products = workload.gram_seconds(n_l2, n_fits, given_l2), workload.product_seconds(n_l1, n_l2, n_fits)
     if keep_moments and workload.columns <= _SMALL and gram < _PATIENCE:
         return SolverChoice("gram", "its moments are small, and let the model go on learning")
+    if gram > _WORTH_SECONDS and gram <= _WORTH * products:
+        fewer = workload.product_seconds(n_l1, n_l2, n_fits, uncorrelated=True)
+        if gram > _WORTH * fewer and workload.is_uncorrelated():
+            products = fewer
     if gram > _WORTH_SECONDS and gram > _WORTH * products:
         return SolverChoice(
             "matrix-free",

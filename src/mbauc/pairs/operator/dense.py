@@ -13,6 +13,7 @@ from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
 from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, Bucket, PairOperator, RowLabels, Stratum
 from mbauc.pairs.scatter.grouped import select_rows
 from mbauc.rows.finite import raise_nonfinite
+from mbauc.runtime.progress import silent
 from mbauc.runtime.threads import run_threads, single_threaded_blas
 
 Array = NDArray[np.float64]
@@ -59,9 +60,11 @@ class DensePairOperator(PairOperator):
         groups: NDArray[np.uint64] | None = None,
     ) -> None:
         self._X, self.shards = X, shards
-        self._rows = np.concatenate(strata)
-        self._stratum = np.repeat(np.arange(len(strata)), [rows.size for rows in strata])
-        self._weight = np.ones(self._rows.size) if weight is None else weight[self._rows]
+        rows = np.concatenate(strata)
+        order = np.argsort(rows, kind="stable")
+        self._rows = rows[order]
+        self._stratum = np.repeat(np.arange(len(strata)), [own.size for own in strata])[order]
+        self._weight = None if weight is None else weight[self._rows]
         self._step = max(1, _BLOCK // X.shape[1])
         probe = self._rows[:: max(1, self._rows.size // _PROBE)]
         shift = X[probe].astype(np.float64).mean(axis=0)
@@ -70,59 +73,64 @@ class DensePairOperator(PairOperator):
         # a whole column of one value is exactly constant only if that very value is taken off
         constant = (X[probe] == X[probe[0]]).all(axis=0)
         shift[constant] = X[probe[0]][constant]
-        self.shift = shift
-        sums, squares = np.zeros((len(strata), X.shape[1])), np.zeros((len(strata), X.shape[1]))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for part, block in self._blocks(0, 1):
-                for number in np.unique(self._stratum[part]):
-                    own = self._stratum[part] == number
-                    weighted = block[own] * self._weight[part][own, None]
-                    sums[number] += weighted.sum(axis=0)
-                    squares[number] += np.einsum("ij,ij->j", weighted, block[own])
-        if not np.isfinite(squares).all():
-            raise_nonfinite(X)
-            raise ValueError("X holds values whose squares overflow float64; rescale the features.")
-        found = []
-        for number, rows in enumerate(strata):
-            own = self._weight[self._stratum == number]
-            found.append(
-                Stratum.from_sums(
-                    int(rows.size), float(own.sum()), float(own @ own), sums[number], squares[number]
-                )
-            )
-        super().__init__(found, shift)
+        self.shift, self._plain, self.advance = shift, False, silent
+        super().__init__(self._sum_strata(len(strata)), shift)
         self.order = ColumnOrder(X.shape[1])
         self.order.admit(np.ones(X.shape[1], dtype=np.int64))
-        order = np.argsort(self._rows, kind="stable")
-        self._in_order = self._rows[order]
-        self._labels_in_order = RowLabels(
-            self._stratum[order] == 0,
-            None if weight is None else self._weight[order],
-            None if groups is None else groups[self._in_order],
+        self._row_labels = RowLabels(
+            self._stratum == 0, self._weight, None if groups is None else groups[self._rows]
         )
         spread = np.sqrt(self.column_variances())
         self._plain = bool((np.abs(shift) <= _NEAR_ZERO * spread)[spread > 0].all())
 
-    def _blocks(self, shard: int, shards: int) -> Iterator[tuple[slice, Array]]:
-        """Every ``shards``-th block of rows, shifted."""
-        for start in range(shard * self._step, self._rows.size, shards * self._step):
-            part = slice(start, start + self._step)
-            yield part, np.subtract(self._X[self._rows[part]], self.shift, dtype=np.float64)
+    def _sum_strata(self, count: int) -> list[Stratum]:
+        """Weight, mean and variances of each stratum, from one sweep."""
+
+        def add_up(shard: int) -> Array:
+            sums, buffer = np.zeros((2, count, self._X.shape[1])), np.empty((0, 0))
+            with np.errstate(over="ignore", invalid="ignore"):  # of this thread; looked for below
+                for part, X, places in self._pieces(shard):
+                    shares = np.zeros((count, len(X)))
+                    np.add.at(shares, (self._stratum[part], places), self._weights_of(part))
+                    if len(buffer) < len(X):
+                        buffer = np.empty(X.shape)
+                    block = np.subtract(X, self.shift, out=buffer[: len(X)])
+                    sums[0] += shares @ block
+                    sums[1] += shares @ np.square(block, out=block)
+            return sums
+
+        sums, squares = np.sum(self._run(add_up), axis=0)
+        if not np.isfinite(squares).all():
+            raise_nonfinite(self._X)
+            raise ValueError("X holds values whose squares overflow float64; rescale the features.")
+        own = [self._weights_of(self._stratum == number) for number in range(count)]
+        return [
+            Stratum.from_sums(weight.size, float(weight.sum()), float(weight @ weight), *both)
+            for weight, *both in zip(own, sums, squares, strict=True)
+        ]
+
+    def _weights_of(self, part: slice | NDArray[np.bool_]) -> Array:
+        return np.ones(self._rows[part].size) if self._weight is None else self._weight[part]
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         centre, scale = np.array(centres), np.array([1.0 / stratum.weight for stratum in self.strata])
+        # of rows as they are, the score of the shift is in all scores
+        centre = centre + float(self.shift @ v) if self._plain else centre
 
         def sweep(shard: int) -> tuple[Array, Array]:
-            result, sums = np.zeros(v.size), np.zeros((len(self.strata), 2))
-            for part, block in self._blocks(shard, self.shards):
-                stratum = self._stratum[part]
-                score = block @ v - centre[stratum]
-                share = score * self._weight[part] * scale[stratum]
-                result += share @ block
-                np.add.at(sums[:, 0], stratum, share)
-                np.add.at(sums[:, 1], stratum, share * score)
-                self.advance(stratum.size)
-            return result, sums
+            result, sums = np.zeros(v.size), np.zeros((2, len(self.strata)))
+            for part, X, places in self._pieces(shard):
+                X, stratum = self._near_zero(X), self._stratum[part]
+                score = (X @ v)[places] - centre[stratum]
+                share = score * scale[stratum]
+                if self._weight is not None:
+                    share *= self._weight[part]
+                result += np.bincount(places, share, minlength=len(X)) @ X
+                for kept, values in zip(sums, (share, share * score), strict=True):
+                    kept += np.bincount(stratum, values, minlength=len(self.strata))
+            if self._plain:
+                result -= self.shift * sums[0].sum()
+            return result, sums.T
 
         return self._run(sweep)
 
@@ -130,9 +138,9 @@ class DensePairOperator(PairOperator):
 
     def _pieces(self, shard: int) -> Iterator[tuple[slice, NDArray[Any], NDArray[np.intp]]]:
         """Every so many pieces of the rows that count, a piece of X around them, and where they are in it."""
-        for start in range(shard * self._step, self._in_order.size, self.shards * self._step):
+        for start in range(shard * self._step, self._rows.size, self.shards * self._step):
             part = slice(start, start + self._step)
-            rows = self._in_order[part]
+            rows = self._rows[part]
             first, last = rows[0], rows[-1] + 1
             if last - first > _MOST_AROUND * rows.size:
                 yield part, self._X[rows], np.arange(rows.size)
@@ -143,7 +151,7 @@ class DensePairOperator(PairOperator):
 
     def scores(self, v: Array) -> Array:
         """The score x'v of each row, in the order of X."""
-        result = np.empty(self._in_order.size)
+        result = np.empty(self._rows.size)
 
         def score(shard: int) -> None:
             for part, X, places in self._pieces(shard):
@@ -185,7 +193,7 @@ class DensePairOperator(PairOperator):
         result, own = np.zeros((n_buckets, self.mu.size)), np.flatnonzero(bucket >= 0)
         for start in range(0, own.size, self._step):
             part = own[start : start + self._step]
-            rows = np.subtract(self._X[self._in_order[part]], self.shift, dtype=np.float64)
+            rows = np.subtract(self._X[self._rows[part]], self.shift, dtype=np.float64)
             # few rows of a bucket are in one part: only the lines that they are in are added to
             lines, places = np.unique(bucket[part], return_inverse=True)
             result[lines] += select_rows(places, r[part], lines.size) @ rows
@@ -194,15 +202,15 @@ class DensePairOperator(PairOperator):
 
     def curvature(self, r: Array) -> Array:
         """About the curvature of a loss, from some rows of each stratum; empty if columns are many."""
-        d, positive = self.mu.size, self._labels_in_order.positive
+        d, positive = self.mu.size, self._row_labels.positive
         strata = [np.flatnonzero(positive), np.flatnonzero(~positive)]
-        most = min(_BLOCK_ROWS, _ROWS_AND_COLUMNS * self._in_order.size // (2 * d))
+        most = min(_BLOCK_ROWS, _ROWS_AND_COLUMNS * self._rows.size // (2 * d))
         if min(most, *(own.size for own in strata)) < ENOUGH_ROWS * d:
             return super().curvature(r)
         result, means = np.zeros((d, d)), []
         for own in strata:
             own = own[:: max(1, own.size // most)]
-            rows = np.subtract(self._X[self._in_order[own]], self.shift, dtype=np.float64)
+            rows = np.subtract(self._X[self._rows[own]], self.shift, dtype=np.float64)
             weight = r[own] / max(float(r[own].sum()), np.finfo(np.float64).tiny)
             means.append(weight @ rows)
             rows = (rows - means[-1]) * np.sqrt(weight)[:, None]
@@ -217,9 +225,9 @@ class DensePairOperator(PairOperator):
 
     def _run(self, work: Callable[[int], Any]) -> list[Any]:
         """Each shard; one after another if they are small."""
-        few = self._in_order.size * self.mu.size < FEW_ENTRIES
+        few = self._rows.size * self._X.shape[1] < FEW_ENTRIES
         with single_threaded_blas():
             return run_threads(work, range(self.shards), 1 if few else self.shards)
 
     def _labels(self) -> RowLabels:
-        return self._labels_in_order
+        return self._row_labels
