@@ -501,3 +501,20 @@ def test_unusual_floats(dtype, rng):
     np.testing.assert_allclose(PairMoments.from_arrays(X, y).second_moment, want, rtol=1e-6)
     if X.dtype.isnative:  # scipy itself refuses others
         np.testing.assert_allclose(PairMoments.from_arrays(sp.csr_matrix(X), y).second_moment, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shift", [0.0, 1000.0])
+def test_many_float32_rows_are_multiplied_in_single_precision(rng, shift, weighted):
+    """Within 1e-6 of what the same numbers give in float64; a column of one value stays exactly constant."""
+    X = (shift + rng.standard_normal((26_000, 200)) * np.geomspace(0.1, 10, 200)).astype(np.float32)
+    X[:, 7] = 3.3
+    y, weight = rng.random(len(X)) < 0.2, rng.random(len(X)) if weighted else None
+    single = PairMoments.from_arrays(X, y, weight)
+    double = PairMoments.from_arrays(X.astype(np.float64), y, weight)
+    units = np.sqrt(np.diagonal(double.second_moment))
+    units[7] = 1.0
+    apart = np.abs(single.second_moment - double.second_moment) / np.outer(units, units)
+    assert 1e-12 < apart.max() < 1e-6
+    assert (np.abs(single.mean_difference - double.mean_difference) / units).max() < 1e-6
+    assert not single.second_moment[7].any()

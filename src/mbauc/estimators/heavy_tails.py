@@ -68,4 +68,4 @@ def _largest_shares(sample: NDArray[Any]) -> NDArray[np.float64]:
 
 def _is_spread(values: NDArray[Any]) -> bool:
     """Whether a column has many values besides its median."""
-    return np.count_nonzero(values != np.median(values)) >= _LEAST_VALUES
+    return int(np.count_nonzero(values != np.median(values))) >= _LEAST_VALUES

@@ -219,3 +219,15 @@ def test_squares_that_overflow_are_refused(form):
     X = np.eye(6) * 1e200
     with pytest.raises(ValueError, match="overflow"):
         build_matrix_operator(FORMS[form](X), groups(np.arange(6) < 3), None, 1)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.5, 30.0, 1e5])
+def test_many_float32_rows_are_multiplied_in_single_precision(rng, shift):
+    """Within 1e-6 of Σv, and all digits where columns are far from zero."""
+    X = (shift + rng.standard_normal((26_000, 200))).astype(np.float32)
+    strata = [np.flatnonzero(X[:, 0] > shift + 1), np.flatnonzero(X[:, 0] <= shift + 1)]
+    v = rng.standard_normal(200)
+    single = build_matrix_operator(X, strata, None, 2).product(v)
+    double = build_matrix_operator(X.astype(np.float64), strata, None, 2).product(v)
+    assert np.abs(single - double).max() < 1e-6 * np.abs(double).max()
+    assert np.array_equal(single, double) == (shift > 2)

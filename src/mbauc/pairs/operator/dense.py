@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mbauc.pairs.compact.columns import ColumnOrder
 from mbauc.pairs.operator.leading_block import ENOUGH_ROWS
 from mbauc.pairs.operator.pair_operator import FEW_ENTRIES, Bucket, PairOperator, RowLabels, Stratum
+from mbauc.pairs.scatter.dense import is_single
 from mbauc.pairs.scatter.grouped import select_rows
 from mbauc.rows.finite import raise_nonfinite
 from mbauc.runtime.progress import silent
@@ -26,6 +27,8 @@ _PROBE = 1000
 _MOST_AROUND = 2
 #: … and without taking the shift off, if no column is further from zero than so many of its deviations.
 _NEAR_ZERO = 1e3
+#: In single precision that is if they are no further than so many.
+_CENTRED = 2.0
 #: Rows that a curvature is estimated from: of a stratum at most …
 _BLOCK_ROWS = 5_000
 #: … and as many that their products with each other take as long as so many columns' products with all rows.
@@ -35,7 +38,9 @@ _ROWS_AND_COLUMNS = 40
 class DensePairOperator(PairOperator):
     """The pairs of a dense data set, as a linear operator.
 
-    X is read where it is. A block of it is copied, shifted by a provisional mean and multiplied twice.
+    X is read where it is, once for each product: a block is multiplied twice while it is in cache, as it is
+    or less a provisional mean where columns are far from zero. Many float32 rows are multiplied in single
+    precision and summed in double, which leaves products within 1e-6 of what they are.
 
     Parameters
     ----------
@@ -81,7 +86,8 @@ class DensePairOperator(PairOperator):
             self._stratum == 0, self._weight, None if groups is None else groups[self._rows]
         )
         spread = np.sqrt(self.column_variances())
-        self._plain = bool((np.abs(shift) <= _NEAR_ZERO * spread)[spread > 0].all())
+        far = float(np.max(np.abs(shift)[spread > 0] / spread[spread > 0], initial=0.0))
+        self._plain, self._single = far <= _NEAR_ZERO, far <= _CENTRED and is_single(X)
 
     def _sum_strata(self, count: int) -> list[Stratum]:
         """Weight, mean and variances of each stratum, from one sweep."""
@@ -90,13 +96,16 @@ class DensePairOperator(PairOperator):
             sums, buffer = np.zeros((2, count, self._X.shape[1])), np.empty((0, 0))
             with np.errstate(over="ignore", invalid="ignore"):  # of this thread; looked for below
                 for part, X, places in self._pieces(shard):
-                    shares = np.zeros((count, len(X)))
-                    np.add.at(shares, (self._stratum[part], places), self._weights_of(part))
                     if len(buffer) < len(X):
                         buffer = np.empty(X.shape)
                     block = np.subtract(X, self.shift, out=buffer[: len(X)])
-                    sums[0] += shares @ block
-                    sums[1] += shares @ np.square(block, out=block)
+                    weight, stratum = self._weights_of(part), self._stratum[part]
+                    shares = [np.bincount(places, weight * (stratum == k), len(X)) for k in range(count)]
+                    for own, share in zip(sums[0], shares, strict=True):
+                        own += share @ block
+                    np.square(block, out=block)
+                    for own, share in zip(sums[1], shares, strict=True):
+                        own += share @ block
             return sums
 
         sums, squares = np.sum(self._run(add_up), axis=0)
@@ -114,18 +123,19 @@ class DensePairOperator(PairOperator):
 
     def _sweep(self, v: Array, centres: Sequence[float]) -> Sequence[tuple[Array, Array]]:
         centre, scale = np.array(centres), np.array([1.0 / stratum.weight for stratum in self.strata])
+        direction = v.astype(np.float32) if self._single else v
         # of rows as they are, the score of the shift is in all scores
         centre = centre + float(self.shift @ v) if self._plain else centre
 
         def sweep(shard: int) -> tuple[Array, Array]:
             result, sums = np.zeros(v.size), np.zeros((2, len(self.strata)))
             for part, X, places in self._pieces(shard):
-                X, stratum = self._near_zero(X), self._stratum[part]
-                score = (X @ v)[places] - centre[stratum]
+                X, stratum = X if self._single else self._near_zero(X), self._stratum[part]
+                score = (X @ direction)[places] - centre[stratum]
                 share = score * scale[stratum]
                 if self._weight is not None:
                     share *= self._weight[part]
-                result += np.bincount(places, share, minlength=len(X)) @ X
+                result += np.bincount(places, share, len(X)).astype(X.dtype, copy=False) @ X
                 for kept, values in zip(sums, (share, share * score), strict=True):
                     kept += np.bincount(stratum, values, minlength=len(self.strata))
             if self._plain:

@@ -17,6 +17,8 @@ from mbauc.runtime.threads import run_threads
 #: Below this many columns each thread works on blocks of its own with a single-threaded BLAS; above it one
 #: block at a time goes to a multi-threaded BLAS, because a d×d matrix per thread would cost too much memory.
 OWN_SCATTER_COLUMNS = 1024
+#: From so many multiplications on, float32 rows are multiplied in single precision.
+_MANY_MULTIPLICATIONS = 1e9
 #: Columns whose squared mean is at most this many variances are accurate to 15 digits without a shift.
 _CENTRED = 4.0
 
@@ -33,7 +35,9 @@ def dense_class_scatter(
     """Add the scatter of ``X[index]`` around its mean to one side of ``packed``.
 
     Columns far from zero are shifted by a provisional mean (of rows spread over the class), so a common
-    shift of any size costs no digits. Sums are float64 whatever the dtype of X.
+    shift of any size costs no digits. Sums are float64 whatever the dtype of X. Blocks of many float32 rows are
+    multiplied in single precision before they are summed, in half the time: entries of the scatter are within
+    1e-6 of the root of the product of their two variances. Pass float64 rows for all digits.
 
     ``O(n d²)`` time. Memory: a block of 2,048 rows and two d×d matrices per thread up to 1,024 columns;
     one block above.
@@ -46,7 +50,10 @@ def dense_class_scatter(
     with np.errstate(over="ignore", invalid="ignore"):
         spread = slice(None, None, max(1, index.size // 1000))
         shift = _provisional_mean(X[index[spread]], None if weight is None else weight[spread])
-        blocks = RowBlocks(X, index, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads)
+        single = is_single(X) and d <= OWN_SCATTER_COLUMNS
+        if single and shift is not None:
+            shift = shift.astype(np.float32).astype(np.float64)
+        blocks = RowBlocks(X, index, weight, shift, 1 if d > OWN_SCATTER_COLUMNS else n_threads, single=single)
         if d > OWN_SCATTER_COLUMNS:
             sums = np.zeros(d)
             for block in blocks.walk(0, 1):
@@ -63,6 +70,11 @@ def dense_class_scatter(
         _raise_nonfinite(X, index)
     np.maximum(diagonal, 0.0, out=diagonal)
     return WeightedMean(int(index.size), total, squared, mean if shift is None else shift + mean)
+
+
+def is_single(X: NDArray[Any]) -> bool:
+    """Whether rows are multiplied in single precision: float32, and so many that it saves time."""
+    return bool(X.dtype == np.float32 and X.shape[0] * X.shape[1] ** 2 >= _MANY_MULTIPLICATIONS)
 
 
 def _provisional_mean(probe: NDArray[Any], weight: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
@@ -84,7 +96,7 @@ def _scatter_by_threads(blocks: RowBlocks, advance: Advance) -> tuple[NDArray[np
     d, n_threads = blocks.X.shape[1], blocks.n_threads
 
     def walk(first: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        sums, scatter, gram = np.zeros(d), np.zeros((d, d)), np.empty((d, d))
+        sums, scatter, gram = np.zeros(d), np.zeros((d, d)), np.empty((d, d), dtype=blocks.dtype)
         with np.errstate(over="ignore", invalid="ignore"):  # of this thread; looked for afterwards
             for block in blocks.walk(first, n_threads):
                 sums += blocks.weighted_sum(block)

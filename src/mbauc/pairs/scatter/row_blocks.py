@@ -19,7 +19,8 @@ class RowBlocks:
     """Blocks of chosen rows of X, copied, shifted and scaled by the root of their weight.
 
     A block is kept the way X is laid out: ``(k, d)`` for rows next to each other in memory, ``(d, k)``
-    for columns next to each other. All rows have one shift, or with ``codes`` each its row of ``shift``.
+    for columns next to each other. All rows have one shift, or with ``codes`` each its row of ``shift``. With
+    ``single`` blocks are float32, as X must be.
     """
 
     def __init__(
@@ -30,9 +31,13 @@ class RowBlocks:
         shift: NDArray[np.float64] | None,
         n_threads: int,
         codes: NDArray[np.intp] | None = None,
+        *,
+        single: bool = False,
     ) -> None:
-        self.X, self.rows, self.shift, self.codes = X, index, shift, codes
-        self.root = None if weight is None else np.sqrt(weight)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.X, self.rows, self.codes = X, index, codes
+        self.shift = None if shift is None else shift.astype(self.dtype, copy=False)
+        self.root = None if weight is None else np.sqrt(weight).astype(self.dtype, copy=False)
         self.by_column = X.flags.f_contiguous and not X.flags.c_contiguous
         if index.size * X.shape[1] ** 2 < _MIN_PARALLEL_WORK:
             n_threads = 1
@@ -46,13 +51,13 @@ class RowBlocks:
     def walk(self, first: int, step: int) -> Any:
         """Blocks number ``first``, ``first + step``, … through one buffer."""
         d = self.X.shape[1]
-        buffer = np.empty(self.size * d)
+        buffer = np.empty(self.size * d, dtype=self.dtype)
         for number in range(first, self.count, step):
             part = self.part_of(number)
             index = self.rows[part]
             k = index.size
             block = buffer[: k * d].reshape((d, k) if self.by_column else (k, d))
-            if self.X.dtype == np.float64:
+            if self.X.dtype == self.dtype:
                 self._take(index, block)
                 offset = self._offset(part)
                 if offset is not None:
@@ -86,7 +91,7 @@ class RowBlocks:
         else:
             np.subtract(taken, offset, out=out)
 
-    def _offset(self, part: slice) -> NDArray[np.float64] | None:
+    def _offset(self, part: slice) -> NDArray[Any] | None:
         """What to subtract from some rows, laid out as a block is."""
         if self.shift is None:
             return None
@@ -97,18 +102,18 @@ class RowBlocks:
         """Stop the threads that walk the blocks."""
         self.stopped = True
 
-    def weighted_sum(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def weighted_sum(self, numbered: tuple[int, NDArray[Any]]) -> NDArray[Any]:
         """Sum over the rows of a block of ``w (x - shift)``."""
         number, block = numbered
         root = self.roots(number)
         return np.asarray(block @ root if self.by_column else root @ block)
 
-    def roots(self, number: int) -> NDArray[np.float64]:
+    def roots(self, number: int) -> NDArray[Any]:
         """What the rows of a block have been multiplied by."""
         part = self.part_of(number)
-        return np.ones(part.stop - part.start) if self.root is None else self.root[part]
+        return np.ones(part.stop - part.start, dtype=self.dtype) if self.root is None else self.root[part]
 
-    def gram(self, numbered: tuple[int, NDArray[np.float64]], out: NDArray[np.float64]) -> None:
+    def gram(self, numbered: tuple[int, NDArray[Any]], out: NDArray[Any]) -> None:
         """Write ``Σ w (x - shift)(x - shift)'`` over the rows of a block."""
         _, block = numbered
         # numpy sees one array times its own transpose and halves the work
@@ -121,6 +126,6 @@ class RowBlocks:
         """Which of the rows are in a block."""
         return slice(number * self.size, min((number + 1) * self.size, self.rows.size))
 
-    def row_major(self, numbered: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+    def row_major(self, numbered: tuple[int, NDArray[Any]]) -> NDArray[Any]:
         """The block with one row of X a row."""
         return numbered[1].T if self.by_column else numbered[1]

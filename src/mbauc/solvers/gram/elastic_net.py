@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 from mbauc.errors import Advice
 from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.eigen import decompose
 from mbauc.solvers.gram.ridge import solve_ridge
 from mbauc.solvers.gram.unpenalised import Reduced
 from mbauc.solvers.penalty import Penalty
@@ -132,7 +133,7 @@ class _Lasso:
             rows = cholesky(matrix, check_finite=False)
             target = solve_triangular(rows, mu, trans="T", check_finite=False)
         except LinAlgError:
-            values, vectors = eigh(matrix, check_finite=False)
+            values, vectors = decompose(matrix)
             kept = values > values.size * np.finfo(np.float64).eps * values[-1]
             root = np.sqrt(values[kept])
             rows = root[:, None] * vectors[:, kept].T

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon
 
 from mbauc.errors import Advice, SingularWarning
 from mbauc.runtime.warn import warn
+from mbauc.solvers.gram.eigen import decompose
 from mbauc.solvers.gram.unpenalised import Reduced, pseudo_inverse
 from mbauc.solvers.leave_one_out import Spectrum
 from mbauc.solvers.penalty import Penalty
@@ -54,7 +55,7 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
         )
         matrix = sigma.copy()
         matrix[np.diag_indices_from(matrix)] = diagonal
-        values, vectors = eigh(matrix, overwrite_a=True, check_finite=False)
+        values, vectors = decompose(matrix, overwrite=True)
         w = vectors @ (pseudo_inverse(values) * (vectors.T @ mu))
     return certify(penalty, mu, w, sigma @ w, 1)
 
@@ -87,7 +88,7 @@ class RidgePath:
         self._root = np.sqrt(self._reduced.factors)
         inner = self._reduced.sigma / self._root[:, None]
         inner /= self._root
-        self._values, self._vectors = eigh(inner, overwrite_a=True, check_finite=False, driver="evd")
+        self._values, self._vectors = decompose(inner, overwrite=True)
         self._rotated = self._vectors.T @ (self._reduced.mu / self._root)
 
     def coefficients(self, l2: ArrayLike) -> Array:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+
+from mbauc.solvers.gram.eigen import decompose
 
 Array = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ class Reduced:
         self.sigma, self.mu, self.factors = sigma, mu, factors[self._kept]
         self.free, self.gain = int(self._free.size), 0.0
         if self._free.size:
-            values, vectors = eigh(sigma[np.ix_(self._free, self._free)], check_finite=False)
+            values, vectors = decompose(sigma[np.ix_(self._free, self._free)], overwrite=True)
             inverse = (vectors * pseudo_inverse(values)) @ vectors.T
             coupling = sigma[np.ix_(self._free, self._kept)]
             self._response = inverse @ coupling
