@@ -18,7 +18,6 @@ from mbauc.estimators.cross_validation.grids import (
 from mbauc.estimators.cross_validation.held_out import (
     HeldOut,
     HeldOutParts,
-    Promising,
     ScoreRows,
     compare_binormal,
 )
@@ -43,6 +42,7 @@ from mbauc.runtime.memory import parse_memory
 from mbauc.solvers import Solution
 from mbauc.solvers.choice import Demand, Solver, choose_for_rows
 from mbauc.solvers.column_scales import Scaling
+from mbauc.solvers.matrix_free.elastic_net import Judge
 from mbauc.solvers.problem import Problem
 
 Array = NDArray[np.float64]
@@ -260,10 +260,10 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
         trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
-        def solve(problem: Problem, promising: Promising | None) -> Array:
+        def solve(problem: Problem, judge: Judge | None) -> Array:
             # who names penalties wants to see them all
-            promising = promising if self.l2_grid is None else None
-            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, promising=promising)
+            judge = judge if self.l2_grid is None else None
+            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, judge=judge)
             W = W.reshape(-1, W.shape[-1])
             if not with_auc:
                 grids.append(W)

@@ -31,7 +31,7 @@ def scores(
     n = X.shape[0] if subset is None else subset.size
     result = np.empty((W.shape[0], n))
     if is_sparse(X):
-        X = X.tocsr()
+        X, columns = X.tocsr(), np.ascontiguousarray(W.T)  # once: sparse products would copy it for each block
         step = max(1, _BLOCK // (1 + X.nnz // max(1, X.shape[0])))
     else:
         step = max(1, _BLOCK // X.shape[1])
@@ -46,7 +46,7 @@ def scores(
                 part = slice(start, min(start + step, n))
                 block = _take(X, part, subset, buffer)
                 if is_sparse(X):
-                    result[:, part] = (block @ W.T).T
+                    result[:, part] = (block @ columns).T
                 else:
                     np.matmul(W, block.astype(np.float64, copy=False).T, out=result[:, part])
                 finite = finite and bool(np.isfinite(result[:, part]).all())

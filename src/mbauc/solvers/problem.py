@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.solvers.column_scales import Scaling, scale_columns
 from mbauc.solvers.gram.solver import GramSolver
+from mbauc.solvers.matrix_free.elastic_net import Judge
 from mbauc.solvers.matrix_free.ridge import Watch
 from mbauc.solvers.matrix_free.solver import MatrixFreeSolver
 from mbauc.solvers.solution import Solution
@@ -96,7 +97,7 @@ class Problem:
         *,
         tol: float,
         max_iter: int,
-        promising: Callable[[Array], bool] | None = None,
+        judge: Judge | None = None,
     ) -> Array:
         """Weights for each pair of penalties, shape (len(l1), len(l2), d).
 
@@ -105,9 +106,12 @@ class Problem:
         costs next to nothing.
         """
         settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
-        if promising is not None and isinstance(self._solver, MatrixFreeSolver):
-            settings["promising"] = lambda w: promising(self._over_data(w))
+        if judge is not None and isinstance(self._solver, MatrixFreeSolver):
+            settings["judge"] = lambda: self._over_data_to(judge())
         return self._over_data(self._solver.grid(l1, l2, **settings))
+
+    def _over_data_to(self, promising: Callable[[Array], bool]) -> Callable[[Array], bool]:
+        return lambda w: promising(self._over_data(w))
 
     def _over_data(self, weights: Array) -> Array:
         """Weights of scaled columns in use as those of the columns of the data."""

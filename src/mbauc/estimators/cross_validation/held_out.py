@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,12 +27,11 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.scores import scores
 from mbauc.runtime.threads import run_threads
 from mbauc.runtime.warn import warn
+from mbauc.solvers.matrix_free.elastic_net import Judge
 
 Array = NDArray[np.float64]
-#: Whether weights rank held-out rows well enough for less of a penalty to be worth a try.
-Promising = Callable[[Array], bool]
 #: Weight vectors that are tried for a problem, shape (k, d); NaN for those that need not be.
-Solve = Callable[[Any, Promising | None], Array]
+Solve = Callable[[Any, Judge | None], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
@@ -92,7 +92,7 @@ class HeldOutBlock:
         """One split after the other, so that the weights of one are in memory at a time."""
         found = []
         for number, rows in enumerate(self._tests):
-            W = solve(splits.training(number), _Promising(self, rows) if with_auc else None)
+            W = solve(splits.training(number), partial(_Promising, self, rows) if with_auc else None)
             # all are known but for those that need not be tried
             known = np.isfinite(W.sum(axis=1))
             binormal = risk = auc = None

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from mbauc.estimators.cross_validation.grids import default_l2_grid, list_l1, read_values
-from mbauc.estimators.cross_validation.held_out import HeldOut, Promising
+from mbauc.estimators.cross_validation.held_out import HeldOut
 from mbauc.estimators.cross_validation.problems import SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Trial, Tried
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.losses import PairLoss, Region, get_loss
+from mbauc.solvers.matrix_free.elastic_net import Judge
 
 Array = NDArray[np.float64]
 
@@ -111,7 +112,7 @@ class LossSearch:
             return glance._score(splits, held_out, trials)
 
     def _score(self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]) -> Tried:
-        def solve(problems: PairProblems, _: Promising | None) -> Array:
+        def solve(problems: PairProblems, _: Judge | None) -> Array:
             grids = [
                 problems.of(get_loss(trial.loss or "squared"), trial.scale, trial.region).grid(
                     trial.l1, trial.l2, tol=self.tol, max_iter=self.max_iter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 _ESTIMATED_TOL = 1e-5
 #: Called with a state to resume from, the number of products so far, the excess risk and the binormal AUC.
 Watch = Callable[[dict[str, Array], int, float, float], object]
+#: Makes somebody who is shown the weights for falling penalties, and says whether smaller ones are worth a try.
+Judge = Callable[[], Callable[[Array], bool]]
 
 
 def solve_elastic_net_matrix_free(
@@ -120,6 +122,39 @@ def elastic_net_path_matrix_free(
         solutions[value], product = _finish(products, penalty, descent, tol, max_iter, watch)
         coef = solutions[value].coef
     return [solutions[value] for value in l1_values]
+
+
+def walk_elastic_net_grid(
+    products: SymmetricOperator,
+    l1_values: Sequence[float],
+    l2_values: Sequence[float],
+    factors: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    judge: Judge | None = None,
+) -> Iterator[tuple[float, float, Array]]:
+    """Triples (l1, l2, weights) of a grid of penalties, l1 > 0, from the largest l2 down.
+
+    Each solution starts from the one for the same l1 and the l2 before. Once ``l2 Σ fⱼ wⱼ²`` is below ``tol``,
+    l2 no longer matters beside l1, and the weights stand for all smaller values. For each l1 a ``judge`` is
+    asked for, and called with the weights for each l2: smaller ones than that at which it says no are left out.
+    """
+    judges = {} if judge is None else {value: judge() for value in set(l1_values)}
+    starts: dict[float, tuple[Array, Array]] = {}
+    left, falling = sorted(set(l1_values), reverse=True), sorted(set(l2_values), reverse=True)
+    for place, l2 in enumerate(falling):
+        start: tuple[Array | None, Array | None] = None, None
+        for l1 in tuple(left):
+            penalty = Penalty(l1, l2, factors)
+            descent = _descent(products, penalty, *starts.get(l1, start))
+            solution, product = _finish(products, penalty, descent, tol, max_iter, None)
+            start = starts[l1] = solution.coef, product
+            settled = l2 * float(factors @ solution.coef**2) <= tol
+            for value in falling[place:] if settled else [l2]:
+                yield l1, value, solution.coef
+            if settled or (judges and not judges[l1](solution.coef)):
+                left.remove(l1)
 
 
 def _check(tol: float, max_iter: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ from mbauc.errors import Advice, SingularWarning
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
-from mbauc.solvers.matrix_free.elastic_net import elastic_net_path_matrix_free, solve_elastic_net_matrix_free
+from mbauc.solvers.matrix_free.elastic_net import (
+    Judge,
+    solve_elastic_net_matrix_free,
+    walk_elastic_net_grid,
+)
 from mbauc.solvers.matrix_free.ridge import (
     Watch,
     ignore_state,
@@ -100,32 +105,27 @@ class MatrixFreeSolver:
         *,
         tol: float,
         max_iter: int,
-        promising: Callable[[Array], bool] | None = None,
+        judge: Judge | None = None,
     ) -> Array:
         """Weights for each pair of penalties, shape (len(l1), len(l2), columns).
 
-        The smaller l2 is, the more products it takes. Without l1, ``promising`` is called with the weights for
+        The smaller l2 is, the more products it takes. For each l1 a ``judge`` is called with the weights for
         each l2, from the largest down; smaller ones than that at which it says no are left at NaN.
         """
         weights = np.full((len(l1), len(l2), self.mu.size), np.nan)
-        ridge = [i for i, value in enumerate(l1) if value == 0.0]
-        sparse = [i for i, value in enumerate(l1) if value > 0.0]
+        rows, columns = _places(l1), _places(l2)
+        sparse = [value for value in l1 if value > 0.0]
+        settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         with single_threaded_blas():
-            for solution in walk_ridge_path(
-                self, l2 if ridge else (), self.factors, tol=tol, max_iter=max_iter
-            ):
-                weights[np.ix_(ridge, [j for j, value in enumerate(l2) if value == solution.l2])] = (
-                    solution.coef
-                )
+            promising = None if judge is None else judge()
+            for solution in walk_ridge_path(self, l2 if 0.0 in rows else (), self.factors, **settings):
+                weights[np.ix_(rows[0.0], columns[solution.l2])] = solution.coef
                 if promising is not None and not promising(solution.coef):
                     break
-            for j, value in enumerate(l2 if sparse else ()):
-                values = [l1[i] for i in sparse]
-                path = elastic_net_path_matrix_free(
-                    self, values, value, self.factors, tol=tol, max_iter=max_iter
-                )
-                for i, solution in zip(sparse, path, strict=True):
-                    weights[i, j] = solution.coef
+            for value, ridge, coef in walk_elastic_net_grid(
+                self, sparse, l2 if sparse else (), self.factors, judge=judge, **settings
+            ):
+                weights[np.ix_(rows[value], columns[ridge])] = coef
         return weights
 
     def _warn_if_singular(self) -> None:
@@ -139,3 +139,11 @@ class MatrixFreeSolver:
                 + Advice("Raise {l2} or drop columns."),
                 SingularWarning,
             )
+
+
+def _places(values: Sequence[float]) -> dict[float, list[int]]:
+    """Where each value stands."""
+    places: dict[float, list[int]] = defaultdict(list)
+    for place, value in enumerate(values):
+        places[float(value)].append(place)
+    return places
