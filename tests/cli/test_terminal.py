@@ -50,6 +50,16 @@ def test_help_waits_for_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
+def test_a_command_that_ends_looks_for_nothing_to_free():
+    code = (
+        "import atexit, gc, sys; sys.argv = ['mbauc', '--help'];"
+        "atexit.register(lambda: sys.stderr.write(str(gc.get_freeze_count() > 0)));"  # the last to be called
+        "from mbauc.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "True"
+
+
 def test_usage_is_2_and_data_that_says_no_is_1(rows, tmp_path, capsys):
     model = tmp_path / "m.mbauc"
     assert main(["fit", str(rows), "-o", str(model)]) == 2

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mbauc.runtime.progress import progress, show_wait, silent
+from mbauc.runtime.progress import progress, show_line, show_wait, silent
 
 pytest.importorskip("tqdm", reason="tqdm is an optional dependency")
 
@@ -60,6 +60,24 @@ def test_threads_may_share_a_bar(monkeypatch):
 def test_silence_takes_the_same_calls():
     assert silent(5) is None
     assert silent.note("AUC") is None
+
+
+@pytest.mark.parametrize("bars", [True, False])
+def test_a_line_stays_above_the_bars(monkeypatch, bars):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    if not bars:
+        monkeypatch.delitem(sys.modules, "tqdm")
+    with progress(10, "sweeps", delay=0.0) if bars else show_wait("solving"):
+        show_line("compiling")
+    assert "compiling\n" in terminal.getvalue()
+
+
+def test_nobody_else_is_shown_a_line(monkeypatch):
+    for stream in (None, io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stream)
+        show_line("compiling")
+    assert stream.getvalue() == ""
 
 
 @pytest.mark.parametrize(("kind", "show"), [(Terminal, False), (io.StringIO, True)])

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
-from numba.core import event
-
 from mbauc.errors import MbaucWarning
+from mbauc.runtime.collector import collector_paused
 from mbauc.runtime.warn import warn
+
+with collector_paused():
+    from numba import config, njit
+    from numba.core import event
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    # what the first call of a compiled function would do before all else, half of the time it takes
+    with global_compiler_lock:
+        cpu_target.target_context.refresh()
+
+    from mbauc.runtime.compiling_note import PATIENCE, CompilingNote
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -81,22 +90,4 @@ def _make_private(start: Path) -> Path | None:
     return folder if own and os.access(folder, os.W_OK | os.X_OK) else None
 
 
-class _Announcement(event.Listener):  # type: ignore[misc]
-    """Says on a terminal, once, what the first call in a new place is waiting for."""
-
-    said = False
-
-    def on_start(self, event: Any) -> None:
-        """Something is being compiled: it was not found on disk."""
-        loop = event.data["dispatcher"].py_func
-        if not self.said and loop.__module__.startswith("mbauc."):
-            self.said = True
-            sys.stderr.write("compiling for this machine, once; this takes some seconds\n")
-            sys.stderr.flush()
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is said at the end."""
-
-
-if sys.stderr is not None and sys.stderr.isatty():
-    event.register("numba:compile", _Announcement())
+event.register("numba:compile", CompilingNote(PATIENCE))

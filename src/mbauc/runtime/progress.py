@@ -86,6 +86,22 @@ def progress(
     yield silent
 
 
+def show_line(text: str) -> None:
+    """Show a line that stays, above any bars; without a terminal there is nothing.
+
+    Examples
+    --------
+    >>> show_line("compiling")
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        return
+    if (bars := sys.modules.get("tqdm")) is not None:
+        bars.tqdm.write(text, file=sys.stderr)
+    else:
+        sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
 @contextmanager
 def show_wait(what: str, *, show: bool = True, delay: float = _DELAY) -> Iterator[None]:
     """Show what is being waited for, and for how long, where there are no steps to count: one solve, say.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.pairs.scatter.few_entries import MOST_ENTRIES, add_products, look_at, loops_are_dear, places_of
 from mbauc.pairs.scatter.packed import PackedScatters, Side
 from mbauc.pairs.scatter.weighted_mean import WeightedMean
 from mbauc.rows.finite import raise_nonfinite
@@ -28,10 +29,12 @@ _PIECES = 16
 
 def all_ones(X: Any, n_threads: int) -> bool:
     """Whether every stored value of a CSR matrix is 1; raises if one is not finite."""
-    from mbauc.pairs.scatter import kernels
+    if X.data.size <= 2 * MOST_ENTRIES:
+        found = [look_at(X.data)]
+    else:
+        from mbauc.pairs.scatter import kernels
 
-    pieces = np.array_split(X.data, n_threads)
-    found = run_threads(kernels.inspect, pieces, n_threads)
+        found = run_threads(kernels.inspect, np.array_split(X.data, n_threads), n_threads)
     if not all(finite for _, finite in found):
         raise_nonfinite(X)
     return all(ones for ones, _ in found)
@@ -110,10 +113,13 @@ def _add_chunk(
     n_threads: int,
 ) -> NDArray[np.float64]:
     """Add the Gram matrix of a chunk of rows to the triangle; return the weighted sum of the rows."""
+    d = X.shape[1]
+    lengths = X.indptr[index + 1] - X.indptr[index]
+    entries = int(lengths.sum(dtype=np.int64))
+    if loops_are_dear(entries, lengths):
+        return add_products(X, index, root, shift, square, lower)
     from mbauc.pairs.scatter import kernels
 
-    d = X.shape[1]
-    entries = int((X.indptr[index + 1] - X.indptr[index]).sum(dtype=np.int64))
     n_threads = min(n_threads, max(1, entries // 10_000))
     parts = np.array_split(np.arange(index.size), n_threads)
 
@@ -165,15 +171,18 @@ def _add_chunk(
 
 def find_shift(X: Any, index: NDArray[np.intp]) -> NDArray[np.float64]:
     """For columns with an entry in every one of the rows the first of these values, otherwise 0."""
-    from mbauc.pairs.scatter import kernels
-
     d = X.shape[1]
     shift = np.zeros(d)
     begin, end = X.indptr[index[0]], X.indptr[index[0] + 1]
     if begin == end:
         return shift
-    counts = np.zeros(d, dtype=np.int64)
-    kernels.count_columns(X.indptr, X.indices, index, counts)
+    if (X.indptr[index + 1] - X.indptr[index]).sum(dtype=np.int64) <= 2 * MOST_ENTRIES:
+        counts = np.bincount(X.indices[places_of(X.indptr, index)], minlength=d)
+    else:
+        from mbauc.pairs.scatter import kernels
+
+        counts = np.zeros(d, dtype=np.int64)
+        kernels.count_columns(X.indptr, X.indices, index, counts)
     candidates = X.indices[begin:end]
     full = counts[candidates] == index.size
     shift[candidates[full]] = X.data[begin:end][full]
