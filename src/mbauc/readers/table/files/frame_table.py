@@ -67,7 +67,7 @@ class FrameTable:
         return {"table": digest.hexdigest(), "rows": self.n_rows}
 
     def pieces(
-        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = (), numbers: Collection[str] = ()
     ) -> Generator[Piece, None, None]:
         """The rows from the first on, some ten thousand at a time; nothing is reported."""
         table = self._table.select(list(columns))

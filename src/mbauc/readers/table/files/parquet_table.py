@@ -64,7 +64,7 @@ class ParquetTable:
             raise ValueError(f"{self.file}: the Parquet file is damaged ({error}). Fetch it again.") from None
 
     def pieces(
-        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = (), numbers: Collection[str] = ()
     ) -> Generator[Piece, None, None]:
         """The rows from the first on, some ten thousand at a time; ``report`` is not needed here.
 
