@@ -15,7 +15,6 @@ from mbauc.readers.table.columns.values import read_numbers
 from mbauc.readers.table.files.paths import TableFile
 from mbauc.runtime.ahead import map_ahead
 
-
 #: Chunks that text is cut into where another parser takes one, since there is one for each thread.
 _SHARE = 4
 
