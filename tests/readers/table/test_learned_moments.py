@@ -159,6 +159,15 @@ def test_rows_that_are_left_out_are_in_no_moments(rng):
     check_same(source.known_moments(), by_blocks(source))
 
 
+def test_a_file_that_has_changed_is_an_error(rng, tmp_path):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(make_table(rng), path)
+    source = TableSource(path, label="y")
+    pq.write_table(make_table(rng, n=4_000), path)
+    with pytest.raises(ValueError, match="has changed"):
+        MBAClassifier(solver="gram").fit_source(source)
+
+
 @pytest.mark.parametrize("size", [1e-200, 1e-130, 1e130])
 def test_squares_that_leave_all_numbers_are_left_to_scaled_rows(rng, size):
     table = make_table(rng)

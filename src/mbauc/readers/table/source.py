@@ -139,7 +139,8 @@ class TableSource:
 
     What a column is is decided on the first 50,000 rows, and ``print(source.plan.describe())`` says what
     and why; ``types``, ``ignore`` and ``id`` say otherwise. What has to be learned (one-hot categories, means,
-    scales) is learned in one pass when the source is made; with ``encode="hash"``, ``scale=None`` and
+    scales) is learned in one pass when the source is made, and of numbers their moments come with it, so that a
+    linear fit does not read them again (:meth:`known_moments`); with ``encode="hash"``, ``scale=None`` and
     ``missing="category"`` there is nothing to learn and that pass is saved. Then blocks stream, as often as
     wanted, in the memory of a few of them.
 
@@ -451,8 +452,11 @@ class TableSource:
         """Moments of all pairs of the rows, where they were added up while scales were learned; else None.
 
         So they are for a table of up to 128 columns, all of them numbers of which none is missing, without
-        groups, whose encoding is learned from it. Nothing is read.
+        groups, whose encoding is learned from it. Nothing is read; files that have changed since are an error.
         """
+        if self._moments is not None:
+            for table in self._reader.tables:
+                table.check_unchanged()
         return self._moments
 
     # -- reading -------------------------------------------------------------------------------------

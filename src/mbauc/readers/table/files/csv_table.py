@@ -97,7 +97,7 @@ class CsvTable:
         how = {"delimiter": self.delimiter, "names": self.names, "header_lines": self._header_lines}
         return self.file.describe(self._stamp) | how
 
-    def _check_unchanged(self) -> None:
+    def check_unchanged(self) -> None:
         """Raise if it is no longer the file that it was."""
         if self.file.stamp() == self._stamp:
             with self.file.open() as stream:
@@ -115,7 +115,7 @@ class CsvTable:
         passed to ``report`` and left out; a line without any value, in whatever column, is passed over.
         Columns of ``numbers`` come as such where the lines are plain, and as texts where they are not.
         """
-        self._check_unchanged()
+        self.check_unchanged()
         own = [name for name in columns if name in self._own]
         form = TextForm(self.file, tuple(self.names), self.delimiter, self._chunk)
         with self.file.open() as stream:

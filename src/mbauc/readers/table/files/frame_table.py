@@ -48,6 +48,9 @@ class FrameTable:
         """Names and types of the columns."""
         return self._table.schema
 
+    def check_unchanged(self) -> None:
+        """It is what it was: Arrow's columns are never changed."""
+
     def stamp(self) -> dict[str, object]:
         """What is in it, for fingerprints; ``O(bytes)`` time."""
         arrow, digest = pyarrow(), hashlib.blake2b(digest_size=16)
