@@ -94,6 +94,19 @@ def test_files_are_read_once_to_learn_and_once_to_fit(tmp_path, numbers, scale, 
     assert model.trained_on["held_out"] == {"share": 0.2, "seed": 0}
 
 
+def test_rows_of_numbers_are_not_read_to_train_on_all_of_them(tmp_path, passes):
+    """Once to learn, which gives the moments of all rows, and once for those that are not held out."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((3000, 3)), rng.random(3000) < 0.3
+    source = TableSource(
+        {"y": y.astype(int), **{f"x{j}": X[:, j] + 0.3 * j * y for j in range(3)}}, label="y", block_rows=700
+    )
+    model, tested = train(source, source.layout, Training({"l2": 0.1}, refit=True))
+    assert len(passes) == 2
+    assert tested is not None
+    assert model.moments.counts == (y.sum(), (~y).sum())
+
+
 @pytest.mark.parametrize("settings", [{"solver": "gram"}, {"solver": "matrix-free"}, {"pairs": 200}])
 def test_rows_that_were_kept_have_the_scores_that_another_pass_gives(tmp_path, settings, passes, monkeypatch):
     source = table_of(tmp_path / "rows.csv", True)

@@ -518,3 +518,30 @@ def test_many_float32_rows_are_multiplied_in_single_precision(rng, shift, weight
     assert 1e-12 < apart.max() < 1e-6
     assert (np.abs(single.mean_difference - double.mean_difference) / units).max() < 1e-6
     assert not single.second_moment[7].any()
+
+
+# -- other units, other labels ---------------------------------------------------------------------------------
+
+
+def test_moments_of_rescaled_columns(rng):
+    X, y = rng.standard_normal((60, 5)) * 7 + 3, rng.random(60) < 0.4
+    weight = rng.random(60)
+    center, scale = rng.standard_normal(5), rng.random(5) + 0.5
+    found = PairMoments.from_arrays(X, y, weight).rescaled(center, scale)
+    expected = PairMoments.from_arrays((X - center) / scale, y, weight)
+    np.testing.assert_allclose(found.second_moment, expected.second_moment, rtol=1e-12)
+    for own, other in zip(found.class_means, expected.class_means, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-12)
+    for positive in (True, False):
+        np.testing.assert_allclose(
+            found.class_covariance(positive), expected.class_covariance(positive), atol=1e-12
+        )
+    assert found.weights == expected.weights
+
+
+def test_moments_of_swapped_labels(rng):
+    X, y = rng.standard_normal((60, 5)) + 3, rng.random(60) < 0.4
+    found, expected = PairMoments.from_arrays(X, y).swapped(), PairMoments.from_arrays(X, ~y)
+    assert found.counts == expected.counts
+    assert (found.mean_difference == expected.mean_difference).all()
+    assert (found.second_moment == expected.second_moment).all()

@@ -119,6 +119,26 @@ class ClassMoments:
             sums.append(replace(rows, mean=reduction.reduce(rows.mean)))
         return ClassMoments(sums[0], sums[1], packed)
 
+    def rescale(self, center: Array, scale: Array) -> ClassMoments:
+        """The sums of the same rows with columns (x - center) / scale."""
+        packed = PackedScatters(self.packed.buffer.copy())
+        lower = np.tri(scale.size, dtype=np.bool_)
+        for side, own in zip(packed.sides, (lower, lower.T), strict=True):
+            square = packed.square(side)
+            np.divide(square, np.outer(scale, scale), out=square, where=own)
+        plus, minus = (
+            replace(rows, mean=(rows.mean - center) / scale if rows.count else rows.mean)
+            for rows in (self.positive, self.negative)
+        )
+        return ClassMoments(plus, minus, packed)
+
+    def swap(self) -> ClassMoments:
+        """The sums of the same rows with the other label each."""
+        packed = PackedScatters.zeros(self.packed.n_features)
+        packed.add_full("positive", self.packed.combine(0.0, 1.0))
+        packed.add_full("negative", self.packed.combine(1.0, 0.0))
+        return ClassMoments(self.negative, self.positive, packed)
+
     # -- what they say -----------------------------------------------------------------------------------
 
     def difference_covariance(self) -> Array:

@@ -426,6 +426,14 @@ class PairMoments(ScorerStatistics):
         pairs = self.sums.pairs and self.sums.pairs.reduce(reduction)
         return self.from_sums(MomentSums(self.sums.classes.reduce(reduction), pairs, self.sums.sampled))
 
+    def rescaled(self, center: Array, scale: Array) -> PairMoments:
+        """Moments of all pairs of the same rows with columns (x - center) / scale; ``O(d²)``."""
+        return self.from_sums(MomentSums(self.sums.classes.rescale(center, scale), sampled=self.sums.sampled))
+
+    def swapped(self) -> PairMoments:
+        """Moments of all pairs of the same rows with the other label each; ``O(d²)``."""
+        return self.from_sums(MomentSums(self.sums.classes.swap(), sampled=self.sums.sampled))
+
     # -- housekeeping --------------------------------------------------------------------------------
 
     def encode(self) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from mbauc.pairs.moments import PairMoments
 from mbauc.rows.parts.accumulate import AccumulateTask, accumulate
 from mbauc.rows.parts.folds import FoldRule
 from mbauc.rows.parts.protocol import PartedRows
+from mbauc.rows.parts.source import SourceParts
+from mbauc.rows.source import known_moments
 from mbauc.runtime.progress import Advance, silent
 from mbauc.store.array_schema import Arrays
 
@@ -59,8 +61,12 @@ def sum_moments(
     """Moments of all pairs, of each fold if there are folds, and the classes; one job.
 
     ``frequencies`` says that a weight k stands for k equal rows. A source with a checkpoint resumes a pass that
-    was interrupted.
+    was interrupted. One that knows its moments (:func:`~mbauc.rows.source.known_moments`) is not read.
     """
+    if folds is None and isinstance(rows.parts, SourceParts) and rows.parts.checkpoint is None:
+        known = known_moments(rows.parts.source)
+        if known is not None:
+            return [known.as_frequencies() if frequencies else known], np.asarray(rows.classes)
     task = SumMoments(rows.schema, folds=folds, n_threads=n_threads, advance=advance)
     found, classes = accumulate(rows.parts, task, rows.classes)
     moments = [one.finish() for one in found]

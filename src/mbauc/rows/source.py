@@ -106,8 +106,9 @@ class Source(Protocol):
     """A data set that can be read block by block, as often as wanted.
 
     A source may also have a method ``fingerprint()``, which describes what its blocks depend on (see
-    :func:`fingerprint_of`), and a method ``score_blocks(coef)``, if it has a faster way to scores than its
-    blocks (see :func:`score_blocks`). One whose blocks have groups (:class:`GroupedBlock`) says so
+    :func:`fingerprint_of`), a method ``score_blocks(coef)``, if it has a faster way to scores than its
+    blocks (see :func:`score_blocks`), and a method ``known_moments()``, if it may know what its rows add up to
+    (see :func:`known_moments`). One whose blocks have groups (:class:`GroupedBlock`) says so
     beforehand, by an attribute ``has_groups = True``.
 
     Attributes
@@ -180,6 +181,16 @@ def fingerprint_of(source: Any) -> dict[str, object] | None:
     """
     describe = getattr(source, "fingerprint", None)
     return describe() if callable(describe) else None
+
+
+def known_moments(source: Any) -> Any:
+    """Moments of all pairs of the rows of a source (PairMoments), if it knows them; None otherwise.
+
+    By the source's own ``known_moments()`` where it has one: they are those of its blocks up to rounding.
+    Nothing is read.
+    """
+    tell = getattr(source, "known_moments", None)
+    return tell() if callable(tell) else None
 
 
 def score_blocks(source: Any, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:

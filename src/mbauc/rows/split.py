@@ -183,4 +183,11 @@ class RowSubset:
 
 def take_block(block: Iterable[Any], rows: NDArray[np.intp]) -> list[Any]:
     """Some rows of each of the parts of a block that are there."""
-    return [None if part is None else part[rows] for part in block]
+    return [None if part is None else _take_rows(part, rows) for part in block]
+
+
+def _take_rows(part: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of an array or a matrix; a matrix by columns stays one, and each is gathered in order."""
+    if isinstance(part, np.ndarray) and part.ndim == 2 and part.flags.f_contiguous:
+        return np.take(part.T, rows, axis=1).T
+    return part[rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -65,3 +66,49 @@ def compute_ahead(task: Callable[[Item], Result], items: Iterable[Item], n_threa
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def map_ahead(
+    task: Callable[[Item], Result], items: Generator[Item, None, None], n_threads: int
+) -> Generator[Result, None, None]:
+    """Results of ``task`` over what a generator gives, in order, each made in a thread.
+
+    The generator itself runs in the caller's thread, up to ``n_threads`` items ahead. An error, of a task or of
+    the generator, comes up where its result would. Who stops early waits for the tasks that are under way.
+    Memory: ``n_threads`` items and results.
+
+    Examples
+    --------
+    >>> from mbauc.runtime.ahead import map_ahead
+    >>> list(map_ahead(abs, (number for number in (-1, 2, -3)), 2))
+    [1, 2, 3]
+    """
+    if n_threads == 1:
+        with closing(items):
+            yield from map(task, items)
+        return
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="mbauc")
+    waiting: deque[Future[Result]] = deque()
+    failure: Exception | None = None
+    end, item = object(), None
+    try:
+        while item is not end:
+            try:
+                item = next(items, end)
+            except Exception as error:
+                failure, item = error, end
+            if item is not end:
+                waiting.append(pool.submit(task, item))  # type: ignore[arg-type]
+            while len(waiting) > (0 if item is end else n_threads - 1):
+                yield waiting.popleft().result()
+        if failure is not None:
+            raise failure
+    finally:
+        while waiting:
+            if not waiting[0].cancel():
+                waiting[0].exception()
+            waiting.popleft()
+        # an error, whose traceback holds this frame, would be a cycle that keeps files open
+        failure = item = None
+        items.close()
+        pool.shutdown(wait=False)  # idle by now; for why it is not joined see one_ahead

@@ -19,7 +19,7 @@ def check_let_go(folder, held):
     from mbauc.readers.table.files.paths import TableFile
 
     path = folder / "rows.csv"
-    path.write_text("x,y\n1,2\n3,4\n")
+    path.write_text('x,y\n"1",2\n3,4\n')  # quotes: lines that are not plain
     pieces = CsvTable(TableFile(path)).pieces(["x", "y"], stop)
     assert next(pieces).table.num_rows == 2
     assert held
@@ -99,8 +99,8 @@ def test_a_damaged_file_is_let_go_of_at_once(tmp_path, monkeypatch):
         stream_loan.Loans, "wait", lambda own: (wait(own), waited.extend(one() for one in own._lent))
     )
     path = tmp_path / "rows.csv.gz"
-    values = np.random.default_rng(0).random(100_000)
-    packed = gzip.compress(("y,x\n" + "".join(f"{k % 2},{x}\n" for k, x in enumerate(values))).encode(), 1)
+    values = np.random.default_rng(0).random(300_000)
+    packed = gzip.compress(("y,x\n" + "".join(f'{k % 2},"{x}"\n' for k, x in enumerate(values))).encode(), 1)
     path.write_bytes(packed[: -len(packed) // 8])
     for on_error in ("stop", "skip"):
         with pytest.raises(ValueError, match="cut short or damaged"):

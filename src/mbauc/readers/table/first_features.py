@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,7 +39,7 @@ class FirstFeatures:
         self._blocks: list[_Kept] | None = None
         self._rows = 0
 
-    def watch(self, blocks: Iterable[RowsT]) -> Iterator[RowsT]:
+    def watch(self, blocks: Iterable[RowsT]) -> Generator[RowsT, None, None]:
         """The same blocks of rows, whose ``features`` are kept as long as they are few."""
         if self._blocks is not None:
             yield from blocks

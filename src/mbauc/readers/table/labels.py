@@ -151,9 +151,10 @@ class TableLabels:
 
     def look(self, piece: Piece) -> None:
         """Note the labels of some rows; missing ones are not looked at."""
-        if self._classes is not None:
-            return
-        values, codes = self._encode(piece)
+        if self._classes is None:
+            self._note(piece, *self._encode(piece))
+
+    def _note(self, piece: Piece, values: list[Any], codes: NDArray[np.int64]) -> None:
         for place, label in enumerate(values):
             if label is None or label in self._seen:
                 continue
@@ -174,10 +175,20 @@ class TableLabels:
                 "so that none is the larger. " + Advice("Say which is positive with {positive}", positive=...)
             )
 
-    def read(self, piece: Piece) -> tuple[NDArray[np.int8], list[RowFault]]:
-        """1 and 0 for the rows, and what is wrong with them."""
-        self.look(piece)
+    @property
+    def first_is_positive(self) -> bool:
+        """Whether the first label that was seen is that of positive rows."""
+        first = next(iter(self._seen), None)
+        return first in self.positive if self.positive else first == self.classes[1]
+
+    def read(self, piece: Piece) -> tuple[NDArray[np.int8] | None, list[RowFault]]:
+        """1 and 0 for the rows, and what is wrong with them.
+
+        None while all rows have had one and the same label, which may be either.
+        """
         values, codes = self._encode(piece)
+        if self._classes is None:
+            self._note(piece, values, codes)
         faults = []
         missing = np.array([label is None for label in values] + [True])[codes]
         if missing.any():
@@ -185,8 +196,8 @@ class TableLabels:
             faults.append(RowFault(missing, "no label", lambda row: self._no_label(column[row].as_py())))
         if self._classes is not None and not self.positive:
             self._check_known(piece, values, codes)
-        if not self.complete:  # still learning: the classes are not known yet
-            return np.zeros(codes.size, dtype=np.int8), faults
+        if not self.complete and not self.positive:  # still learning: the classes are not known yet
+            return None, faults
         wanted = self.positive or [self.classes[1]]
         positive = np.array([label is not None and label in wanted for label in values] + [False])
         return positive[codes].astype(np.int8), faults

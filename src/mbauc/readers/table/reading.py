@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +19,11 @@ from mbauc.readers.table.faults import Report, RowFault, report_faults
 from mbauc.readers.table.files import ParquetTable, Piece, Table, cut_blocks, place_number
 from mbauc.readers.table.groups import read_groups
 from mbauc.readers.table.labels import TableLabels
-from mbauc.runtime.ahead import one_ahead
+from mbauc.runtime.ahead import map_ahead, one_ahead
+from mbauc.runtime.threads import thread_count
+
+#: Values of blocks that are made at the same time, at most.
+_VALUES_AHEAD = 1 << 23
 
 
 class TableRows(NamedTuple):
@@ -109,27 +114,59 @@ class TableReader:
                 if name not in present:
                     raise ValueError(no_such_column(what, name, table.column_names, str(table.file)))
 
-    def read(self, report: Report, more: Sequence[str] = ()) -> Iterator[TableRows]:
-        """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported."""
+    def n_threads(self, more: Sequence[str] = ()) -> int:
+        """Blocks that are made at the same time, each by a thread of its own."""
+        rows = [self.block_rows if table.n_rows is None else table.n_rows for table in self.tables]
+        if len(rows) == 1 and rows[0] < self.block_rows:
+            return 1  # there is one block only
+        values = min(self.block_rows, max(rows)) * (len(self.columns) + len(more) + 1)
+        return max(1, min(thread_count(None), _VALUES_AHEAD // values))
+
+    def read(self, report: Report, more: Sequence[str] = ()) -> Generator[TableRows, None, None]:
+        """Blocks of rows that can be used, with ``more`` columns as in the files; other rows are reported.
+
+        Columns are made numbers and texts in threads; blocks and reports come in the order of the rows.
+        """
         used = [self.labels.name] if self.labels else []
         used += [name for name in (self.weight, self.group, *(column.name for column in self.scores)) if name]
         columns = list(dict.fromkeys([*used, *(column.name for column in self.columns), *more]))
         coded = {column.name for column in self.columns if column.kind != "time"} - set(more)
+        texts = {*used, *more}
+        numbers = {c.name for c in self.columns if c.kind == "numeric" and not c.form} - texts
+        n_threads = self.n_threads(more)
         first = 0
         for table in self.tables:
             count = _RowCount(first, report)
-            pieces = table.pieces(columns, count.report, coded)
-            # Parquet reports nothing ahead of its rows
+            pieces = table.pieces(columns, count.note, coded, numbers)
+            # a reader of text tells what it drops as it goes, and must not be ahead of what is told
             ahead = one_ahead(pieces) if isinstance(table, ParquetTable) else pieces
-            for piece in cut_blocks(ahead, self.block_rows):
-                rows = self._rows(piece, count.number(piece.places), report)
-                if rows.features.rows:
-                    yield rows
-            first = count.end
+            blocks = map_ahead(self._features, cut_blocks(ahead, self.block_rows), n_threads)
+            with closing(blocks):
+                yield from self._usable_rows(blocks, count, report)
+            first = count.end()
 
-    def _rows(self, piece: Piece, numbers: NDArray[np.int64], report: Report) -> TableRows:
-        """The rows of a piece that can be used."""
-        features, faults = read_features(piece.table, self.columns, piece.file)
+    def _usable_rows(
+        self, blocks: Generator[_Block, None, None], count: _RowCount, report: Report
+    ) -> Generator[TableRows, None, None]:
+        """The rows of the blocks of a file that can be used."""
+        while True:
+            try:
+                block = next(blocks, None)
+            except ValueError:
+                count.end()  # what was dropped before it comes first
+                raise
+            if block is None:
+                return
+            rows = self._rows(block, count.number(block.piece.places), report)
+            if rows.features.rows:
+                yield rows
+
+    def _features(self, piece: Piece) -> _Block:
+        return _Block(piece, *read_features(piece.table, self.columns, piece.file))
+
+    def _rows(self, block: _Block, numbers: NDArray[np.int64], report: Report) -> TableRows:
+        """The rows of a block that can be used."""
+        piece, features, faults = block
         weight: NDArray[np.float64] | None = None
         weight_faults: list[RowFault] = []
         if self.weight is not None:
@@ -153,16 +190,28 @@ class TableReader:
         return TableRows(features.select(keep), y, weight, groups, scores, table, numbers)
 
 
+class _Block(NamedTuple):
+    """Rows of a file, their features, and what is wrong with these."""
+
+    piece: Piece
+    features: Features
+    faults: list[RowFault]
+
+
 class _RowCount:
-    """Numbers the rows of a file, from ``first`` on, and reports the rows that its reader drops."""
+    """Numbers the rows of a file, from ``first`` on, and reports the rows that its reader drops.
+
+    The reader is ahead: what it drops is noted, and reported when the rows around it are numbered.
+    """
 
     def __init__(self, first: int, report: Report) -> None:
         self._next, self._report = first, report
         self._dropped: list[int] = []
+        self._noted: list[tuple[str, str, str]] = []
 
-    def report(self, place: str, reason: str, message: str) -> None:
+    def note(self, place: str, reason: str, message: str) -> None:
         """A row was dropped by the reader."""
-        self._report(place, reason, message)
+        self._noted.append((place, reason, message))
         self._dropped.append(place_number(place))
 
     def number(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -170,13 +219,21 @@ class _RowCount:
         before = np.searchsorted(self._dropped, places)
         found = self._next + np.arange(places.size) + before
         self._next = int(found[-1]) + 1
-        del self._dropped[: int(before[-1])]
+        self._tell(int(before[-1]))
         return found
 
-    @property
     def end(self) -> int:
         """Rows up to the end of the file, once it is read."""
-        return self._next + len(self._dropped)
+        self._next += len(self._dropped)
+        self._tell(len(self._dropped))
+        return self._next
+
+    def _tell(self, count: int) -> None:
+        """Report the next rows that were dropped; none is reported twice, also if one is an error."""
+        noted = self._noted[:count]
+        del self._noted[:count], self._dropped[:count]
+        for fault in noted:
+            self._report(*fault)
 
 
 def _read_numbers(piece: Piece, wanted: NumberColumn) -> tuple[NDArray[np.float64], list[RowFault]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_whole
 from mbauc.defaults import BLOCK_ROWS, ENCODE, MAX_CATEGORIES, MISSING, SCALE, SIGNED
+from mbauc.pairs.moments import PairMoments
 from mbauc.readers.table.columns.code_guess import guess_code, guess_frame_code
 from mbauc.readers.table.columns.features import Features
 from mbauc.readers.table.columns.guess import guess
@@ -43,6 +45,7 @@ from mbauc.rows.source import (
     pack_block,
     pack_scores,
 )
+from mbauc.runtime.ahead import map_ahead
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ class TableSource:
 
     What a column is is decided on the first 50,000 rows, and ``print(source.plan.describe())`` says what
     and why; ``types``, ``ignore`` and ``id`` say otherwise. What has to be learned (one-hot categories, means,
-    scales) is learned in one pass when the source is made; with ``encode="hash"``, ``scale=None`` and
+    scales) is learned in one pass when the source is made, and of numbers their moments come with it, so that a
+    linear fit does not read them again (:meth:`known_moments`); with ``encode="hash"``, ``scale=None`` and
     ``missing="category"`` there is nothing to learn and that pass is saved. Then blocks stream, as often as
     wanted, in the memory of a few of them.
 
@@ -317,8 +321,9 @@ class TableSource:
             )
         self._reader = replace(reader, columns=plan.features)
         self._reader.check_columns()
+        self._moments: PairMoments | None = None
         if encoding is None:
-            encoding = learn_encoding(
+            encoding, self._moments = learn_encoding(
                 self._reader,
                 plan,
                 settings,
@@ -438,17 +443,33 @@ class TableSource:
         tables, _ = open_tables(paths, self.layout.delimiter, self.layout.names)
         other = copy.copy(self)
         other.paths, other.skipped, other._first = paths, SkippedRows(), FirstFeatures()
-        other._warns_of_unseen = True
+        other._warns_of_unseen, other._moments = True, None
         other._reader = replace(self._reader, tables=tables)
         other._reader.check_columns()
         return other
+
+    def known_moments(self) -> PairMoments | None:
+        """Moments of all pairs of the rows, where they were added up while scales were learned; else None.
+
+        So they are for a table of up to 128 columns, all of them numbers of which none is missing, without
+        groups, whose encoding is learned from it. Nothing is read; files that have changed since are an error.
+        """
+        if self._moments is not None:
+            for table in self._reader.tables:
+                table.check_unchanged()
+        return self._moments
 
     # -- reading -------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
         """The blocks from the first row on; rows keep their order, and no block spans two files."""
-        for rows, y in self._labelled_rows():
-            yield pack_block(self.encoding.matrix(rows.features), y, rows.weight, mark_keys(rows.groups))
+        rows, n_threads = self._labelled_rows(), self._reader.n_threads()
+        with closing(map_ahead(self._encode_block, rows, n_threads)) as blocks:
+            yield from blocks
+
+    def _encode_block(self, labelled: tuple[TableRows, NDArray[np.int8]]) -> RawBlock | GroupedBlock:
+        rows, y = labelled
+        return pack_block(self.encoding.matrix(rows.features), y, rows.weight, mark_keys(rows.groups))
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels, scores x'w, weights and groups, block by block; faster than to make the matrices."""
@@ -594,7 +615,7 @@ class TableSource:
             unseen.warn()
             zones.warn()
 
-    def _labelled_rows(self) -> Iterator[tuple[TableRows, NDArray[np.int8]]]:
+    def _labelled_rows(self) -> Generator[tuple[TableRows, NDArray[np.int8]], None, None]:
         for rows in self._first.watch(self._read()):
             if rows.y is None:
                 raise ValueError("a source with label=None has no labels; see score_rows.")

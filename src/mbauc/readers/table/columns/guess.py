@@ -14,7 +14,7 @@ from mbauc.errors import Advice
 from mbauc.readers.table.arrow import pyarrow
 from mbauc.readers.table.columns.label_evidence import Array, prefer_levels
 from mbauc.readers.table.columns.name_words import read_name
-from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, find_marks, parse_number
+from mbauc.readers.table.columns.number_texts import MISSING_NUMBERS, NUMBER, find_marks, parse_number
 from mbauc.readers.table.columns.times import form_of_numbers, form_of_type, possible_forms
 from mbauc.readers.table.columns.values import TRUTH_PAIRS, flatten, is_text, read_numbers
 from mbauc.readers.table.columns.whole_numbers import (
@@ -28,7 +28,10 @@ from mbauc.readers.table.columns.whole_numbers import (
 _WHOLE = re.compile(r"[+-]?\d+")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _SHORT_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d\d(?:[ T].*)?")
-
+#: Numbers in plain text, and some with a decimal point and no exponent, for Arrow.
+_DECIMAL, _POINT = rf"^(?:{NUMBER.pattern})$", r"^[^eE]*\.[^eE]*$"
+#: Why the latter are numbers.
+_DECIMAL_POINT = "numbers with a decimal point"
 
 #: Columns that pandas makes of the index of a frame, and of a column whose name is empty.
 _INDEX_NAME = re.compile(r"Unnamed: \d+(?:_level_\d+)?(?:\.\d+)?_*|__index_level_\d+__")
@@ -230,6 +233,11 @@ def _guess_beyond(values: Sequence[Any], spelling: str = "whole", form: str = ""
 def _guess_texts(name: str, values: Any) -> Guess:
     """Texts, among them all columns of a CSV file."""
     coded = values.dictionary_encode()
+    if _are_decimals(coded.dictionary):
+        numbers, _ = read_numbers(coded.dictionary)
+        whole = bool((numbers == np.floor(numbers)).all())
+        if np.isfinite(numbers).all() and (not whole or np.abs(numbers).max() <= EXACT):
+            return Guess("numeric", _DECIMAL_POINT, "whole" if whole else "number")
     distinct = [text for text in coded.dictionary.to_pylist() if text != ""]
     if not distinct:
         return _empty(values)
@@ -249,6 +257,13 @@ def _guess_texts(name: str, values: Any) -> Guess:
         return Guess("id", f"texts, {len(distinct):,} distinct in {present:,} rows", doubt=doubt)
     why = f"numbers, but also texts such as {odd[0]!r}" if odd else "texts"
     return Guess("category", why, doubt=doubt)
+
+
+def _are_decimals(distinct: Any) -> bool:
+    """Whether texts are all plain numbers, with a decimal point in one: so are most, and soon seen by Arrow."""
+    compute = pyarrow("compute")
+    some = compute.any(compute.match_substring_regex(distinct, pattern=_POINT)).as_py()
+    return bool(some and compute.all(compute.match_substring_regex(distinct, pattern=_DECIMAL)).as_py())
 
 
 def _find_truth(distinct: list[str]) -> Guess | None:
@@ -303,7 +318,7 @@ def _guess_marked(name: str, bare: list[str], marks: str, read_rows: Callable[[]
 def _number_reason(spelled: list[str]) -> str:
     """Why texts are numbers that are not spelled as whole ones: a point, or else an exponent."""
     if any("." in text and "e" not in text.lower() for text in spelled):
-        return "numbers with a decimal point"
+        return _DECIMAL_POINT
     return f"numbers, some with an exponent such as {next(t for t in spelled if 'e' in t.lower())!r}"
 
 

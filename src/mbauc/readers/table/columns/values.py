@@ -56,7 +56,7 @@ def flatten(column: Any) -> Any:
     arrow = pyarrow()
     types = arrow.types
     if isinstance(column, arrow.ChunkedArray):
-        column = column.combine_chunks()
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         if isinstance(column, arrow.ChunkedArray):
             column = arrow.concat_arrays(column.chunks) if column.num_chunks else arrow.array([], column.type)
     if types.is_dictionary(column.type):
@@ -131,7 +131,9 @@ def read_numbers(column: Any, marks: str = "") -> tuple[NDArray[np.float64], NDA
         return np.append(known, np.nan)[codes], None if wrong is None else np.append(wrong, False)[codes]
     column = flatten(column)
     kind = column.type
-    if is_text(kind):
+    if kind == arrow.float64():
+        values = column
+    elif is_text(kind):
         try:
             values = column.cast(arrow.float64())
         except arrow.ArrowInvalid:
@@ -159,8 +161,8 @@ def _numbers_one_by_one(column: Any, marks: str) -> tuple[NDArray[np.float64], N
 
 
 def _fill_nan(values: Any) -> NDArray[np.float64]:
-    # a copy of our own: Arrow's memory is read-only
-    return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    # without missing values, Arrow's own memory, which cannot be written to
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def as_distinct_numbers(column: Any) -> NDArray[np.float64] | None:

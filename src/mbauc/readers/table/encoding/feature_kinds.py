@@ -88,7 +88,8 @@ def scale_numbers(
     missing = np.isnan(values)
     np.subtract(values, feature.center, out=out)
     np.divide(out, feature.scale, out=out)
-    out[missing] = feature.fill
+    if missing.any():
+        out[missing] = feature.fill
     return missing
 
 

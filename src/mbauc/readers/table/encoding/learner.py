@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mbauc.checks import check_choice, check_flag, check_whole
 from mbauc.defaults import ENCODE, HASH_DIM, MAX_CATEGORIES, MISSING, SCALE, SIGNED
@@ -69,12 +70,26 @@ class EncodingLearner:
         of_numbers = self._settings.scale is not None or self._settings.missing == "mean"
         return not self._hashed or (bool(self._numeric) and of_numbers)
 
-    def update(self, features: Features) -> None:
-        """Take in some rows."""
+    @property
+    def numbers_only(self) -> bool:
+        """Whether all columns are numeric, so that a matrix of them differs from the encoded one by scales."""
+        return not self._texts
+
+    def matrix(self, features: Features) -> NDArray[np.float64] | None:
+        """The numeric columns of some rows, as they are; None if there are none."""
+        if not self._numeric:
+            return None
+        X = np.empty((features.rows, len(self._numeric)), order="F")
+        for column, name in zip(X.T, self._numeric, strict=True):
+            column[:] = features.numbers[name]
+        return X
+
+    def update(self, features: Features, numbers: ColumnStatistics | None = None) -> None:
+        """Take in some rows; statistics of their :meth:`matrix` may be known already."""
         if self._statistics is not None:
-            values = np.stack([features.numbers[name] for name in self._numeric], axis=1)
-            self._statistics.update(values)
-            for name, count in zip(self._numeric, np.isnan(values).sum(axis=0).tolist(), strict=True):
+            numbers = numbers or ColumnStatistics.of_block(self.matrix(features))
+            self._statistics.merge(numbers)
+            for name, count in zip(self._numeric, (features.rows - numbers.count).tolist(), strict=True):
                 self._missing[name] += count
         if self._hashed:
             return

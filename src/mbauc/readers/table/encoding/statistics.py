@@ -73,6 +73,13 @@ class ColumnStatistics:
         scale[scale == 0.0] = 1.0
         return scale
 
+    @classmethod
+    def of_block(cls, X: Any) -> ColumnStatistics:
+        """Statistics of the rows of one block, dense or sparse."""
+        found = cls(X.shape[1])
+        found.update(X)
+        return found
+
     def update(self, X: Any) -> None:
         """Take in the rows of a block, dense or sparse."""
         matrix = as_matrix(X)
@@ -96,19 +103,19 @@ class ColumnStatistics:
         self.merge(block)
 
     def _take_dense(self, X: Array) -> None:
-        missing = np.isnan(X)
-        if missing.any():
-            self.count[:] = X.shape[0] - missing.sum(axis=0)
-            X = np.where(missing, 0.0, X)
-        else:
-            self.count[:] = X.shape[0]
-        self.max_abs[:] = np.maximum(X.max(axis=0), -X.min(axis=0))
+        deviation = np.empty(X.shape[0])
         with np.errstate(over="ignore", invalid="ignore"):
-            self.mean[:] = X.sum(axis=0) / np.maximum(self.count, 1)
-            deviation = X - self.mean
-            if missing.any():
-                deviation[missing] = 0.0
-            self._scatter[:] = np.einsum("ij,ij->j", deviation, deviation)
+            for j, values in enumerate(X.T):
+                total = values.sum()
+                if np.isnan(total):  # as that of infinities of both signs is
+                    values = values[~np.isnan(values)]
+                    total = values.sum()
+                self.count[j] = values.size
+                if values.size:
+                    self.max_abs[j] = max(values.max(), -values.min())
+                    self.mean[j] = total / values.size
+                    apart = np.subtract(values, self.mean[j], out=deviation[: values.size])
+                    self._scatter[j] = apart @ apart
 
     def _take_sparse(self, X: Any) -> None:
         if not X.has_canonical_format:

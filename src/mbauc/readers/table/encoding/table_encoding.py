@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +93,7 @@ class TableEncoding:
         Number of columns of the matrix.
     dense : bool
         Whether matrices are dense: at most 1,000 columns, of which a quarter or more is not zero. CSR
-        otherwise. Codes are always dense, one column after another in memory.
+        otherwise. Dense ones have one column after another in memory. Codes are always dense.
 
     Examples
     --------
@@ -277,12 +277,12 @@ class TableEncoding:
                 write_words(columns, texts, out=X[:, first : first + len(columns)])
 
     def _dense_matrix(self, features: Features) -> NDArray[np.float64]:
-        X = np.zeros((features.rows, self.n_features))
+        # one column after another, as they come: rows would be written a number at a time
+        X = np.zeros((features.rows, self.n_features), order="F")
         rows = np.arange(features.rows)
-        for one in self.encode(features):
-            if isinstance(one, NumberEntries):
-                X[:, one.column] = one.values
-            else:
+        numeric = [X[:, start] for f, start in self._placed_features() if isinstance(f, NumericFeature)]
+        for one in self.encode(features, out=numeric):
+            if isinstance(one, CodedEntries):
                 keys = one.keys[one.codes]
                 used = keys >= 0
                 # a row occurs once in each step, so that collisions add up
@@ -373,7 +373,7 @@ class TableEncoding:
                 yield int(slots[place]), one.name, value or MISSING, int(counts[place])
 
     def encode(
-        self, features: Features, out: NDArray[np.float64] | None = None
+        self, features: Features, out: Iterable[NDArray[np.float64]] | None = None
     ) -> Iterator[NumberEntries | CodedEntries]:
         """What each column becomes, in the order of the features: the one walk that all else consumes.
 
@@ -381,7 +381,7 @@ class TableEncoding:
         ----------
         features : Features
             Rows that were read.
-        out : ndarray of shape (numeric columns, rows), optional
+        out : arrays, one for each numeric column, optional
             Where the numbers of each numeric column go; by default the next column overwrites them.
         """
         if self.code_columns:

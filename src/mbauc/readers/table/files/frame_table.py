@@ -48,6 +48,9 @@ class FrameTable:
         """Names and types of the columns."""
         return self._table.schema
 
+    def check_unchanged(self) -> None:
+        """It is what it was: Arrow's columns are never changed."""
+
     def stamp(self) -> dict[str, object]:
         """What is in it, for fingerprints; ``O(bytes)`` time."""
         arrow, digest = pyarrow(), hashlib.blake2b(digest_size=16)
@@ -67,7 +70,7 @@ class FrameTable:
         return {"table": digest.hexdigest(), "rows": self.n_rows}
 
     def pieces(
-        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = (), numbers: Collection[str] = ()
     ) -> Generator[Piece, None, None]:
         """The rows from the first on, some ten thousand at a time; nothing is reported."""
         table = self._table.select(list(columns))

@@ -49,6 +49,11 @@ class ParquetTable:
         """Which file it was when it was first read, for fingerprints."""
         return self.file.describe(self._stamp)
 
+    def check_unchanged(self) -> None:
+        """Raise if it is no longer the file that it was."""
+        if self.file.stamp() != self._stamp:
+            raise self.file.change_error()
+
     @contextmanager
     def _open(self, coded: Sequence[str] = ()) -> Iterator[Any]:
         arrow, parquet = pyarrow(), pyarrow("parquet")
@@ -64,7 +69,7 @@ class ParquetTable:
             raise ValueError(f"{self.file}: the Parquet file is damaged ({error}). Fetch it again.") from None
 
     def pieces(
-        self, columns: Sequence[str], report: Report, coded: Collection[str] = ()
+        self, columns: Sequence[str], report: Report, coded: Collection[str] = (), numbers: Collection[str] = ()
     ) -> Generator[Piece, None, None]:
         """The rows from the first on, some ten thousand at a time; ``report`` is not needed here.
 
@@ -74,8 +79,7 @@ class ParquetTable:
         arrow = pyarrow()
         place = 1
         own = [name for name in columns if name in self._own]
-        if self.file.stamp() != self._stamp:
-            raise self.file.change_error()
+        self.check_unchanged()
         with self._open([name for name in own if name in coded and name in self._texts]) as parquet:
             rows = max(1, min(_ROWS, _VALUES // max(1, len(own))))
             for batch in parquet.iter_batches(batch_size=rows, columns=own):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,9 +39,8 @@ def place_number(place: str) -> int:
     return int(place.rpartition(" ")[2].replace(",", ""))
 
 
-def cut_blocks(pieces: Iterable[Piece], block_rows: int) -> Iterator[Piece]:
+def cut_blocks(pieces: Iterable[Piece], block_rows: int) -> Generator[Piece, None, None]:
     """The same rows of one file in pieces of ``block_rows`` rows; the last one may be shorter."""
-    concat = pyarrow().concat_tables
     held: list[Piece] = []
     count = 0
     for piece in pieces:
@@ -49,7 +48,9 @@ def cut_blocks(pieces: Iterable[Piece], block_rows: int) -> Iterator[Piece]:
         count += piece.table.num_rows
         if count < block_rows:
             continue
-        table = concat([part.table for part in held])
+        # a piece by itself stays as it is: chunks, empty ones too, would have to be copied into one
+        held = [part for part in held if part.table.num_rows]
+        table = _join([part.table for part in held])
         places = np.concatenate([part.places for part in held])
         start = 0
         while count - start >= block_rows:
@@ -60,5 +61,18 @@ def cut_blocks(pieces: Iterable[Piece], block_rows: int) -> Iterator[Piece]:
         held = [piece._replace(table=table.slice(start), places=places[start:])]
         count -= start
     if count:
-        table = concat([part.table for part in held])
+        table = _join([part.table for part in held])
         yield held[0]._replace(table=table, places=np.concatenate([part.places for part in held]))
+
+
+def _join(tables: Sequence[Any]) -> Any:
+    """Rows of one file; a column of numbers becomes texts, of the same numbers, where others are texts."""
+    arrow = pyarrow()
+    first, *others = tables
+    for place, field in enumerate(first.schema):
+        if any(table.schema.field(place).type != field.type for table in others):
+            text = arrow.field(field.name, arrow.string())
+            tables = [
+                table.set_column(place, text, table.column(place).cast(arrow.string())) for table in tables
+            ]
+    return arrow.concat_tables(tables)
