@@ -1,4 +1,7 @@
-"""One fit from moments on Spark, and what its event log says: ``python -m benchmarks.clusters.volumes D PARTS``."""
+"""One fit from moments on Spark, and what its event log says.
+
+``python -m benchmarks.clusters.volumes COLUMNS PARTS MEMORY``.
+"""
 
 import json
 import os

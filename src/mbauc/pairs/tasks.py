@@ -38,6 +38,12 @@ class SumMoments(AccumulateTask):
         """No rows yet."""
         return MomentsAccumulator(self.schema.n_features, self.n_threads, self.advance)
 
+    @property
+    def result_bytes(self) -> int:
+        """Matrices of all folds."""
+        d = self.schema.n_features
+        return 8 * d * (d + 1) * (1 if self.folds is None else self.folds.n_folds)
+
     def encode(self, accumulator: MomentsAccumulator) -> dict[str, Any]:
         """The sums so far."""
         sums = accumulator.peek()
