@@ -86,8 +86,18 @@ def machine():
     }
 
 
-def report(name, rows, notes=()):
-    """Print a table of (what, value, target, ok) and store it with the machine and the versions."""
+def status_megabytes(field):
+    """``VmRSS`` or ``VmHWM`` of this process, in MB."""
+    return _status(field) * 1024 / 1e6
+
+
+def stored(name):
+    """What a benchmark has stored beside its table, for others to go on from."""
+    return json.loads((RESULTS / f"{name}.json").read_text())["values"]
+
+
+def report(name, rows, notes=(), values=None):
+    """Print a table of (what, value, target) and store it with the machine, the versions and raw values."""
     width = max(len(row[0]) for row in rows)
     print(f"\n{name}")
     for what, value, target in rows:
@@ -96,4 +106,6 @@ def report(name, rows, notes=()):
         print(f"  ({note})")
     RESULTS.mkdir(exist_ok=True)
     record = {"name": name, "machine": machine(), "rows": [list(row) for row in rows], "notes": list(notes)}
+    if values is not None:
+        record["values"] = values
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")

@@ -47,6 +47,24 @@ def test_the_fit_does_not_depend_on_the_partitions(table, chunks, weighted):
     assert ours.l2_ == pytest.approx(local.l2_, rel=1e-9)
 
 
+@pytest.mark.usefixtures("in_this_thread")
+@pytest.mark.parametrize(("together", "widest"), [(1 << 30, 8), (1500, 4), (1, 2)])
+def test_large_results_are_merged_few_at_a_time(table, monkeypatch, together, widest):
+    X, y = table
+    monkeypatch.setattr("mbauc.rows.parts.protocol.TOGETHER", together)
+    widths = []
+    original = parts_module.merge_in_order
+    monkeypatch.setattr(
+        parts_module,
+        "merge_in_order",
+        lambda merge, results: widths.append(len(results)) or original(merge, results),
+    )
+    # moments of six columns have 336 bytes
+    ours = MBAClassifier().fit(da.from_array(X, chunks=(60, 6)), da.from_array(y, chunks=60))
+    assert max(widths) == widest
+    np.testing.assert_allclose(ours.coef_, LocalClassifier().fit(X, y).coef_, rtol=1e-9)
+
+
 def test_partitions_of_one_class(table):
     X, y = table
     order = np.argsort(y, kind="stable")

@@ -153,7 +153,7 @@ def merges(monkeypatch):
 
 
 def test_many_results_are_merged_level_by_level(frame, local, merges, monkeypatch):
-    monkeypatch.setattr(parts_module, "FAN_IN", 2)
+    monkeypatch.setattr("mbauc.rows.parts.protocol.FAN_IN", 2)
     monkeypatch.setattr(parts_module, "_AT_THE_DRIVER", 2)
     ours = MBAClassifier().fit(frame.repartition(6), features=FEATURES)
     assert len(merges) == 2  # six, three, two
@@ -175,6 +175,15 @@ def test_results_that_are_large_together_are_merged_before_the_driver(broad, mer
     frame, X, y = broad
     ours = MBAClassifier(l2=1.0).fit(frame)
     assert len(merges) == 1
+    assert_same_moments(ours.moments_, LocalClassifier(l2=1.0, solver="gram").fit(X, y).moments_)
+
+
+def test_large_results_are_merged_by_two_and_come_to_the_driver_as_one(broad, merges, monkeypatch):
+    frame, X, y = broad
+    monkeypatch.setattr("mbauc.rows.parts.protocol.TOGETHER", 8_000_000)
+    monkeypatch.setattr(parts_module, "TOGETHER", 8_000_000)
+    ours = MBAClassifier(l2=1.0).fit(frame)
+    assert len(merges) == 3  # eight, four, two, one
     assert_same_moments(ours.moments_, LocalClassifier(l2=1.0, solver="gram").fit(X, y).moments_)
 
 

@@ -4,7 +4,7 @@ from scipy import sparse as sp
 
 from mbauc import PairMoments
 from mbauc.errors import CheckpointError, NonFiniteError
-from mbauc.pairs.class_moments import ClassMoments
+from mbauc.pairs.accumulator import MomentsAccumulator
 from mbauc.pairs.tasks import sum_moments
 from mbauc.readers import RawBlock
 from mbauc.rows.parts.protocol import PartedRows
@@ -36,7 +36,7 @@ class Rows:
             yield block
 
 
-@pytest.fixture(params=["dense", "sparse", "weighted"])
+@pytest.fixture(params=["dense", "sparse", "weighted", "ones"])
 def blocks(request, rng):
     made = []
     for n in (30, 1, 45, 20, 25):
@@ -44,7 +44,9 @@ def blocks(request, rng):
         y = (np.arange(n) % 3 == 0).astype(np.int8)
         made.append(
             RawBlock(
-                sp.csr_array(X) if request.param == "sparse" else X,
+                sp.csr_array((X != 0).astype(float) if request.param == "ones" else X)
+                if request.param in ("sparse", "ones")
+                else X,
                 y,
                 rng.random(n) + 0.1 if request.param == "weighted" else None,
             )
@@ -88,9 +90,9 @@ def test_a_pass_that_breaks_off_again_and_again_ends_with_the_same_bits(blocks, 
 def test_blocks_that_are_in_are_not_added_up_again(blocks, tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         run(Rows(blocks, 1, 3), tmp_path)
-    made = ClassMoments.from_block
+    made = MomentsAccumulator.add
     added = []
-    monkeypatch.setattr(ClassMoments, "from_block", lambda *a, **k: added.append(1) or made(*a, **k))
+    monkeypatch.setattr(MomentsAccumulator, "add", lambda *a, **k: added.append(1) or made(*a, **k))
     run(Rows(blocks, 1), tmp_path)
     assert len(added) == 2
 
@@ -146,6 +148,17 @@ def test_damage_and_other_columns_are_noticed(blocks, tmp_path):
     path.write_bytes(content)
     with pytest.raises(CheckpointError, match=r"moments\.state is damaged: it does not fit its checksum"):
         run(Rows(blocks), tmp_path)
+
+
+def test_counts_that_cannot_be_are_refused(tmp_path):
+    ones = RawBlock(sp.csr_array([[1.0, 0.0], [1.0, 1.0]]), np.array([0, 1]))
+    with Checkpoint(tmp_path, {"n_jobs": 1}, interval=0.0) as checkpoint:
+        moments_of(Rows([ones]), checkpoint)
+        state = checkpoint.load("moments")
+        assert state["counted"]
+        checkpoint.save("moments", state | {"positive_mean": np.array([1.0, 2.0])})
+        with pytest.raises(CheckpointError, match="numbers of rows that cannot be"):
+            moments_of(Rows([ones]), checkpoint)
 
 
 def test_no_rows_at_all():

@@ -15,7 +15,7 @@ from dask.delayed import Delayed, delayed
 
 from mbauc.metrics.ranked import RankedScores
 from mbauc.rows.block import Columns
-from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task, merge_in_order
+from mbauc.rows.parts.protocol import Kind, Merge, Task, fan_in, merge_in_order
 from mbauc.runtime.threads import single_threaded_blas
 
 #: Quantiles that each part returns of its scores, for cutting them into ranges.
@@ -49,10 +49,10 @@ class DaskParts:
 
     def reduce(self, task: Task, merge: Merge) -> Any:
         """The results of all parts as one, merged in a tree."""
-        level = self._results(task)
+        level, n = self._results(task), fan_in(getattr(task, "result_bytes", 0))
         together = delayed(_merge, pure=False)
         while len(level) > 1:
-            level = [together(merge, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
+            level = [together(merge, level[k : k + n]) for k in range(0, len(level), n)]
         [result] = _compute(level)
         return result
 

@@ -142,7 +142,9 @@ class PairMoments(ScorerStatistics):
         verbose : bool
             Show a progress bar on a terminal.
         """
-        total: MomentSums | None = None
+        from mbauc.pairs.accumulator import MomentsAccumulator
+
+        total: MomentsAccumulator | None = None
         labels, n_threads = Labels(classes), thread_count(n_jobs)
         with progress(None, "pair moments", show=verbose) as advance:
             for number, raw in enumerate(blocks, start=1):
@@ -153,12 +155,12 @@ class PairMoments(ScorerStatistics):
                         "groups out, or fit an estimator, which takes pairs within groups."
                     )
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
-                part = MomentSums(ClassMoments.from_block(block, n_threads))
-                total = part if total is None else total.merge(part)
-                advance(sum(part.counts))
+                if total is None:
+                    total = MomentsAccumulator(block.n_features, n_threads, advance)
+                total.add(block)
         if total is None:
             raise ValueError("blocks is empty; at least one block of rows is needed.")
-        return cls.from_sums(total)
+        return total.finish()
 
     @classmethod
     def from_pairs(cls, X_pos: Any, X_neg: Any, *, n_jobs: int | None = None) -> PairMoments:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.storagelevel import StorageLevel
 
-from mbauc.rows.parts.protocol import FAN_IN, Kind, Merge, Task
+from mbauc.rows.parts.protocol import TOGETHER, Kind, Merge, Task, fan_in
 from mbauc.runtime.memory import parse_memory
 from mbauc.spark.columns import Columns
 from mbauc.spark.tasks import RESULT, SCORES, Items, Running, Scoring, make_merger, make_ranker, unpickle
@@ -88,9 +88,10 @@ class SparkParts:
 
     def _merge(self, results: DataFrame, merge: Merge) -> Any:
         left, size = self._results or (0, 0)
-        while left > 1 and (left > _AT_THE_DRIVER or left * size > _SHARE * self._result_limit):
-            left = -(-left // FAN_IN)
-            groups = results.withColumn("group", F.floor(F.col("part") / FAN_IN)).repartition(left, "group")
+        n, room = fan_in(size), min(_SHARE * self._result_limit, TOGETHER)
+        while left > 1 and (left > _AT_THE_DRIVER or left * size > room):
+            left = -(-left // n)
+            groups = results.withColumn("group", F.floor(F.col("part") / n)).repartition(left, "group")
             results = groups.groupBy("group").applyInArrow(make_merger(merge), RESULT)
         return reduce(merge, _collect(results))
 

@@ -54,11 +54,13 @@ def make_merger(merge: Merge) -> Callable[[tuple[Any, ...], pa.Table], pa.Table]
     """Merges the results of neighbouring parts; a plain function, because Spark looks at its signature."""
 
     def merged(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
-        number, rows = key[0].as_py(), table.sort_by("part")
-        for failed, payload in zip(rows["failed"], rows["payload"], strict=True):
-            if failed.as_py():
-                return pa.Table.from_batches([_row(number, open_payload(payload), failed=True)])
-        return pa.Table.from_batches([_row(number, reduce(merge, map(open_payload, rows["payload"])))])
+        # one after the other where they are: a sorted copy of large ones would be beyond Arrow's 2 GB
+        number, order = key[0].as_py(), np.argsort(table["part"].to_numpy(), kind="stable").tolist()
+        failed, payloads = table["failed"].to_pylist(), table["payload"]
+        for place in order:
+            if failed[place]:
+                return pa.Table.from_batches([_row(number, open_payload(payloads[place]), failed=True)])
+        return pa.Table.from_batches([_row(number, reduce(merge, (open_payload(payloads[k]) for k in order)))])
 
     merged.__annotations__ = {"key": tuple[pa.Scalar, ...], "table": pa.Table, "return": pa.Table}
     return merged

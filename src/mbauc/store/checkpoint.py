@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -192,14 +192,14 @@ class Checkpoint:
         if named != name:
             raise STATE.reject(str(path), f"holds the state {abbreviate(named)}")
 
-    def offer(self, name: str, arrays: Mapping[str, Any]) -> None:
-        """Save a state if it is time to; nothing is copied or kept otherwise.
+    def offer(self, name: str, arrays: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> None:
+        """Save a state if it is time to; nothing is copied or kept otherwise, and a function is not called.
 
         Within :func:`interruptible` this is where a pending Ctrl-C takes effect.
         """
         self.interruption.expected = True
         if self.interruption.pending or self.pace.is_due():
-            self.save(name, arrays)
+            self.save(name, arrays() if callable(arrays) else arrays)
             self.interruption.take_effect()
 
     def holds_progress(self) -> bool:

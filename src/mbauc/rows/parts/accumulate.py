@@ -57,6 +57,11 @@ class AccumulateTask(ABC):
         """What is sent of an accumulator once a part is done."""
         return accumulator
 
+    @property
+    def result_bytes(self) -> int:
+        """About how large the result of a part is; 0 where it does not matter."""
+        return 0
+
     # -- for passes that can be resumed ------------------------------------------------------------------
 
     #: Name of the state of a pass over all rows, and the arrays that an accumulator is saved as.

@@ -18,8 +18,10 @@ Merge = Callable[[Any, Any], Any]
 #: Who holds the rows: this process, files that it reads anew for each job, or workers.
 Kind = Literal["memory", "source", "cluster"]
 
-#: Results that one merge takes in at a time.
+#: Results that one merge takes in at a time, at most …
 FAN_IN = 8
+#: … and their bytes, as far as two results allow: what a worker, or the driver, holds of them at a time.
+TOGETHER = 1 << 30
 
 
 class Preview(NamedTuple):
@@ -103,6 +105,17 @@ class PartedRows:
             yield replace(self, parts=parts)
         finally:
             parts.release()
+
+
+def fan_in(result_bytes: float) -> int:
+    """How many results of this size one merge takes in: eight, or fewer where they are large, but two at least.
+
+    Examples
+    --------
+    >>> [fan_in(8 * d * (d + 1)) for d in (1_000, 5_000, 10_000)]
+    [8, 5, 2]
+    """
+    return max(2, min(FAN_IN, int(TOGETHER // max(result_bytes, 1.0))))
 
 
 def merge_in_order(merge: Merge, results: Sequence[Any]) -> Any:

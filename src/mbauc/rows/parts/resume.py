@@ -83,7 +83,7 @@ class ResumablePass:
                 self._marks.append(mark)
                 if block.n_rows:
                     self._run.add(block)
-                    self._checkpoint.offer(self._task.state_name, self._state())
+                    self._checkpoint.offer(self._task.state_name, self._state)
             count += 1
         earlier.compare_length(count)
         later = fingerprint_as_json(self._source)
