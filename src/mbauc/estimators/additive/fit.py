@@ -167,7 +167,10 @@ def _open_pairs(
         )
         yield moments.reduced(reduction), classes
         return
-    with open_operator(mapped, threads, memory, reduction=reduction) as (reduced, classes):
+    with open_operator(mapped, threads, memory, reduction=reduction, other_loss=rows_needed) as (
+        reduced,
+        classes,
+    ):
         if isinstance(reduced, GroupedPairOperator):
             warn_of_one_class_groups(reduced.pair_weights)
         yield reduced.as_frequencies() if frequencies else reduced, classes
