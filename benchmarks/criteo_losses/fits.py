@@ -91,22 +91,22 @@ FITS = {one.__name__: one for one in (squared, squared_hinge, groups, curves, in
 
 
 class _Watched:
-    """A source that notes how long its passes take; all else is the source's own."""
+    """A source that counts its complete passes, and their seconds; all else is the source's own."""
 
     def __init__(self, inner):
-        self._inner, self.passes = inner, []
+        self._inner, self.passes, self.seconds = inner, 0, 0.0
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
     def __iter__(self):
-        self.passes.append(0.0)
         blocks = iter(self._inner)
         while True:
             started = time.perf_counter()
             block = next(blocks, None)
-            self.passes[-1] += time.perf_counter() - started
+            self.seconds += time.perf_counter() - started
             if block is None:
+                self.passes += 1
                 return
             yield block
 
@@ -163,6 +163,7 @@ def fit(name, rows):
         "cpu": spent,
         "opening": opened,
         "passes": reader.passes,
+        "reading": reader.seconds,
         "sweeps": int(ranker.n_iter_),
         "held": held / 1e9,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
@@ -200,7 +201,7 @@ def resumable(name, rows, place):
     ranker = made(**settings).fit_source(reader, memory=MEMORY, checkpoint=place)
     return {
         "weights": zlib.crc32(ranker.coef_.tobytes()),
-        "passes": len(reader.passes),
+        "passes": reader.passes,
         "seconds": time.perf_counter() - started,
     }
 
