@@ -1,4 +1,4 @@
-"""Rows on disk: numbers of which some tell, few positives, a truth that is not quite linear."""
+"""Rows on disk: numbers of which some tell, few positives, a truth that is not quite linear, and users."""
 
 import os
 from pathlib import Path
@@ -9,6 +9,8 @@ import pyarrow.parquet as pq
 
 ROWS, FILES, COLUMNS = 10_000_000, 16, 30
 TEST_ROWS = 1_000_000
+#: Users, to whom rows belong at random.
+USERS = 100_000
 NAMES = [f"x{k}" for k in range(COLUMNS)]
 
 
@@ -19,7 +21,7 @@ def folder():
 
 def make(rows, files, seed):
     """A folder of Parquet files; made if it is not there."""
-    place = folder() / f"rows-{rows}-{seed}"
+    place = folder() / f"rows-{rows}-{seed}-users"
     if (place / "_DONE").exists():
         return place
     place.mkdir(parents=True, exist_ok=True)
@@ -30,7 +32,10 @@ def make(rows, files, seed):
         X = (rng.standard_normal((size, COLUMNS), dtype=np.float32) @ mix + 1.0).astype(np.float32)
         signal = (X - 1.0) @ truth + 0.3 * (X[:, 0] - 1.0) * (X[:, 1] - 1.0)
         y = rng.random(size) < 1 / (1 + np.exp(4.0 - 1.5 * signal))
-        table = pa.table({name: X[:, k] for k, name in enumerate(NAMES)} | {"label": y.astype(np.int32)})
+        user = np.random.default_rng([seed, number, 1]).integers(USERS, size=size, dtype=np.int32)
+        table = pa.table(
+            {name: X[:, k] for k, name in enumerate(NAMES)} | {"label": y.astype(np.int32), "user": user}
+        )
         pq.write_table(table, place / f"part-{number:02}.parquet", row_group_size=1 << 17)
     (place / "_DONE").touch()
     return place

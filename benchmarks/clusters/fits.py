@@ -23,7 +23,12 @@ def local(workers, rows):
     def fit(place):
         files = sorted(glob.glob(str(place / "*.parquet")))
         source = TableSource(
-            files, label="label", types=dict.fromkeys(NAMES, "numeric"), missing="mean", scale=None
+            files,
+            label="label",
+            types=dict.fromkeys(NAMES, "numeric"),
+            ignore=["user"],
+            missing="mean",
+            scale=None,
         )
         return MBAClassifier(n_jobs=workers).fit_source(source)
 
@@ -51,7 +56,7 @@ def on_dask(workers, rows):
 def on_spark(workers, rows):
     from mbauc.spark import MBAClassifier
 
-    spark = _spark(workers)
+    spark = start_spark(workers)
 
     def fit(place):
         return MBAClassifier().fit(spark.read.parquet(str(place)), features=NAMES, label="label")
@@ -64,7 +69,7 @@ def logistic(workers, rows):
     from pyspark.ml.classification import LogisticRegression
     from pyspark.ml.feature import VectorAssembler
 
-    spark = _spark(workers)
+    spark = start_spark(workers)
     assemble = VectorAssembler(inputCols=NAMES, outputCol="features")
 
     def fit(place, steps):
@@ -102,7 +107,8 @@ def _timed(fit, rows):
     }
 
 
-def _spark(workers):
+def start_spark(workers):
+    """A local cluster of executors with one core each."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession

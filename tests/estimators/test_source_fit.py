@@ -6,18 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from scipy import sparse as sp
 from threadpoolctl import threadpool_limits
 
-from mbauc import MBAClassifier, PairMoments
+from mbauc import MBAClassifier, PairMoments, PairwiseAUCClassifier
 from mbauc.errors import CheckpointError, NonFiniteError
 from mbauc.estimators import classifier as classifier_module
 from mbauc.estimators import source_fit
 from mbauc.paper.clicks import ClickLog
 from mbauc.readers import LibsvmSource, RawBlock
+from mbauc.runtime.progress import Progress
 from mbauc.runtime.threads import thread_count
 from mbauc.solvers.matrix_free import face_descent
 from mbauc.store.checkpoint import Checkpoint
@@ -188,6 +190,32 @@ def test_no_block_is_read_to_choose_a_solver_that_was_asked_for(rows):
         source = Counted(rows[0][:, :60], rows[1])
         MBAClassifier(solver=solver).fit(source)
         assert source.given == 8
+
+
+class _Seen(Progress):
+    """A bar that notes what is done and what is expected."""
+
+    def __init__(self):
+        self.swept, self.expected = 0, []
+
+    def __call__(self, done):
+        self.swept += done
+
+    @property
+    def done(self):
+        return self.swept
+
+    def expect(self, total):
+        self.expected.append((self.swept, total))
+
+
+@pytest.mark.parametrize("ranker", [MBAClassifier(solver="matrix-free"), PairwiseAUCClassifier()])
+def test_a_bar_of_the_solver_expects_more_than_was_done(monkeypatch, ranker):
+    bar = _Seen()
+    monkeypatch.setattr(source_fit, "progress", lambda *about, **how: nullcontext(bar))
+    ranker.set_params(n_jobs=1).fit_source(ClickLog(4000, hash_dim=300))
+    assert bar.expected
+    assert all(done < total <= done + 60 * 4000 for done, total in bar.expected)
 
 
 @pytest.mark.parametrize(

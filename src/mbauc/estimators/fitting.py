@@ -105,11 +105,15 @@ def open_all_pairs(
 
 @contextmanager
 def open_rows(
-    rows: PartedRows, settings: PairSettings, memory: int
+    rows: PartedRows, settings: PairSettings, memory: int, *, other_loss: bool = False
 ) -> Iterator[tuple[PairOperator, NDArray[Any]]]:
-    """All pairs as an operator, and the classes of the rows; what workers hold is given back."""
-    equal_groups = settings.equal_groups
-    with open_operator(rows, settings.n_threads, memory, equal_groups=equal_groups) as (pairs, classes):
+    """All pairs as an operator, and the classes of the rows; what workers hold is given back.
+
+    ``other_loss`` says that they are for a loss other than the squared one.
+    """
+    with open_operator(
+        rows, settings.n_threads, memory, equal_groups=settings.equal_groups, other_loss=other_loss
+    ) as (pairs, classes):
         if isinstance(pairs, GroupedPairOperator) and rows.parts.kind != "memory":
             warn_of_one_class_groups(pairs.pair_weights)
         yield pairs.as_frequencies() if settings.frequencies else pairs, classes

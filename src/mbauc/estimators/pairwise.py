@@ -225,7 +225,8 @@ class PairwiseAUCClassifier(LossRanker):
         """Fit to a source of blocks, files of any size for instance, within a given memory.
 
         One pass packs the rows to 2 or 4 bytes an entry, in memory if they fit and otherwise in a file; each
-        step takes some sweeps over these. Vectors of one number a row are kept in memory.
+        step takes some sweeps over these. Up to 140 bytes a row, and 90 more with groups, are kept in memory
+        for scores and their order; ``memory`` must have room for them.
 
         Parameters
         ----------
@@ -268,7 +269,8 @@ class PairwiseAUCClassifier(LossRanker):
             return self._fit_all_pairs(rows, demand, run, memory, limited)
         quadratic = self._start_from(rows, demand, memory)
         self.solver_ = SolverChoice("matrix-free", "this loss is no quadratic: Newton steps from products")
-        with open_rows(rows, PairSettings.from_estimator(self, run.n_threads), memory) as (pairs, classes):
+        settings = PairSettings.from_estimator(self, run.n_threads)
+        with open_rows(rows, settings, memory, other_loss=True) as (pairs, classes):
             self._solve_loss(self._make_problems(pairs, self._scaling(), quadratic), run)
         return classes
 

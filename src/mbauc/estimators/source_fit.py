@@ -149,7 +149,10 @@ class SourceRun:
 
             def watch(state: dict[str, Any], done: int, excess: float, auc: float) -> None:
                 left = _PER_DECADE * math.log10(max(excess, tol) / tol) if math.isfinite(excess) else 0.0
-                advance.expect(pairs.n_rows * (max(done + math.ceil(left), _PRODUCTS if not left else 0) + 1))
+                # a product within groups goes over the rows twice, and other losses began with the squared one
+                times = min(max(advance.done / (max(done, 1) * pairs.n_rows), 1.0), 2.0)
+                expected = advance.done + pairs.n_rows * (math.ceil(times * left) + 1)
+                advance.expect(max(expected, 0 if left else _PRODUCTS * pairs.n_rows))
                 advance.note(f"AUC ≈ {auc:.4f}")
                 if self.checkpoint is not None:
                     self.checkpoint.offer(_SOLVER, state | {"rows": mark})

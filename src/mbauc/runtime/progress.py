@@ -23,6 +23,11 @@ class Progress:
     def __call__(self, done: int) -> None:
         """Add ``done`` completed units."""
 
+    @property
+    def done(self) -> int:
+        """Units completed so far, if it is shown."""
+        return 0
+
     def expect(self, total: int) -> None:
         """Expect ``total`` units in all, as far as is known now."""
 
@@ -41,6 +46,10 @@ class _Bar(Progress):
     def __call__(self, done: int) -> None:
         with self._lock:
             self._bar.update(done)
+
+    @property
+    def done(self) -> int:
+        return int(self._bar.n)
 
     def expect(self, total: int) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from mbauc import AdditiveAUCClassifier
 from mbauc.basis.columns import Levels
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
-from mbauc.estimators.additive import classifier, search
+from mbauc.estimators.additive import choice, classifier, search
 from mbauc.estimators.additive.crossed import keep_columns
 from mbauc.estimators.additive.search import FeatureSearch, SearchSettings
 from mbauc.estimators.additive.search_rows import SearchRows
@@ -135,3 +135,37 @@ def test_eighty_one_pairs_are_too_many_to_be_tried():
     pairs = [(a, b) for b in range(14) for a in range(b)]
     assert "too many to be tried" not in fit(X, y, interactions=pairs[:80]).choice_
     assert "too many to be tried" in fit(X, y, interactions=pairs[:81]).choice_
+
+
+def make_levels(n=3000, seed=0):
+    """Rows of two numbers and a category of 40 levels whose heights are drawn."""
+    rng = np.random.default_rng(seed)
+    level = np.minimum(rng.geometric(0.06, n), 40)
+    X = np.column_stack([rng.normal(size=(n, 2)), level.astype(float)])
+    score = np.abs(X[:, 0]) + rng.normal(size=41)[level] + X[:, 0] * X[:, 1]
+    return X, (score + rng.logistic(size=n) > 1).astype(int)
+
+
+@pytest.mark.parametrize("features", ["linear", "curves", "interactions"])
+def test_many_levels_are_tried_pooled_and_fitted_whole(monkeypatch, features):
+    X, y = make_levels()
+    settings = {"categories": [2], "search_rows": 1500, "loss": "squared"}
+    whole = fit(X, y, features, **settings)
+    monkeypatch.setattr(choice, "_MOST_LEVELS", 10)
+    pooled = fit(X, y, features, **settings)
+    assert "Tried with the 10 most frequent levels of each category" in pooled.choice_
+    assert "most frequent levels" not in whole.choice_
+    assert pooled.feature_map_.feature_names() == whole.feature_map_.feature_names()
+    if pooled.l2_ == whole.l2_ and np.allclose(pooled.penalty_factors_, whole.penalty_factors_):
+        np.testing.assert_allclose(pooled.coef_, whole.coef_, atol=1e-8)
+    gap = roc_auc(y, pooled.decision_function(X)) - roc_auc(y, whole.decision_function(X))
+    assert abs(gap) < 0.01
+    assert np.isfinite(pooled.coef_error_).all()
+
+
+def test_levels_of_tables_whose_rows_are_all_in_the_search_are_never_pooled(monkeypatch):
+    X, y = make_levels(600)
+    before = fit(X, y, "curves", categories=[2])
+    monkeypatch.setattr(choice, "_MOST_LEVELS", 3)
+    after = fit(X, y, "curves", categories=[2])
+    np.testing.assert_array_equal(before.coef_, after.coef_)

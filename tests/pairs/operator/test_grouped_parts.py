@@ -90,3 +90,32 @@ def test_numbers_of_the_rows_must_fit(table):
         open_operator(rows_in_source(in_blocks(table)), 1, 90 * 300 - 1),
     ):
         pass
+
+
+def test_numbers_of_the_rows_of_another_loss_must_fit_and_are_refused_before_reading(table):
+    rows = in_blocks(table, groups=False)
+    with (
+        pytest.raises(
+            ValueError, match=r"losses other .* 300 rows take 0.0 GB .* Allow more memory, or take loss"
+        ),
+        open_operator(rows_in_source(rows), 1, 140 * 300 - 1, other_loss=True),
+    ):
+        pass
+    rows.n_rows = 10**9
+    with (
+        pytest.raises(ValueError, match=r"1,000,000,000 rows take 140\.0 GB"),
+        open_operator(rows_in_source(rows), 1, PLENTY, other_loss=True),
+    ):
+        pass
+
+
+def test_rows_leave_room_for_numbers_of_the_rows(table, tmp_path):
+    rows, bits = in_blocks(table, groups=False), []
+    for row_bytes in (0, 10**7):
+        for folder in (None, tmp_path):
+            operator = build_source_operator(
+                rows, n_threads=1, memory=10**8, row_bytes=row_bytes, folder=folder
+            )
+            assert isinstance(operator.chunks[0], StoredRows) == (row_bytes > 0)
+            bits.append(operator.product(np.arange(float(operator.mu.size))).tobytes())
+    assert len(set(bits)) == 1

@@ -12,12 +12,13 @@ from mbauc.basis.columns import Steps
 from mbauc.basis.design import ColumnKind, DesignSettings, design_features
 from mbauc.basis.feature_map import FeatureMap
 from mbauc.basis.fourier import FourierMap
+from mbauc.basis.pooling import PooledLevels, carry_strength
 from mbauc.basis.smoothing import SmoothBasis, smooth_features
 from mbauc.errors import Advice
 from mbauc.estimators.additive.coordinates import FoldedRows
 from mbauc.estimators.additive.crossed import PairChooser
 from mbauc.estimators.additive.search import FeatureSearch, Found, SearchSettings
-from mbauc.estimators.additive.search_rows import SearchRows
+from mbauc.estimators.additive.search_rows import SearchRows, weigh_indicators
 from mbauc.features import FourierFeatures
 from mbauc.features.column_units import ColumnUnits
 from mbauc.rows.block import Block
@@ -27,6 +28,10 @@ from mbauc.rows.parts.row_sample import RowSample
 
 Array = NDArray[np.float64]
 Pairs = Sequence[tuple[int, int]]
+
+#: Levels of all categories together that are tried where the sample is not all rows: 50,000 rows of so many
+#: coordinates take 0.8 GB.
+_MOST_LEVELS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +88,9 @@ def choose_features(
     more than one on the first fold, which had no say in which pairs of columns there are. Of rows with groups
     only pairs within these count, and a group is in one fold.
 
+    Where the sample is not all rows and categories have more than 2,000 levels together, kinds and penalties
+    are tried with the most frequent levels of each; what is chosen has all of them.
+
     Parameters
     ----------
     sample : RowSample
@@ -113,8 +121,14 @@ def choose_features(
     # rows of a fold together, so that they need no copy
     order = np.argsort(fold, kind="stable")
     X = X[order]
+    codes, pooled = features.codes(X, n_jobs), None
+    if not sample.is_whole:
+        totals = weigh_indicators(features, codes, sample.share[order])
+        pooled = PooledLevels.of(features, totals, _MOST_LEVELS)
+    if pooled is not None:
+        features, codes = pooled.features, pooled.codes(codes)
     rows = SearchRows(
-        features.codes(X, n_jobs),
+        codes,
         features.number_values(X),
         block.positive[order],
         None if block.weight is None else block.weight[order],
@@ -127,7 +141,8 @@ def choose_features(
         None if block.groups is None else block.groups[order],
     )
     search = FeatureSearch(rows, features, settings)
-    return _Choice(search, wanted, pairs).run()
+    chosen = _Choice(search, wanted, pairs).run()
+    return chosen if pooled is None else _with_all_levels(chosen, pooled, totals, search)
 
 
 def _draw_folds(block: Block, n_folds: int, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -261,6 +276,23 @@ class _Choice:
             totals = _totals(features, self.search.features, self.search.rows.totals(self.search.features))
             basis = smooth_features(features, totals, functions=self.search.functions)
         return Chosen(found.kind, features, basis, found.strength, reason, tried, rows, found.columns)
+
+
+def _with_all_levels(
+    chosen: Chosen, pooled: PooledLevels, totals: list[Array], search: FeatureSearch
+) -> Chosen:
+    """What was chosen with fewer levels of categories, with all of them: in coordinates that were not tried."""
+    features, totals = pooled.restore(chosen.features, totals)
+    functions = search.crossed_functions(features) if chosen.features.pairs else search.functions
+    basis = smooth_features(features, totals, functions=functions, coarse=search.settings.coarse)
+    return replace(
+        chosen,
+        features=features,
+        basis=basis,
+        strength=carry_strength(chosen.strength, chosen.basis, basis),
+        reason=f"{chosen.reason} Tried with the {pooled.limit:,} most frequent levels of each category.",
+        columns=np.zeros(0, dtype=np.intp),
+    )
 
 
 def _drop_curves(features: FeatureMap) -> FeatureMap:

@@ -14,7 +14,7 @@ from mbauc.defaults import LOG_LOSS
 from mbauc.estimators.additive.choice import Chosen
 from mbauc.estimators.additive.coordinates import Statistics, block_moments, noise_of
 from mbauc.estimators.additive.log_loss import LogOdds
-from mbauc.estimators.additive.loss_choice import choose_loss, lower_log_loss
+from mbauc.estimators.additive.loss_choice import ChosenLoss, choose_loss, lower_log_loss
 from mbauc.estimators.pair_problems import PairProblems
 from mbauc.estimators.scorer import match_log_odds
 from mbauc.estimators.source_fit import SourceRun
@@ -31,6 +31,7 @@ from mbauc.rows.block import Block
 from mbauc.rows.parts.mapped import map_rows
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.row_sample import RowSample
+from mbauc.runtime.progress import show_wait
 from mbauc.solvers import Solution
 from mbauc.solvers.evidence import inverse_root
 from mbauc.solvers.problem import Problem
@@ -87,41 +88,52 @@ def fit_chosen(
     """
     choice = choose_loss(chosen, loss, whole=sample.is_whole)
     wanted = get_loss(Squared.name if choice.is_log_loss else choice.loss)
-    with _open_pairs(chosen, rows, sample, memory, run, frequencies, rows_needed=wanted.name != "squared") as (
-        pairs,
-        classes,
-    ):
-        l2 = 2.0 * noise_of(pairs.effective_sizes)
-        problem = Problem(pairs, chosen.strength, scale=False)
-        tol = _GRAM_TOL if isinstance(pairs, PairMoments) else _PRODUCT_TOL
-        solution = squared = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
-        if wanted.name != "squared" and isinstance(pairs, PairOperator):
-            problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
-            curvature = max(problems.mean_curvature(wanted, solution.coef), 1e-3)
-            solution = problems.newton(wanted).solve(
-                0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
-            )
-        line: tuple[float, float] | None = None
-        if choice.held_out is not None:
-            found = lower_log_loss(chosen, start=choice.held_out.start)
-            solution, line = _as_solution(found, solution), choice.held_out.straighten(found)
-        coef = chosen.basis.reduction.expand(solution.coef)
-        means, deviations, shares = _summarise_terms(chosen, sample, coef)
-        return AdditiveFit(
-            coef,
-            _errors(chosen, pairs, squared.coef, solution.coef),
-            solution,
-            pairs.summarise_scores(solution.coef),
-            pairs.weights,
-            pairs.effective_sizes,
-            np.asarray(classes),
-            LOG_LOSS if choice.is_log_loss else wanted.name,
-            means,
-            deviations,
-            shares,
-            choice.note,
-            line,
+    opened = _open_pairs(chosen, rows, sample, memory, run, frequencies, rows_needed=wanted.name != "squared")
+    waiting = f"solving for {chosen.strength.size:,} coordinates"
+    with opened as (pairs, classes), show_wait(waiting, show=run.show):
+        return _solve_chosen(chosen, pairs, classes, sample, choice, wanted)
+
+
+def _solve_chosen(
+    chosen: Chosen,
+    pairs: Quadratic,
+    classes: NDArray[Any],
+    sample: RowSample,
+    choice: ChosenLoss,
+    wanted: PairLoss,
+) -> AdditiveFit:
+    """The weights of chosen features, and what goes with them."""
+    l2 = 2.0 * noise_of(pairs.effective_sizes)
+    problem = Problem(pairs, chosen.strength, scale=False)
+    tol = _GRAM_TOL if isinstance(pairs, PairMoments) else _PRODUCT_TOL
+    solution = squared = problem.solve(0.0, l2, tol=tol, max_iter=_MAX_ITER)
+    if wanted.name != "squared" and isinstance(pairs, PairOperator):
+        problems = PairProblems(pairs, chosen.strength, scale=False, region=Region())
+        curvature = max(problems.mean_curvature(wanted, solution.coef), 1e-3)
+        solution = problems.newton(wanted).solve(
+            0.0, l2 * curvature, tol=_PRODUCT_TOL, max_iter=_MAX_ITER, start=solution.coef
         )
+    line: tuple[float, float] | None = None
+    if choice.held_out is not None:
+        found = lower_log_loss(chosen, start=choice.held_out.start)
+        solution, line = _as_solution(found, solution), choice.held_out.straighten(found)
+    coef = chosen.basis.reduction.expand(solution.coef)
+    means, deviations, shares = _summarise_terms(chosen, sample, coef)
+    return AdditiveFit(
+        coef,
+        _errors(chosen, pairs, squared.coef, solution.coef),
+        solution,
+        pairs.summarise_scores(solution.coef),
+        pairs.weights,
+        pairs.effective_sizes,
+        np.asarray(classes),
+        LOG_LOSS if choice.is_log_loss else wanted.name,
+        means,
+        deviations,
+        shares,
+        choice.note,
+        line,
+    )
 
 
 def _as_solution(found: LogOdds, squared: Solution) -> Solution:
@@ -165,9 +177,14 @@ def _open_pairs(
         [moments], classes = sum_moments(
             mapped, 1 if rows.parts.kind == "cluster" else threads, frequencies=frequencies
         )
-        yield moments.reduced(reduction), classes
+        with show_wait(f"moments of {reduction.n_coordinates:,} coordinates", show=run.show):
+            moments = moments.reduced(reduction)
+        yield moments, classes
         return
-    with open_operator(mapped, threads, memory, reduction=reduction) as (reduced, classes):
+    with open_operator(mapped, threads, memory, reduction=reduction, other_loss=rows_needed) as (
+        reduced,
+        classes,
+    ):
         if isinstance(reduced, GroupedPairOperator):
             warn_of_one_class_groups(reduced.pair_weights)
         yield reduced.as_frequencies() if frequencies else reduced, classes

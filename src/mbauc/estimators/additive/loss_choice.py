@@ -117,12 +117,12 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
 
 def _find_obstacle(chosen: Chosen, whole: bool) -> str:
     """What stands in the way of the log-loss; nothing if nothing does."""
-    if not chosen.columns.size:
-        return "features are too many to try another one"
     if chosen.rows.groups is not None:
         return "the log-loss does not know groups"
     if not whole:
         return "the log-loss is for tables with all rows in the search (search_rows)"
+    if not chosen.columns.size:
+        return "features are too many to try another one"
     return ""
 
 

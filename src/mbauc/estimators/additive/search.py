@@ -312,7 +312,7 @@ class FeatureSearch:
             rows = replace(rows, codes=codes, numbers=rows.numbers[:, known])
         features = with_pairs(features, pairs)
         basis = smooth_features(
-            features, totals, functions=self._crossed_functions(features), coarse=self.settings.coarse
+            features, totals, functions=self.crossed_functions(features), coarse=self.settings.coarse
         )
         fold = (self.rows.fold != held_out).astype(np.int32)
         return CrossedRows(features, basis, rows.fold_rows(basis, features, fold), narrow)
@@ -327,7 +327,7 @@ class FeatureSearch:
             by_column[term.columns[0]] += own
         return set(np.argsort(-by_column, kind="stable")[:_STRONGEST].tolist())
 
-    def _crossed_functions(self, features: FeatureMap) -> int:
+    def crossed_functions(self, features: FeatureMap) -> int:
         """Coordinates of a curve; more where fewer columns are left."""
         numeric = sum(isinstance(one, Steps) and one.edges.size > 0 for one in features.columns) or 1
         return max(self.functions, min(self.settings.functions, _MOST_COORDINATES // numeric))

@@ -38,10 +38,7 @@ class SearchRows:
 
     def totals(self, features: FeatureMap) -> list[Array]:
         """Weight of each indicator of each column."""
-        return [
-            np.bincount(self.codes[:, j], self.share, minlength=column.width).astype(np.float64)
-            for j, column in enumerate(features.columns)
-        ]
+        return weigh_indicators(features, self.codes, self.share)
 
     def fold_rows(self, basis: SmoothBasis, features: FeatureMap, fold: NDArray[np.int32]) -> FoldedRows:
         """The rows in coordinates."""
@@ -55,3 +52,11 @@ class SearchRows:
         single = np.where(missing, width - 1, width - 2)
         own = [j in kept for j in range(features.n_columns)]
         return np.where(own, self.codes, single).astype(np.int32)
+
+
+def weigh_indicators(features: FeatureMap, codes: NDArray[np.int32], share: Array) -> list[Array]:
+    """Weight of each indicator of each column, given what each row stands for."""
+    return [
+        np.bincount(codes[:, j], share, minlength=column.width).astype(np.float64)
+        for j, column in enumerate(features.columns)
+    ]

@@ -60,6 +60,7 @@ def build_source_operator(
     *,
     n_threads: int,
     memory: int,
+    row_bytes: int = 0,
     folder: Path | None = None,
     show: bool = False,
     observe: Observe = ignore,
@@ -89,6 +90,8 @@ def build_source_operator(
         Threads to use, in this and in all products.
     memory : int
         Bytes that rows, blocks and the vectors of a solver may take.
+    row_bytes : int
+        Bytes of it for each row that the rows may not take: for numbers of the rows.
     folder : Path, optional
         Where to keep the cache file; made if it does not exist.
     show : bool
@@ -112,7 +115,7 @@ def build_source_operator(
     """
     require_column_room(source.n_features, memory)
     with progress(about_rows(source), "reading rows", show=show) as advance:
-        reading = _Reading(source, n_threads, memory, advance, observe)
+        reading = _Reading(source, n_threads, memory, row_bytes, advance, observe)
         if folder is None:
             chunks = reading.collect()
         else:
@@ -155,9 +158,16 @@ class _Reading:
     """One pass over a source, or none."""
 
     def __init__(
-        self, source: Source, n_threads: int, memory: int, advance: Progress, observe: Observe
+        self,
+        source: Source,
+        n_threads: int,
+        memory: int,
+        row_bytes: int,
+        advance: Progress,
+        observe: Observe,
     ) -> None:
         self._source, self._n_threads, self._memory = source, n_threads, memory
+        self._row_bytes = row_bytes
         self._advance, self._observe = advance, observe
         self.collector = Collector(source.n_features, 2, n_threads)
         self._largest = self._n_blocks = 0
@@ -168,7 +178,9 @@ class _Reading:
         """Bytes that remain for the rows."""
         vectors = 8 * _VECTORS * self.collector.order.used
         reading = _COLUMN_BYTES * self._source.n_features + _BLOCKS * self._largest
-        return self._memory - vectors - max(reading, self._beside)
+        # blocks are gone when numbers of the rows are made
+        numbers = self._row_bytes * sum(self.collector.counts)
+        return self._memory - vectors - max(reading, self._beside, numbers)
 
     def _require_room(self) -> None:
         require_column_room(self._source.n_features, self._memory, self.collector.order.used)

@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mbauc.errors import Advice
 from mbauc.losses.pair_weights import PairWeights
 from mbauc.losses.squared import Squared
 from mbauc.pairs.grouped import row_squares
@@ -19,20 +18,6 @@ from mbauc.pairs.quadratic import ScoreSummary
 from mbauc.pairs.scatter.grouped import RowShares
 
 Array = NDArray[np.float64]
-
-
-#: Bytes for each row: its group, its place among the pairs, and vectors of a number a row.
-_ROW_BYTES = 90
-
-
-def require_row_room(n_rows: int, memory: int) -> None:
-    """Raise if vectors over the rows take more than is allowed, where the rows themselves are elsewhere."""
-    if _ROW_BYTES * n_rows > memory:
-        raise ValueError(
-            f"pairs within groups of {n_rows:,} rows take {_ROW_BYTES * n_rows / 1e9:,.1f} GB for numbers of "
-            f"the rows, of {memory / 1e9:,.1f} GB allowed. "
-            + Advice("Allow more {memory}, or give blocks of whole groups to partial_fit.")
-        )
 
 
 class GroupedPairOperator(PairOperator):
