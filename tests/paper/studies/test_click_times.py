@@ -37,6 +37,7 @@ def test_as_many_rows_as_the_paper_has_are_measured():
     settings = Settings(rows=10**8, parts=(1,))
     assert settings.sizes("avazu-app") == [12_600_000]
     record = {
+        "seconds": 250.0,
         "threads": 2,
         "load": 0.5,
         "machine": "Abacus, 2 cores",

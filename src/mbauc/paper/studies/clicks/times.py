@@ -27,6 +27,8 @@ SHAPES = ("avazu-app", "avazu-site", "criteo")
 PENALTY = 1e-3
 #: Methods in the order of the bars, with their names.
 METHODS = {"mba": "MBA-ℓ2", "mb-psl": "MB-PSL", "mb-phl": "MB-PHL", "exact": "exact-ℓ2"}
+#: Methods that go over the same rows while they are in memory.
+_PASSES = (("mb-psl", "mb-phl"), ("mba",), ("exact",))
 #: Rows of the runs that load the compiled loops and what a log needs, before anything is timed.
 _WARM_UP = 2_000
 
@@ -99,38 +101,33 @@ class Times(Results[Settings]):
         """Load of the machine after each run, the smallest first, where it is known."""
         return sorted(record["load"] for record in self.records.values() if record["load"] is not None)
 
-    @property
-    def total(self) -> float:
-        """Seconds of all runs together."""
-        return float(sum(sum(record["by_method"].values()) for record in self.records.values()))
-
 
 def time_methods(
     clicks: ClickSet, seed: int, n_threads: int, advance: Advance = silent, room: int = ROOM
 ) -> dict[str, float]:
     """Seconds of each method for one pass and one solution; making the rows is apart, under ``"data"``.
 
-    Each method has a pass of its own, so that the rows of one only are in memory. ``advance`` is called for
-    each chunk of each pass.
+    Methods that keep rows have a pass of their own, so that only the rows of one are in memory. ``advance`` is
+    called for each chunk of each pass.
     """
     seconds = dict.fromkeys([*METHODS, "data"], 0.0)
-    for key in METHODS:
+    for keys in _PASSES:
         began = time.perf_counter()
-        learner = _make_learner(key, clicks, seed, n_threads, room)
-        seconds[key] += time.perf_counter() - began
-        began = time.perf_counter()
+        learners = {key: _make_learner(key, clicks, seed, n_threads, room) for key in keys}
         for chunk in clicks.chunks():
-            seconds["data"] += (time.perf_counter() - began) / len(METHODS)
-            began = time.perf_counter()
-            learner.add(chunk)
-            seconds[key] += time.perf_counter() - began
+            seconds["data"] += (time.perf_counter() - began) / len(_PASSES)
+            for key, learner in learners.items():
+                began = time.perf_counter()
+                learner.add(chunk)
+                seconds[key] += time.perf_counter() - began
             advance(1)
             began = time.perf_counter()
-        began = time.perf_counter()
-        if not isinstance(learner, _MiniBatch):
-            ridge_weights(learner.rows(), PENALTY)
-        seconds[key] += time.perf_counter() - began
-        del learner
+        for key, learner in learners.items():
+            began = time.perf_counter()
+            if not isinstance(learner, _MiniBatch):
+                ridge_weights(learner.rows(), PENALTY)
+            seconds[key] += time.perf_counter() - began
+        del learners, learner
     return seconds
 
 
@@ -187,7 +184,7 @@ def run(
         # nothing is chosen here, so all training rows are learned from
         clicks = replace(clicks, n_fit=clicks.n_train, n_validation=0)
         what = f"{clicks.title}, {rows:,} rows"
-        steps = clicks.n_chunks * len(METHODS)
+        steps = clicks.n_chunks * len(_PASSES)
         # with fewer rows there is a bar for all of them
         with progress(steps, what, unit="chunk", show=rows > settings.rows) as advance:
             seconds = time_methods(clicks, settings.seed, n_threads, advance, parse_memory())
