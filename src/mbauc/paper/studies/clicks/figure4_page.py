@@ -15,6 +15,7 @@ from mbauc.paper.studies.clicks.methods import (
     RIVALS,
     SAMPLED,
     TUNED,
+    Rival,
     Step,
 )
 from mbauc.paper.studies.clicks.results import ClickResults, Difference
@@ -282,10 +283,19 @@ def _methods(study: ClickResults, dataset: str) -> list[str]:
     return [f"#### {study.about(dataset)['title']}", markdown_table(head, rows)]
 
 
+def _step_end(study: ClickResults, dataset: str, rival: Rival) -> str:
+    """Whether the chosen step is the smallest or the largest of the numbers that a rival may have."""
+    numbers = [step for step in rival.steps if not isinstance(step, str)]
+    if rival.key not in study.methods(dataset):
+        return ""
+    ends = {min(numbers): "smallest", max(numbers): "largest"}
+    return ends.get(study.choice(dataset, rival.key).step, "")  # type: ignore[arg-type]
+
+
 def _edges(study: ClickResults) -> Iterator[str]:
     yield (
-        "Where the chosen λ is the smallest or the largest of those tried (the smallest means hardly any "
-        "penalty, beyond which little changes), and what else did not go well."
+        "Where the chosen λ or step is the smallest or the largest of those tried (the smallest λ means hardly "
+        "any penalty, beyond which little changes), and what else did not go well."
     )
     yield ""
     for dataset in study.datasets:
@@ -295,6 +305,7 @@ def _edges(study: ClickResults) -> Iterator[str]:
             end = {min(tried): "smallest", max(tried): "largest"}.get(study.choice(dataset, key).penalty)
             if key not in FIXED and end:
                 found.append(f"{NAMES[key]} ({end})")
+        found += [f"{rival.name} ({end} step)" for rival in RIVALS if (end := _step_end(study, dataset, rival))]
         about = study.about(dataset)
         curves = {key: study.curve(dataset, key) for key in study.methods(dataset) if key in TUNED}
         diverged = [
