@@ -48,6 +48,8 @@ class Request:
     splits: int | None = None
     #: Methods to run once more, although their results are there.
     again: tuple[str, ...] = ()
+    #: Whether synthetic click logs are also made as large as the paper's.
+    full: bool = False
 
 
 class Study:

@@ -10,7 +10,8 @@ from mbauc import MBAClassifier, PairMoments
 from mbauc.cli.main import main
 from mbauc.errors import CheckpointError
 from mbauc.metrics import compare_roc_auc, roc_auc
-from mbauc.paper.studies.clicks import figure4, runs, times
+from mbauc.paper.studies.clicks import figure4, figure4_page, formed, runs, times
+from mbauc.paper.studies.clicks.held import HeldRows
 from mbauc.paper.studies.clicks.methods import (
     ELASTIC_NET_TOL,
     EXACT,
@@ -21,13 +22,23 @@ from mbauc.paper.studies.clicks.methods import (
     TUNED,
     WIDE,
     RivalModels,
+    list_places,
     mba_paths,
     ridge_weights,
 )
 from mbauc.paper.studies.clicks.pairs import AllPairs, SampledPairs
-from mbauc.paper.studies.clicks.results import QUICK, ClickResults, Point, Settings, choose
-from mbauc.paper.studies.clicks.runs import one_set, run
-from mbauc.paper.studies.clicks.sets import SETS, ClickSet, criteo_sample, select_sets, synthetic
+from mbauc.paper.studies.clicks.results import QUICK, ClickResults, FullSettings, Point, Settings, choose
+from mbauc.paper.studies.clicks.runs import one_set, run, run_full
+from mbauc.paper.studies.clicks.sets import (
+    FULL_SETS,
+    SETS,
+    ClickSet,
+    criteo_sample,
+    of_paper_size,
+    select_sets,
+    synthetic,
+)
+from mbauc.paper.studies.printed import CLICK_ROWS, CLICK_TEST_ROWS
 from mbauc.rows.source import RawBlock
 from mbauc.solvers import Penalty, solve_elastic_net
 
@@ -36,6 +47,8 @@ pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.slow
 
 TINY = Settings(rows=2000, grid=(1e-3, 1e-2, 1e-1), n_steps=2)
+#: λ that FullSettings has for rivals, all of them small, is cut down too.
+TINY_FULL = FullSettings(share=2e-4, grid=(1e-3, 1e-2, 1e-1), rival_grid=(1e-3, 1e-1), n_steps=1)
 MADE_UP = ("avazu-app", "avazu-site", "criteo")
 
 
@@ -84,13 +97,22 @@ def test_chunks_are_the_rows_to_learn_from_and_no_others(small):
     assert X.shape[0] == 1500
     assert abs(X - small.rows(0, 1500).X).max() == 0
     assert np.array_equal(y, small.rows(0, 1500).y)
-    assert small.validation().y.size == 500
-    assert small.test().y.size == 1000
+    assert sum(block.y.size for block in small.validation()) == 500
+    assert sum(block.y.size for block in small.test()) == 1000
 
 
-@pytest.mark.parametrize("room", [0, 10**9])
-def test_all_pairs_are_those_of_the_moments_in_memory_and_on_disk(small, room):
-    pairs = AllPairs(15, 1, room)
+STORES = [{"room": 0}, {"room": 10**9}, {"form": True}]
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Σ is formed from a chunk or two at a time."""
+    monkeypatch.setattr(formed, "_PIECE", 1500)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_all_pairs_are_those_of_the_moments_in_memory_on_disk_and_formed(small, store, small_pieces):
+    pairs = AllPairs(15, 1, **store)
     for chunk in small.chunks():
         pairs.add(chunk)
     rows = pairs.rows()
@@ -101,9 +123,9 @@ def test_all_pairs_are_those_of_the_moments_in_memory_and_on_disk(small, room):
     np.testing.assert_allclose(rows.product(v[order]), (moments.second_moment @ v)[order], atol=1e-12)
 
 
-@pytest.mark.parametrize("room", [0, 10**9])
-def test_sampled_pairs_are_drawn_within_chunks_and_half_as_many_as_rows(small, room):
-    pairs = SampledPairs(15, 1, np.random.default_rng(3), room)
+@pytest.mark.parametrize("store", STORES)
+def test_sampled_pairs_are_drawn_within_chunks_and_half_as_many_as_rows(small, store, small_pieces):
+    pairs = SampledPairs(15, 1, np.random.default_rng(3), **store)
     differences = []
     rng = np.random.default_rng(3)
     for chunk in small.chunks():
@@ -129,13 +151,39 @@ def test_a_chunk_of_one_class_has_no_pairs(small):
     assert pairs.n_pairs == 0
 
 
-def test_lambda_is_what_the_page_says(small):
-    pairs = AllPairs(15, 1)
+def test_ones_are_formed_to_the_bit_of_their_counts(small, small_pieces):
+    pairs = AllPairs(15, 2, form=True)
+    X, y = _all(small)
+    X.data[:] = 1.0
+    for start in range(0, 1500, 400):
+        pairs.add(RawBlock(X[start : start + 400], y[start : start + 400]))
+    rows, moments = pairs.rows(), PairMoments.from_arrays(X, y)
+    order = rows.order.columns
+    np.testing.assert_allclose(rows.diagonal, np.diagonal(moments.second_moment)[order], rtol=1e-13)
+    assert (np.diff(rows.diagonal) <= 0).all()
+    np.testing.assert_allclose(rows.leading_block(), moments.second_moment[np.ix_(order, order)], atol=1e-14)
+
+
+def test_held_rows_have_the_auc_of_their_scores(small):
+    held = HeldRows(small.test(), 15)
+    X, y, _ = small.rows(small.n_train, small.n_train + small.n_test)
+    w = np.random.default_rng(1).standard_normal(15)
+    assert held.auc(w) == pytest.approx(roc_auc(y, X @ w), abs=1e-12)
+    assert np.isnan(held.auc(None))
+    assert np.isnan(held.auc(np.full(15, np.inf)))
+    assert held.y.sum() == y.sum()
+    np.testing.assert_allclose(np.sort(held.scores(w)), np.sort(X @ w), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_lambda_is_what_the_page_says(small, form):
+    pairs = AllPairs(15, 1, form=form)
     for chunk in small.chunks():
         pairs.add(chunk)
     X, y = _all(small)
     moments = PairMoments.from_arrays(X, y)
-    paths, late = mba_paths(pairs.rows(), "exact", (1e-3, 1e-1))
+    rows = pairs.rows()
+    paths, late = mba_paths(rows, "exact", (1e-3, 1e-1), n_threads=2)
     assert late == 0
     assert list(paths) == list(EXACT)
     penalties = {"exact-l2": (0, 1), "exact-l1": (1, 0), "exact-el": (0.5, 0.5)}
@@ -148,14 +196,15 @@ def test_lambda_is_what_the_page_says(small):
             # the risk is twice the objective
             assert best - 1e-9 <= objective <= best + ELASTIC_NET_TOL / 2, (key, value)
     ranker = MBAClassifier(l2=0.1).fit(X, y)
-    np.testing.assert_allclose(ridge_weights(pairs.rows(), 0.1), ranker.coef_.ravel(), atol=1e-3)
+    np.testing.assert_allclose(ridge_weights(rows, 0.1), ranker.coef_.ravel(), atol=1e-3)
 
 
 # -- rivals ---------------------------------------------------------------------------------------------------
 
 
 def test_rivals_see_the_chunks_once_with_every_setting(small):
-    models = RivalModels((1e-3, 1e-1), 2, small.n_fit, seed=5)
+    steps = {rival.key: rival.steps[:2] for rival in RIVALS}
+    models = RivalModels(list_places((1e-3, 1e-1), steps), small.n_fit, seed=5)
     for chunk in small.chunks():
         models.learn(chunk, 2)
     found = dict(models.weights())
@@ -177,7 +226,7 @@ def test_a_rival_that_diverges_is_out_and_said(small, tmp_path):
     assert lost == [1.0] * 3
     assert study.choice("criteo", "mb-psl").step == "auto"
     assert "mb-psl-fixed" not in study.methods("criteo")
-    page = figure4.page(study)
+    page = figure4_page.page(study)
     assert "MB-PSL diverged with 3 of 6 settings" in page
     assert "MB-PSL, step fixed diverged with all settings" in page
     assert all(path.stat().st_size for path in figure4.render(study, tmp_path))
@@ -211,7 +260,7 @@ def test_points_are_aucs_and_differences_are_delongs(small):
     for chunk in small.chunks():
         pairs.add(chunk)
     paths, _ = mba_paths(pairs.rows(), "exact", TINY.grid)
-    test = small.test()
+    test = small.rows(small.n_train, small.n_train + small.n_test)
     scores = {}
     for key in ("exact-l2", "exact-l1"):
         for point, w in zip(study.curve("criteo", key), paths[key], strict=True):
@@ -253,22 +302,99 @@ def test_figure4_writes_its_files_and_gains_follow_from_the_table(study, tmp_pat
 
 
 def test_losses_are_counted_like_wins(study):
-    lines = figure4._summary(study).splitlines()
+    lines = figure4_page._summary(study).splitlines()
     assert len(lines) == 4
     for line in lines[:3]:
         numbers = [int(word) for word in line.replace(",", "").split() if word.isdigit()]
         assert sum(numbers) == 3
     worse = ClickResults(TINY, study.records)
-    worse.gain = lambda dataset, ours, rivals: figure4.Difference("mba-l2", "olr", -2.0, -3.0, -1.0, 0.001)
-    assert "0 won, 0 open, 3 lost" in figure4._summary(worse)
-    assert "reached on 0 of 3" in figure4._summary(worse)
-    assert "**-2.00**" in figure4._difference(worse.gain("criteo", SAMPLED, TUNED))
+    worse.gain = lambda dataset, ours, rivals: figure4_page.Difference("mba-l2", "olr", -2.0, -3.0, -1.0, 0.001)
+    assert "0 won, 0 open, 3 lost" in figure4_page._summary(worse)
+    assert "reached on 0 of 3" in figure4_page._summary(worse)
+    assert "**-2.00**" in figure4_page._difference(worse.gain("criteo", SAMPLED, TUNED))
 
 
 def test_the_best_possible_auc_is_above_all(study):
     for dataset in MADE_UP:
         best = 100 * study.about(dataset)["best_auc"]
         assert all(study.choice(dataset, key).test < best for key in study.methods(dataset))
+
+
+# -- the paper's sizes ----------------------------------------------------------------------------------------
+
+
+def test_at_the_papers_sizes_all_its_rows_are_learned_from():
+    for key, make in FULL_SETS.items():
+        whole = make(1.0, 0, 1)
+        assert whole.key == key
+        assert whole.n_fit == CLICK_ROWS[whole.paper]
+        assert whole.n_validation == 1_000_000
+        assert whole.n_test == CLICK_TEST_ROWS[whole.paper]
+    assert [make(1.0, 0, 1).n_chunks for make in FULL_SETS.values()] == [100, 200, 200]
+    few = of_paper_size("criteo", 1e-4, 0)
+    assert (few.n_fit, few.n_validation, few.n_test, few.n_chunks) == (4580, 458, 1000, 9)
+    assert few.title == "Criteo, 0.00458 million rows"
+
+
+def test_the_full_run_has_the_steps_that_fewer_rows_favour(study, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(runs, "_FORM_FROM", 0)
+    keys = ("avazu-app-full",)
+    full = run_full(TINY_FULL, study, tmp_path, datasets=keys, n_jobs=1)
+    assert full.datasets == list(keys)
+    for rival in RIVALS:
+        curve = study.curve("avazu-app", rival.key)
+        best = max(curve, key=lambda point: point.validation).step
+        assert study.best_steps("avazu-app", rival.key, 1) == [best]
+        found = full.curve("avazu-app-full", rival.key)
+        assert [(point.penalty, point.step) for point in found] == [(1e-3, best), (1e-1, best)]
+    assert not set(FIXED) & set(full.methods("avazu-app-full"))
+    assert len(full.curve("avazu-app-full", "exact-l2")) == 3
+    about = full.about("avazu-app-full")
+    assert about["fit"] == 2520
+    assert about["pairs"] == 1260
+    assert "cores" in about["machine"]
+
+    # nothing is run again, and the page has both
+    monkeypatch.setattr(runs, "one_set", lambda *_: pytest.fail("it was in the ledger"))
+    again = run_full(TINY_FULL, study, tmp_path, datasets=keys, n_jobs=1)
+    paths = figure4.render(study, tmp_path, again)
+    rows = list(csv.DictReader(paths[0].read_text().splitlines()))
+    assert {row["dataset"] for row in rows} == {*MADE_UP, *keys}
+    page = paths[1].read_text()
+    for text in (
+        "reproduce figure4 --full",
+        "## As many rows as the paper has",
+        "| Avazu App, 0.00252 million rows | 2,520 | 5 | 1,260 | 252 | 1,000 |",
+        "minutes by the clock for the sets in turn",
+        about["machine"],
+        "## At most 2,000 rows, and real samples",
+        "| Avazu App | 1,800 |",
+        "| Avazu App | 2,520 |",
+        "2 values of λ from 0.001 to 0.1",
+    ):
+        assert text in page, text
+    gains = page.split("## As many rows")[1].split("### Gains")[1]
+    assert gains.splitlines()[2] == "| data | paper | MBA, rivals' best step | exact, rivals' best step |"
+    plain = figure4_page.page(study)
+    assert "--full" not in plain
+    assert "As many rows as the paper has" not in plain
+
+
+def test_a_formed_sigma_leads_to_the_same_curves(small, monkeypatch):
+    one = _results(one_set(small, TINY, 1))
+    monkeypatch.setattr(runs, "_FORM_FROM", 0)
+    two = _results(one_set(small, TINY, 2))
+    for key in (*SAMPLED, *EXACT, *TUNED):
+        for first, second in zip(one.curve("criteo", key), two.curve("criteo", key), strict=True):
+            assert first.penalty == second.penalty
+            assert first.test == pytest.approx(second.test, abs=0.1)
+
+
+def test_full_is_for_click_logs_and_not_quick(tmp_path, capsys):
+    assert main(["reproduce", "table2", "--full", "--out", str(tmp_path / "x")]) == 1
+    assert "--full is for figure4 and figure5" in capsys.readouterr().err
+    assert main(["reproduce", "figure4", "--full", "--quick", "--out", str(tmp_path / "x")]) == 1
+    assert "exclude each other" in capsys.readouterr().err
 
 
 # -- runs -----------------------------------------------------------------------------------------------------
@@ -278,7 +404,7 @@ def test_real_samples_that_are_not_there_are_left_out_and_named(study, folder, n
     found = run(TINY, folder, n_jobs=1)
     assert found.datasets == list(MADE_UP)
     assert set(found.missing) == {"avazu-sample", "criteo-sample"}
-    page = figure4.page(found)
+    page = figure4_page.page(found)
     assert "| criteo-sample | left out: criteo60k.part1 (plain, .bz2, .gz or .xz) is not in" in page
     assert "MBAUC_DATA" in page
 
@@ -365,8 +491,10 @@ def test_the_criteo_sample_is_tested_on_its_last_part(shared_file):
     assert (sample.n_fit, sample.n_validation, sample.n_test) == (36_000, 4_000, 20_000)
     assert sample.n_features == 10_000
     assert sample.wide.n_features == 2**20
-    assert sample.wide.test().X.shape == (20_000, 2**20)
-    assert np.array_equal(sample.test().y, sample.wide.test().y)
-    assert np.array_equal(sample.validation().y, sample.wide.validation().y)
-    assert sample.test().X.sum() == sample.wide.test().X.sum()
+    (test,), (wide_test,) = sample.test(), sample.wide.test()
+    assert wide_test.X.shape == (20_000, 2**20)
+    assert np.array_equal(test.y, wide_test.y)
+    (validation,), (wide_validation,) = sample.validation(), sample.wide.validation()
+    assert np.array_equal(validation.y, wide_validation.y)
+    assert test.X.sum() == wide_test.X.sum()
     assert set(WIDE) & set(NAMES) == set(WIDE)

@@ -36,7 +36,13 @@ def test_times_are_kept_and_scaled_up_where_rows_are_few(tmp_path, monkeypatch):
 def test_as_many_rows_as_the_paper_has_are_measured():
     settings = Settings(rows=10**8, parts=(1,))
     assert settings.sizes("avazu-app") == [12_600_000]
-    record = {"threads": 2, "load": 0.5, "by_method": dict.fromkeys([*METHODS, "data"], 50.0)}
+    record = {
+        "seconds": 250.0,
+        "threads": 2,
+        "load": 0.5,
+        "machine": "Abacus, 2 cores",
+        "by_method": dict.fromkeys([*METHODS, "data"], 50.0),
+    }
 
     def with_load(load):
         return Times(settings, {("avazu-app", 12_600_000, 0): record | {"load": load}})
@@ -44,7 +50,32 @@ def test_as_many_rows_as_the_paper_has_are_measured():
     assert with_load(0.5).estimate("avazu-app", "exact") == (50.0, True)
     page = figure5.page(with_load(0.5))
     assert "| measured | not stated |" in page
-    assert "Load of the machine: 0.5 to 0.5" in page
+    assert "Run on Abacus, 2 cores. Load of the machine: 0.5 to 0.5" in page
+    assert "figure5 --full" in page
+    assert "(one run with the paper's number of rows)" in page
+    assert "estimate" not in page
     assert "It was busy" not in page
     assert "It was busy with other things" in figure5.page(with_load(1000.0))
     assert "is not known" in figure5.page(with_load(None))
+
+
+def test_the_papers_sizes_are_timed_once_in_the_same_journal(tmp_path, monkeypatch):
+    settings = Settings(rows=2000, parts=(1,), repeats=2)
+    run(settings, tmp_path, shapes=("avazu-app",), n_jobs=1)
+    fits = []
+
+    def timed(clicks, *_):
+        fits.append(clicks.n_fit)
+        return dict.fromkeys([*METHODS, "data"], 7.0)
+
+    monkeypatch.setattr(times, "time_methods", timed)
+    found = run(settings, tmp_path, shapes=("avazu-app",), n_jobs=1, full=True)
+    assert fits == [1800, 12_600_000]  # to warm up, and the paper's
+    assert found.sizes("avazu-app") == [2000, 12_600_000]
+    assert found.is_full("avazu-app")
+    assert len(found.records) == 3
+    run(settings, tmp_path, shapes=("avazu-app",), n_jobs=1, full=True)
+    assert len(fits) == 2
+    paths = figure5.render(found, tmp_path)
+    assert all(path.stat().st_size for path in paths)
+    assert not run(settings, tmp_path, shapes=("avazu-app",), n_jobs=1).is_full("avazu-app")

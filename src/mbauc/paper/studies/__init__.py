@@ -46,9 +46,10 @@ EXPERIMENTS = {
         draws=False,
     ),
     "figure4": Experiment(
-        "clicks.figure4", "AUC on click logs against the penalty (about a quarter of an hour)"
+        "clicks.figure4",
+        "AUC on click logs against the penalty (about a quarter of an hour; an hour more with --full)",
     ),
-    "figure5": Experiment("clicks.figure5", "running times on click logs (some minutes)"),
+    "figure5": Experiment("clicks.figure5", "running times on click logs (some minutes; ten more with --full)"),
 }
 
 

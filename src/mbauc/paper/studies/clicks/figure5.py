@@ -47,6 +47,8 @@ def render(times: Times, folder: Path) -> list[Path]:
 
 
 def _figure(times: Times) -> Any:
+    from matplotlib.ticker import LogLocator
+
     figure = new_figure(10.0, 4.2)
     bars, lines = figure.subplots(1, 2)
     places = np.arange(len(times.shapes))
@@ -72,12 +74,13 @@ def _figure(times: Times) -> Any:
     lines.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
     lines.legend(fontsize=8)
     sizes = sorted({size for shape in times.shapes for size in times.sizes(shape)})
-    lines.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+    lines.set_xticks(sizes, [f"{size / 1e6:.3g}M" for size in sizes], fontsize=7, rotation=45)
     lines.set_xticks([], minor=True)
     for ax in (bars, lines):
-        # plain numbers: a range of few powers of ten has its labels between them
+        # plain numbers: a range of few powers of ten has labels between them too
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("")
         ax.tick_params(axis="y", which="both", labelsize=8)
         ax.grid(color="0.9", linewidth=0.6)
         ax.set_axisbelow(True)
@@ -89,16 +92,15 @@ def _title(shape: str) -> str:
 
 
 _WHAT = """
-Made by `mbauc reproduce figure5`, on synthetic logs in the shape of the paper's (its own files are not
+Made by `mbauc reproduce figure5{option}`, on synthetic logs in the shape of the paper's (its own files are not
 used here), 10,000 columns. Seconds for one pass over the chunks and one solution with λ = {penalty:g},
-{repeats}; making the rows is not in them and has a column of its own. MBA-ℓ2 draws half as many
-pairs as there are rows, within the chunks; exact-ℓ2 is ours, over all pairs. Neither forms Σ: both keep
-compact rows and multiply by them, on {threads}. The mini-batch methods (automatic step) need a gradient alone,
-on one thread.
+{repeats}; making the rows is not in them and has a column of its own. MBA-ℓ2 draws half as many pairs as there
+are rows, within the chunks; exact-ℓ2 is ours, over all pairs. Neither forms Σ: both keep compact rows (in
+memory, up to half of what is free; the rest in a temporary file) and multiply by them, on {threads}. The
+mini-batch methods (automatic step) need a gradient alone, on one thread.
 
 The paper compares nothing but its own plain implementations and prints no numbers, only that MBA on Criteo
-took under an hour. Machines differ, so that is no race. A time marked *estimate* is that of the most rows
-timed here, scaled up in proportion to the rows.
+took under an hour. Machines differ, so that is no race.{estimate}
 """
 
 
@@ -109,7 +111,7 @@ def page(times: Times) -> str:
     threads = f"{count} thread{'' if count == '1' else 's'}"
     parts = [
         "# Figure 5: running times on click logs",
-        unwrap(_WHAT.format(penalty=PENALTY, repeats=_times(s.repeats), threads=threads)),
+        unwrap(_WHAT.format(penalty=PENALTY, threads=threads, **_options(times))),
         "![Seconds by method, and against rows](figure5.png)",
         _busy(times),
         "Seconds, and thousands of rows a second in brackets.",
@@ -118,9 +120,24 @@ def page(times: Times) -> str:
         _estimates(times),
         "## Who is faster",
         "\n".join(_order(times)),
-        describe_origin(s.seed, times.total, elapsed=True),
+        describe_origin(s.seed, times.seconds, elapsed=True),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _options(times: Times) -> dict[str, str]:
+    """What the page says of runs with as many rows as the paper has."""
+    repeats = _times(times.settings.repeats)
+    measured = [shape for shape in times.shapes if times.is_full(shape)]
+    if measured and times.settings.repeats > 1:
+        repeats += f" ({_times(1)} with the paper's number of rows)"
+    scaled = """ A time marked *estimate* is that of the most rows timed here, scaled up in proportion to the
+        rows."""
+    return {
+        "option": " --full" if measured else "",
+        "repeats": repeats,
+        "estimate": scaled if len(measured) < len(times.shapes) else "",
+    }
 
 
 def _times(repeats: int) -> str:
@@ -130,9 +147,10 @@ def _times(repeats: int) -> str:
 def _busy(times: Times) -> str:
     """How much else the machine had to do."""
     cores = os.cpu_count() or 1
+    machine = f"Run on {' or '.join(times.machines)}."
     if not times.loads:
-        return f"{cores} cores; how much else they had to do is not known."
-    said = f"Load of the machine: {times.loads[0]:.1f} to {times.loads[-1]:.1f}, on {cores} cores."
+        return f"{machine} How much else it had to do is not known."
+    said = f"{machine} Load of the machine: {times.loads[0]:.1f} to {times.loads[-1]:.1f}, on {cores} cores."
     if times.loads[-1] > _BUSY * cores:
         said += " **It was busy with other things: times are too long, and noisy.**"
     return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from mbauc.errors import DivergedError
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.paper.rivals import FTRLProximal, MiniBatchPairwise, OnlineLogisticRegression
 from mbauc.paper.rivals.mini_batch_pairwise import Loss
+from mbauc.paper.studies.clicks.formed import FormedPairs
 from mbauc.rows.source import RawBlock
 from mbauc.runtime.threads import run_threads
 from mbauc.solvers import (
@@ -84,23 +85,25 @@ NAMES = {**SAMPLED, **TUNED, **EXACT, **FIXED, **WIDE}
 
 
 def mba_paths(
-    pairs: SparsePairOperator, prefix: str, grid: tuple[float, ...]
+    pairs: SparsePairOperator | FormedPairs, prefix: str, grid: tuple[float, ...], n_threads: int = 1
 ) -> tuple[dict[str, list[Array]], int]:
     """Weights in all columns by ``prefix-l2``, ``-l1`` and ``-el``, for each λ; and how many are not finished.
 
-    λ is l2, l1, or twice of either for the elastic net.
+    λ is l2, l1, or twice of either for the elastic net. ``n_threads`` of the three are found side by side.
     """
     unit = np.ones(pairs.mu.size)
+    solvers: dict[str, Callable[[], list[Solution]]] = {
+        "l2": lambda: ridge_path_matrix_free(pairs, grid, unit, tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS),
+        "l1": lambda: elastic_net_path_matrix_free(
+            pairs, grid, 0.0, unit, tol=ELASTIC_NET_TOL, max_iter=_MAX_PRODUCTS
+        ),
+        "el": lambda: _solve_halves(pairs, grid, unit),
+    }
     with warnings.catch_warnings():
         # those that do not reach the tolerance are counted and said on the page
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = {
-            "l2": ridge_path_matrix_free(pairs, grid, unit, tol=RIDGE_TOL, max_iter=_MAX_PRODUCTS),
-            "l1": elastic_net_path_matrix_free(
-                pairs, grid, 0.0, unit, tol=ELASTIC_NET_TOL, max_iter=_MAX_PRODUCTS
-            ),
-            "el": _solve_halves(pairs, grid, unit),
-        }
+        paths = run_threads(lambda solve: solve(), solvers.values(), n_threads)
+    found = dict(zip(solvers, paths, strict=True))
     late = sum(one.excess_risk > RIDGE_TOL for one in found["l2"])
     late += sum(one.excess_risk > ELASTIC_NET_TOL for kind in ("l1", "el") for one in found[kind])
     return {
@@ -108,7 +111,9 @@ def mba_paths(
     }, late
 
 
-def _solve_halves(pairs: SparsePairOperator, grid: tuple[float, ...], unit: Array) -> list[Solution]:
+def _solve_halves(
+    pairs: SparsePairOperator | FormedPairs, grid: tuple[float, ...], unit: Array
+) -> list[Solution]:
     """One half of λ for either term, from the largest λ down, each starting from the one before."""
     solutions: dict[float, Solution] = {}
     start = None
@@ -124,7 +129,7 @@ def _solve_halves(pairs: SparsePairOperator, grid: tuple[float, ...], unit: Arra
     return [solutions[value] for value in grid]
 
 
-def ridge_weights(pairs: SparsePairOperator, l2: float) -> Array:
+def ridge_weights(pairs: SparsePairOperator | FormedPairs, l2: float) -> Array:
     """MBA-ℓ2 for one l2."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -137,13 +142,29 @@ def ridge_weights(pairs: SparsePairOperator, l2: float) -> Array:
 # -- rivals ---------------------------------------------------------------------------------------------------
 
 
-class RivalModels:
-    """Every rival with every λ and up to ``n_steps`` steps, learning from one chunk after another."""
+class Place(NamedTuple):
+    """A rival with one of its settings."""
 
-    def __init__(self, grid: tuple[float, ...], n_steps: int, n_rows: int, seed: int) -> None:
-        self._places = [
-            (rival.key, value, step) for rival in RIVALS for step in rival.steps[:n_steps] for value in grid
-        ]
+    key: str
+    penalty: float
+    step: Step
+
+
+def list_places(grid: tuple[float, ...], steps: Mapping[str, Sequence[Step]]) -> list[Place]:
+    """Every rival with every λ and all of its steps."""
+    return [Place(key, value, step) for key, some in steps.items() for step in some for value in grid]
+
+
+def first_steps(count: int) -> dict[str, tuple[Step, ...]]:
+    """Up to ``count`` steps of each rival."""
+    return {rival.key: rival.steps[:count] for rival in RIVALS}
+
+
+class RivalModels:
+    """Rivals with many settings, side by side, learning from one chunk after another."""
+
+    def __init__(self, places: Sequence[Place], n_rows: int, seed: int) -> None:
+        self._places = list(places)
         makers = {rival.key: rival.make for rival in RIVALS}
         self._models = [makers[key](value, step, n_rows, seed) for key, value, step in self._places]
 
@@ -160,7 +181,7 @@ class RivalModels:
 
         run_threads(task, [range(first, len(self._models), n_threads) for first in range(n_threads)], n_threads)
 
-    def weights(self) -> list[tuple[tuple[str, float, Step], Array | None]]:
+    def weights(self) -> list[tuple[Place, Array | None]]:
         """Rival, λ and step, and the weights; None where they diverged."""
         return [
             (place, None if model is None else model.coef_.ravel())

@@ -14,6 +14,7 @@ from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.pairs.scatter.sparse import all_ones
+from mbauc.paper.studies.clicks.formed import FormedPairs, FormedSums
 from mbauc.rows.fingerprint import BlockMark
 from mbauc.rows.source import RawBlock
 
@@ -23,10 +24,10 @@ ROOM = 2_000_000_000
 _PIECE = 32_768
 
 
-class _Streamed:
+class CompactSums:
     """Compact rows of chunks, in memory or, as soon as they do not fit, in a temporary file."""
 
-    def __init__(self, n_features: int, groups: int, n_threads: int, room: int) -> None:
+    def __init__(self, n_features: int, groups: int, n_threads: int, room: int = ROOM) -> None:
         self._collector = Collector(n_features, groups, n_threads)
         self._n_features, self._n_groups = n_features, groups
         self._n_threads, self._room = n_threads, room
@@ -35,7 +36,7 @@ class _Streamed:
         self._size = 0
         self._writer: RowCacheWriter | None = None
 
-    def _add(self, X: Any, group: NDArray[np.intp]) -> None:
+    def add(self, X: Any, group: NDArray[np.intp]) -> None:
         """Take in rows, each with the number of its group."""
         self._waiting.append((X, group))
         if sum(of_rows.size for _, of_rows in self._waiting) >= _PIECE:
@@ -57,7 +58,7 @@ class _Streamed:
             self._writer.add_block(self._held, BlockMark(X.shape[0], 0))
             self._held = []
 
-    def rows(self) -> SparsePairOperator:
+    def finish(self) -> SparsePairOperator:
         """All that was added."""
         if self._waiting:
             self._compact()
@@ -67,22 +68,53 @@ class _Streamed:
         return SparsePairOperator(cache.chunks(self._room), self._collector, self._n_threads)
 
 
-class AllPairs(_Streamed):
-    """All pairs of the rows of all chunks (Eq. 13)."""
+#: What chunks are added to.
+Sums = CompactSums | FormedSums
 
-    def __init__(self, n_features: int, n_threads: int, room: int = ROOM) -> None:
-        super().__init__(n_features, 2, n_threads, room)
+
+class AllPairs:
+    """All pairs of the rows of all chunks (Eq. 13).
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    n_threads : int
+        Threads to use.
+    room : int
+        Bytes of compact rows to hold in memory.
+    form : bool
+        Whether Σ is formed, instead of keeping rows.
+    """
+
+    def __init__(self, n_features: int, n_threads: int, room: int = ROOM, *, form: bool = False) -> None:
+        self._sums = _make_sums(n_features, 2, n_threads, room, form)
 
     def add(self, chunk: RawBlock) -> None:
         """Take in a chunk."""
-        self._add(chunk.X, np.where(chunk.y == 1, 0, 1))
+        self._sums.add(chunk.X, np.where(chunk.y == 1, 0, 1))
+
+    def rows(self) -> SparsePairOperator | FormedPairs:
+        """All that was added."""
+        return self._sums.finish()
 
 
-class SampledPairs(_Streamed):
-    """Matched pairs drawn within each chunk (Algorithm 1): half as many as it has rows."""
+class SampledPairs:
+    """Matched pairs drawn within each chunk (Algorithm 1): half as many as it has rows.
 
-    def __init__(self, n_features: int, n_threads: int, rng: np.random.Generator, room: int = ROOM) -> None:
-        super().__init__(n_features, 1, n_threads, room)
+    Parameters as for :class:`AllPairs`, and the generator to draw with.
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        n_threads: int,
+        rng: np.random.Generator,
+        room: int = ROOM,
+        *,
+        form: bool = False,
+    ) -> None:
+        self._sums = _make_sums(n_features, 1, n_threads, room, form)
         self._rng = rng
         self.n_pairs = 0
 
@@ -96,5 +128,15 @@ class SampledPairs(_Streamed):
         i, j = plus[self._rng.integers(plus.size, size=size)], minus[self._rng.integers(minus.size, size=size)]
         differences = chunk.X[i] - chunk.X[j]
         differences.sort_indices()
-        self._add(differences, np.zeros(size, dtype=np.intp))
+        self._sums.add(differences, np.zeros(size, dtype=np.intp))
         self.n_pairs += size
+
+    def rows(self) -> SparsePairOperator | FormedPairs:
+        """All that was drawn."""
+        return self._sums.finish()
+
+
+def _make_sums(n_features: int, groups: int, n_threads: int, room: int, form: bool) -> Sums:
+    if form:
+        return FormedSums(n_features, groups, n_threads)
+    return CompactSums(n_features, groups, n_threads, room)

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from mbauc.checks import check_whole
 from mbauc.paper.studies.clicks.methods import NAMES, Step
-from mbauc.paper.studies.clicks.sets import SETS
+from mbauc.paper.studies.clicks.sets import FULL_SETS, SETS
 from mbauc.paper.study import Results
 
 #: Of all intervals.
@@ -38,6 +38,27 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_whole("rows", self.rows, low=FEWEST_ROWS)
+
+
+@dataclass(frozen=True)
+class FullSettings:
+    """What the results at the paper's sizes depend on, besides the steps that fewer rows favour."""
+
+    #: Share of the paper's rows; less than 1 for a rehearsal.
+    share: float = 1.0
+    #: Values of λ for MBA and exact, the smallest first.
+    grid: tuple[float, ...] = tuple(float(f"{10.0 ** (k / 2):.4g}") for k in range(-14, -1))
+    #: Values of λ for rivals, some of these.
+    rival_grid: tuple[float, ...] = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+    #: Steps that each rival may try: the best with fewer rows.
+    n_steps: int = 2
+    #: Of everything drawn.
+    seed: int = 0
+
+    @property
+    def wide(self) -> bool:
+        """There are no rows with more columns."""
+        return False
 
 
 QUICK = Settings(rows=50_000, grid=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1), n_steps=2, wide=False)
@@ -68,13 +89,13 @@ def choose(curve: Iterable[Point]) -> Point:
     return max((point for point in curve if np.isfinite(point.validation)), key=lambda point: point.validation)
 
 
-class ClickResults(Results[Settings]):
+class ClickResults(Results[Settings | FullSettings]):
     """What the runs have found; AUCs are percentages."""
 
     @property
     def datasets(self) -> list[str]:
         """Keys of the sets that were run."""
-        return [key for key in SETS if (key,) in self.records]
+        return [key for key in (*FULL_SETS, *SETS) if (key,) in self.records]
 
     def about(self, dataset: str) -> dict[str, Any]:
         """Title, rows, pairs, and what else is known of a set."""
@@ -92,8 +113,16 @@ class ClickResults(Results[Settings]):
     def line(self, dataset: str, key: str) -> list[Point]:
         """A point for each λ, with the step that is best for it on the validation rows."""
         curve = [point for point in self.curve(dataset, key) if np.isfinite(point.validation)]
-        present = [value for value in self.settings.grid if any(point.penalty == value for point in curve)]
+        present = sorted({point.penalty for point in curve})
         return [choose(point for point in curve if point.penalty == value) for value in present]
+
+    def best_steps(self, dataset: str, key: str, count: int) -> list[Step]:
+        """The steps with which a rival is best on the validation rows, the best first."""
+        best: dict[Step, float] = {}
+        for point in self.curve(dataset, key):
+            if point.step is not None and np.isfinite(point.validation):
+                best[point.step] = max(best.get(point.step, 0.0), point.validation)
+        return sorted(best, key=lambda step: -best[step])[:count]
 
     def choice(self, dataset: str, key: str) -> Point:
         """What the validation rows favour."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from mbauc.paper.clicks.log import ClickLog
 from mbauc.paper.clicks.shapes import SHAPES
 from mbauc.paper.datasets.entry import File
 from mbauc.paper.datasets.files import find_file, list_folders
-from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS
+from mbauc.paper.studies.printed import CLICK_CHUNKS, CLICK_ROWS, CLICK_TEST_ROWS
 from mbauc.readers.hashing import fold_columns
 from mbauc.readers.libsvm.source import read_libsvm
 from mbauc.readers.table.source import TableSource
@@ -35,6 +36,8 @@ _TEST_SHARE = 5
 _FEWEST_TEST = 1_000
 #: Test rows, and validation rows, at most.
 _MOST_HELD = 1_000_000
+#: Rows to make at a time where there are no chunks.
+_PIECE = 1 << 18
 #: Training rows for each validation row.
 _VALIDATION_SHARE = 10
 
@@ -81,13 +84,17 @@ class ClickSet:
         for start, stop in pairwise(edges.tolist()):
             yield self.rows(start, stop)
 
-    def validation(self) -> RawBlock:
-        """Rows to choose settings on."""
-        return self.rows(self.n_fit, self.n_train)
+    def validation(self) -> Iterator[RawBlock]:
+        """Rows to choose settings on, some at a time."""
+        return self._pieces(self.n_fit, self.n_train)
 
-    def test(self) -> RawBlock:
-        """Rows to be judged on."""
-        return self.rows(self.n_train, self.n_train + self.n_test)
+    def test(self) -> Iterator[RawBlock]:
+        """Rows to be judged on, some at a time."""
+        return self._pieces(self.n_train, self.n_train + self.n_test)
+
+    def _pieces(self, start: int, stop: int) -> Iterator[RawBlock]:
+        for first in range(start, stop, _PIECE):
+            yield self.rows(first, min(first + _PIECE, stop))
 
 
 def synthetic(
@@ -98,13 +105,41 @@ def synthetic(
     train = min(rows, CLICK_ROWS[paper])
     test = min(max(train // _TEST_SHARE, _FEWEST_TEST), _MOST_HELD)
     log = ClickLog(train + test, shape=shape, hash_dim=hash_dim, seed=seed, n_jobs=n_jobs)
-
-    def best_auc() -> float:
-        return roc_auc(log.rows(train, train + test).y, log.log_odds(train, train + test))
-
     title = f"{paper.title()}, synthetic"
     data = f"ClickLog {shape} {train} {test} {hash_dim} {seed}"
-    return _split(shape, title, paper, hash_dim, train, test, log.rows, data, best_auc)
+    best = partial(_best_auc, log, train, train + test)
+    return _split(shape, title, paper, hash_dim, train, test, log.rows, data, best)
+
+
+def of_paper_size(shape: str, share: float, seed: int, n_jobs: int | None = None) -> ClickSet:
+    """A synthetic log with a share of the paper's rows, all of which are learned from.
+
+    Then come validation rows, a tenth as many and a million at most, and the same share of its test rows.
+    """
+    paper = shape.replace("-", " ")
+    fit, test = (max(round(share * rows[paper]), _FEWEST_TEST) for rows in (CLICK_ROWS, CLICK_TEST_ROWS))
+    validation = min(fit // _VALIDATION_SHARE, _MOST_HELD)
+    train, count = fit + validation, fit + validation + test
+    log = ClickLog(count, shape=shape, hash_dim=COLUMNS, seed=seed, n_jobs=n_jobs)
+    return ClickSet(
+        f"{shape}-full",
+        f"{paper.title()}, {fit / 1e6:.3g} million rows",
+        paper,
+        COLUMNS,
+        fit,
+        validation,
+        test,
+        _count_chunks(paper, fit),
+        log.rows,
+        f"ClickLog {shape} {fit} {validation} {test} {COLUMNS} {seed}",
+        partial(_best_auc, log, train, count),
+    )
+
+
+def _best_auc(log: ClickLog, start: int, stop: int) -> float:
+    """AUC of the true log-odds."""
+    pieces = (log.rows(first, min(first + _PIECE, stop)).y for first in range(start, stop, _PIECE))
+    return roc_auc(np.concatenate(list(pieces)), log.log_odds(start, stop))
 
 
 def criteo_sample(folder: Path | None, seed: int) -> ClickSet:
@@ -139,8 +174,16 @@ SETS: dict[str, Callable[[int, int, Path | None, int | None], ClickSet]] = {
     "avazu-sample": lambda rows, seed, folder, n_jobs: avazu_sample(folder, seed),
     "criteo-sample": lambda rows, seed, folder, n_jobs: criteo_sample(folder, seed),
 }
+#: The synthetic logs of the paper's sizes, from share, seed and threads.
+FULL_SETS: dict[str, Callable[[float, int, int | None], ClickSet]] = {
+    f"{shape}-full": lambda share, seed, n_jobs, shape=shape: of_paper_size(shape, share, seed, n_jobs)  # type: ignore[misc]
+    for shape in ("avazu-app", "avazu-site", "criteo")
+}
 #: The paper's sets that each one stands for.
 STANDS_FOR = {
+    "avazu-app-full": ("avazu app",),
+    "avazu-site-full": ("avazu site",),
+    "criteo-full": ("criteo",),
     "avazu-app": ("avazu app",),
     "avazu-site": ("avazu site",),
     "criteo": ("criteo",),
@@ -173,10 +216,14 @@ def _split(
 ) -> ClickSet:
     validation = min(train // _VALIDATION_SHARE, _MOST_HELD)
     fit = train - validation
-    chunks = max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
+    chunks = _count_chunks(paper, fit)
     return ClickSet(
         key, title, paper, n_features, fit, validation, test, chunks, read_rows, data, best_auc, wide
     )
+
+
+def _count_chunks(paper: str, fit: int) -> int:
+    return max(1, min(CLICK_CHUNKS[paper], fit // _CHUNK_ROWS))
 
 
 def _in_memory(
