@@ -13,6 +13,7 @@ PLACES = {
         "scoring",
         "dense",
         "cross_validation",
+        "factorisations",
         "sparse_gram",
         "elastic_net",
         "auc",
