@@ -102,7 +102,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     cv_results_ : dict of ndarrays
         As of ``GridSearchCV``, without times: ``param_l1``, ``param_l2``, ``split0_test_score`` …,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``params``; also the mean
-        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``. AUC of more than 10,000 held-out rows is within
+        held-out ``mean_test_binormal_auc`` and ``mean_test_risk``. AUC of over 10,000 held-out rows is within
         1e-5 of the definition: penalties that rank a sample of them alike share one. Where Σ is not formed and
         ``l2_grid`` is not given, values of l2 far below the best need not be tried: their scores are NaN, and
         their rank the last.
