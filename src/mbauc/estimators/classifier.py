@@ -110,8 +110,8 @@ class MBAClassifier(MomentRanker):
     solver : {"auto", "gram", "matrix-free"}
         From μ and Σ, a d×d matrix that is formed once and kept as ``moments_``; or from products of Σ with
         vectors, each a sweep over the rows, which keeps nothing but weights and takes any number of columns.
-        ``"auto"`` estimates time and memory of both; ``solver_`` says which it took and why. Of dense rows it is
-        mostly the first; the second where there are hundreds of columns that a sample shows to be uncorrelated.
+        ``"auto"`` estimates time and memory of both; ``solver_`` says which it took and why. For dense rows it
+        is mostly the first; hundreds of columns that a sample shows to be uncorrelated take the second.
     tol : float, optional
         From moments, the optimality to reach where l1 > 0 (by default 1e-6). Matrix-free, how far the
         regularised pairwise risk may stay above its minimum (by default 1e-4), which costs about half as much
