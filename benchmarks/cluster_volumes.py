@@ -47,8 +47,8 @@ def run(fits=FITS):
         table,
         notes=[
             f"{PART_ROWS} dense rows of normal numbers a partition, whose moments Spark can hardly compress; "
-            f"Spark {version('pyspark')}, two executors of one core on this machine, one for the widest rows; from "
-            "the event log",
+            f"Spark {version('pyspark')}, two executors of one core on this machine, one for the widest rows; "
+            "from the event log",
         ],
         values=values,
     )
