@@ -1,6 +1,6 @@
 """One fit from moments on Spark, and what its event log says.
 
-``python -m benchmarks.clusters.volumes COLUMNS PARTS MEMORY``.
+``python -m benchmarks.clusters.volumes COLUMNS PARTS EXECUTORS MEMORY``.
 """
 
 import json
@@ -11,29 +11,31 @@ import time
 from pathlib import Path
 
 #: Rows of a partition: few, because what is sent does not depend on them.
-PART_ROWS = 500
+PART_ROWS = 50
 
 
-def fit(columns, parts, memory="4g"):
-    """Fit clicks hashed to so many columns in so many partitions; bytes and seconds of each stage."""
+def fit(columns, parts, executors=2, memory="2g"):
+    """Fit so many columns in so many partitions; bytes and seconds of each stage."""
     from mbauc.spark import MBAClassifier
 
     with tempfile.TemporaryDirectory() as folder:
-        spark = _session(folder, memory)
-        frame = _clicks(spark, columns, parts)
+        spark = _session(folder, executors, memory)
+        frame = _dense(spark, columns, parts)
+        before = _n_events(folder)
         started = time.perf_counter()
         MBAClassifier(solver="gram", l2=0.01).fit(frame, features="features", label="label")
         took = time.perf_counter() - started
         driver = _peak_megabytes("self")
         spark.stop()
-        [log] = [path for path in Path(folder, "events").rglob("*") if path.is_file() and path.stat().st_size]
+        events = [json.loads(line) for line in _log(folder).read_text().splitlines()]
         return {
             "columns": columns,
             "parts": parts,
+            "executors": executors,
             "seconds": took,
             "driver_peak": driver,
             "result": 8 * columns * (columns + 1),
-            "stages": stages([json.loads(line) for line in log.read_text().splitlines()]),
+            "stages": stages(events[before:]),
         }
 
 
@@ -58,29 +60,37 @@ def stages(events):
     return [found[number] for number in sorted(found)]
 
 
+def _log(folder):
+    [log] = [path for path in Path(folder, "events").rglob("*") if path.is_file() and path.stat().st_size]
+    return log
+
+
+def _n_events(folder):
+    """Events so far; what the listener has not written yet is counted to the fit."""
+    time.sleep(2)
+    return len(_log(folder).read_text().splitlines())
+
+
 def _nothing():
     names = ("seconds", "tasks", "failed", "results", "read", "written", "spilled", "run")
     return dict.fromkeys(names, 0)
 
 
-def _clicks(spark, columns, parts):
-    """A DataFrame of sparse vectors in memory, one partition after the other."""
-    from pyspark.ml.linalg import Vectors
+def _dense(spark, columns, parts):
+    """Normal numbers, whose moments do not get smaller when they are packed, in so many partitions."""
+    import numpy as np
+    import pyarrow as pa
 
-    from mbauc.paper.clicks import ClickLog
-
-    X, y, _ = ClickLog(parts * PART_ROWS, hash_dim=columns).rows()
-    rows = [
-        (Vectors.sparse(columns, X.indices[a:b].tolist(), X.data[a:b].tolist()), int(label))
-        for a, b, label in zip(X.indptr[:-1], X.indptr[1:], y, strict=True)
-    ]
-    frame = spark.createDataFrame(spark.sparkContext.parallelize(rows, parts), ["features", "label"])
-    frame = frame.cache()
+    n = parts * PART_ROWS
+    X = np.random.default_rng(0).standard_normal(n * columns)
+    features = pa.FixedSizeListArray.from_arrays(X, columns).cast(pa.list_(pa.float64()))
+    frame = spark.createDataFrame(pa.table({"features": features, "label": np.arange(n) % 2}))
+    frame = frame.repartition(parts).cache()
     frame.count()
     return frame
 
 
-def _session(folder, memory):
+def _session(folder, executors, memory):
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
@@ -99,7 +109,7 @@ def _session(folder, memory):
         "spark.local.dir": str(Path(folder, "local")),
     }
     megabytes = int(memory.removesuffix("g")) * 1024
-    builder = SparkSession.builder.master(f"local-cluster[2,1,{megabytes}]").appName("benchmark")
+    builder = SparkSession.builder.master(f"local-cluster[{executors},1,{megabytes}]").appName("benchmark")
     for name, value in settings.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
@@ -113,4 +123,4 @@ def _peak_megabytes(process):
 
 
 if __name__ == "__main__":
-    print(json.dumps(fit(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])), flush=True)
+    print(json.dumps(fit(*map(int, sys.argv[1:4]), sys.argv[4])), flush=True)

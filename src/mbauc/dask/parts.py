@@ -107,7 +107,8 @@ class DaskParts:
 
 def _merge(merge: Merge, results: Sequence[Any]) -> Any:
     # a merge may use up its first result, which may be read-only here, or wanted again if a worker is lost
-    return merge_in_order(merge, [deepcopy(results[0]), *results[1:]])
+    with single_threaded_blas():
+        return merge_in_order(merge, [deepcopy(results[0]), *results[1:]])
 
 
 def _drop_features(blocks: Iterable[Columns]) -> list[Columns]:

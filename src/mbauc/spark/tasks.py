@@ -60,10 +60,16 @@ def make_merger(merge: Merge) -> Callable[[tuple[Any, ...], pa.Table], pa.Table]
         for place in order:
             if failed[place]:
                 return pa.Table.from_batches([_row(number, open_payload(payloads[place]), failed=True)])
-        return pa.Table.from_batches([_row(number, reduce(merge, (open_payload(payloads[k]) for k in order)))])
+        return pa.Table.from_batches([_row(number, _merge_payloads(merge, [payloads[k] for k in order]))])
 
     merged.__annotations__ = {"key": tuple[pa.Scalar, ...], "table": pa.Table, "return": pa.Table}
     return merged
+
+
+def _merge_payloads(merge: Merge, payloads: list[Any]) -> Any:
+    """One result of several that stand in order, which are opened one at a time."""
+    with single_threaded_blas():  # other tasks are at work on the other cores
+        return reduce(merge, map(open_payload, payloads))
 
 
 class Scoring:
