@@ -175,6 +175,19 @@ def test_held_rows_have_the_auc_of_their_scores(small):
     np.testing.assert_allclose(np.sort(held.scores(w)), np.sort(X @ w), atol=1e-12)
 
 
+def test_rows_that_share_all_columns_of_weight_are_tied():
+    rng = np.random.default_rng(2)
+    X = sp.csr_array((rng.random((4000, 30)) < 0.4).astype(np.float64))
+    y = rng.integers(0, 2, 4000).astype(np.int8)
+    w = np.zeros(30)
+    w[[3, 17, 28]] = 0.1, 0.2, 0.7
+    held = HeldRows([RawBlock(X, y)], 30)
+    assert np.unique(held.scores(w)).size == np.unique(np.round(X @ w, 9)).size
+    assert held.auc(w) == roc_auc(y, np.round(X @ w, 9))
+    assert np.isnan(held.auc(np.full(30, np.nan)))
+    assert held.auc(np.zeros(30)) == 0.5
+
+
 @pytest.mark.parametrize("form", [False, True])
 def test_lambda_is_what_the_page_says(small, form):
     pairs = AllPairs(15, 1, form=form)

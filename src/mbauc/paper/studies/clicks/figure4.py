@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mbauc.paper.studies.clicks.figure4_page import SHOWN, page
+from mbauc.paper.studies.clicks.figure4_page import SHOWN, SHOWN_FULL, page
 from mbauc.paper.studies.clicks.methods import EXACT, FIXED, NAMES, SAMPLED, TUNED
 from mbauc.paper.studies.clicks.results import ClickResults
 from mbauc.paper.studies.clicks.runs import run_full_requested, run_requested
+from mbauc.paper.studies.clicks.sets import FULL_SETS
 from mbauc.paper.studies.outputs import write_figure, write_table, write_text
 from mbauc.paper.study import Request
 from mbauc.plots import new_figure
@@ -61,8 +62,13 @@ def _figure(study: ClickResults) -> Any:
         _panel(ax, study, dataset)
     for ax in panels[len(study.datasets) :]:
         ax.axis("off")
-    handles, labels = panels[0].get_legend_handles_labels()
-    panels[len(study.datasets)].legend(handles, labels, loc="center", fontsize=8, frameon=False)
+    handles: dict[str, Any] = {}
+    for ax in panels[: len(study.datasets)]:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    ordered = [name for name in NAMES.values() if name in handles]
+    lines = [handles[name] for name in ordered]
+    panels[len(study.datasets)].legend(lines, ordered, loc="center", fontsize=8, frameon=False)
     return figure
 
 
@@ -84,6 +90,9 @@ def _panel(ax: Any, study: ClickResults, dataset: str) -> None:
         aucs = [point.test for point in line]
         ax.plot([point.penalty for point in line], aucs, color=colour, label=NAMES[key], **style)
         top = max(top, *aucs)
-    ax.set(xscale="log", ylim=(top - SHOWN, top + 0.5), xlabel="λ", ylabel="test AUC, %")
-    ax.set_title(study.about(dataset)["title"], fontsize=10)
+    shown = SHOWN_FULL if dataset in FULL_SETS else SHOWN
+    ax.set(xscale="log", ylim=(top - shown, top + shown / 18), xlabel="λ", ylabel="test AUC, %")
+    about = study.about(dataset)
+    title = about["title"].replace("synthetic", f"{about['fit'] / 1e6:g} million rows")
+    ax.set_title(title, fontsize=10)
     ax.grid(color="0.9", linewidth=0.6)

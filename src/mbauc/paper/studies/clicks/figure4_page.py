@@ -27,6 +27,10 @@ from mbauc.paper.study import describe_origin
 _SIGNIFICANT = 0.05
 #: Points of AUC that a panel of the figure shows below its best line.
 SHOWN = 9.0
+#: The same with as many rows as the paper has, where the best lines are close.
+SHOWN_FULL = 2.0
+#: Points that an interval of a difference spans below which a third digit is told.
+_NARROW = 0.05
 
 _WHAT = """
 Made by `mbauc reproduce figure4{option}`. The paper's own files (12.6, 23.6 and 45.8 million rows, {columns}
@@ -93,6 +97,9 @@ def page(study: ClickResults, full: ClickResults | None = None) -> str:
     what = {"option": "", "sizes": ""}
     if full is not None:
         what = {"option": " --full", "sizes": ", with as many rows as the paper has and with fewer"}
+    ends = f"{SHOWN:g} points"
+    if full is not None:
+        ends += f" ({SHOWN_FULL:g} with the paper's number of rows)"
     tried = _TRIED.format(grid=_grid(s.grid), steps=_steps(s.n_steps), fixed=_fixed())
     parts = [
         "# Figure 4: click logs",
@@ -100,8 +107,8 @@ def page(study: ClickResults, full: ClickResults | None = None) -> str:
         "![AUC against λ](figure4.png)",
         unwrap(
             f"""Solid: the paper's seven methods, rivals with the best step for each λ. Dashed: exact. Dotted:
-            MB-PSL and MB-PHL with the fixed step. A panel ends {SHOWN:g} points below its best line; all
-            points are in figure4.csv."""
+            MB-PSL and MB-PHL with the fixed step. A panel ends {ends} below its best line; all points are in
+            figure4.csv."""
         ),
         "## What λ is",
         unwrap(_LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL)),
@@ -239,13 +246,18 @@ def _gains(study: ClickResults) -> str:
 
 
 def _difference(found: Difference) -> str:
-    points = f"{found.points:+.2f}"
+    points = _points(found, found.points)
     if found.p_value < _SIGNIFICANT:
         points = f"**{points}**"
     return (
-        f"{points} ({found.low:+.2f} to {found.high:+.2f}), p = {found.p_value:.2g}: "
+        f"{points} ({_points(found, found.low)} to {_points(found, found.high)}), p = {found.p_value:.2g}: "
         f"{NAMES[found.ours]} – {NAMES[found.rival].removesuffix(', step fixed')}"
     )
+
+
+def _points(found: Difference, value: float) -> str:
+    """A number of points, with a digit more where the difference is known that well."""
+    return f"{value:+.{3 if 0.0 < found.high - found.low < _NARROW else 2}f}"
 
 
 def _summary(study: ClickResults) -> str:
@@ -276,7 +288,7 @@ def _methods(study: ClickResults, dataset: str) -> list[str]:
         point, (low, high) = study.choice(dataset, key), study.interval(dataset, key)
         apart = study.difference(dataset, key, rival)
         step = "–" if point.step is None else point.step if isinstance(point.step, str) else f"{point.step:g}"
-        difference = ("–", "–") if key == rival else (f"{apart.points:+.2f}", f"{apart.p_value:.2g}")
+        difference = ("–", "–") if key == rival else (_points(apart, apart.points), f"{apart.p_value:.2g}")
         aucs = f"{point.validation:.2f}", f"{point.test:.2f} ({low:.2f}–{high:.2f})"
         rows.append([NAMES[key], f"{point.penalty:g}", step, *aucs, *difference])
     head = ["method", "λ", "step", "validation AUC", "test AUC (95%)", f"less {NAMES[rival]}", "p"]

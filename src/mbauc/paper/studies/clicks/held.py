@@ -13,6 +13,9 @@ from mbauc.rows.source import RawBlock
 
 Array = NDArray[np.float64]
 
+#: Of the largest score that are kept.
+_BITS = 40
+
 
 class HeldRows:
     """Validation or test rows; 2 bytes for each entry that is one.
@@ -34,8 +37,17 @@ class HeldRows:
         )
 
     def scores(self, w: Array) -> Array:
-        """The score x'w of each row; w is over all columns."""
-        return self._rows.scores(w[self._rows.order.columns])
+        """The score x'w of each row, to 12 digits of the largest; w is over all columns.
+
+        Sums in another order are not equal to the last bit: without this, rows that share all columns of
+        weight would be in an order by chance instead of tied.
+        """
+        scores = self._rows.scores(w[self._rows.order.columns])
+        largest = float(np.abs(scores).max(initial=0.0))
+        if largest == 0.0 or not np.isfinite(largest):
+            return scores
+        unit = 2.0 ** (np.ceil(np.log2(largest)) - _BITS)
+        return np.asarray(np.rint(scores / unit) * unit)
 
     def auc(self, w: Array | None) -> float:
         """AUC of weights; NaN where a method diverged."""
