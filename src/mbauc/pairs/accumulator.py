@@ -28,7 +28,7 @@ class MomentsAccumulator(SumsAccumulator):
 
     def add_moments(self, moments: PairMoments) -> Self:
         """Add the rows behind moments."""
-        return self._settle()._add(moments.sums)
+        return self.add_sums(moments.sums)
 
     def finish(self) -> PairMoments:
         """Moments of the rows so far; more may be added afterwards, which does not change them."""

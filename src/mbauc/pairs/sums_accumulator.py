@@ -59,13 +59,17 @@ class SumsAccumulator:
         X = _rows_of_ones(block, self._n_threads) if self._sums is None else None
         if X is None:
             sums = MomentSums(ClassMoments.from_block(block, self._n_threads, subset, self._advance))
-            return self._settle()._add(sums)
+            return self.add_sums(sums)
         if self._counted is None:
             self._counted = CountedScatters.empty(self._n_features)
         strata = block.rows_of(True, subset), block.rows_of(False, subset)
         self._counted.add(X, strata, self._n_threads)
         self._advance(sum(index.size for index in strata))
         return self
+
+    def add_sums(self, sums: MomentSums) -> Self:
+        """Add rows that have been summed up."""
+        return self._settle()._add(sums)
 
     def merge(self, other: SumsAccumulator) -> Self:
         """Add the rows of another accumulator, which is not to be used any more."""
@@ -78,7 +82,7 @@ class SumsAccumulator:
         else:
             other._settle()
             if other._sums is not None:
-                self._settle()._add(other._sums)
+                self.add_sums(other._sums)
         return self
 
     def _settle(self) -> Self:
