@@ -40,7 +40,7 @@ def session(folder):
     from pyspark.sql import SparkSession
 
     # these machines live for minutes: what they compile with care would not pay
-    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
     settings = {
         "spark.driver.extraJavaOptions": brief,
         "spark.executor.extraJavaOptions": brief,
@@ -51,6 +51,7 @@ def session(folder):
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
+        "spark.locality.wait": "0s",  # both executors are on this machine
         "spark.task.maxFailures": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder / "local"),
