@@ -17,6 +17,7 @@ PLACES = {
         "sparse_gram",
         "elastic_net",
         "auc",
+        "readers",
         "libsvm",
         "products",
         "click_fit",

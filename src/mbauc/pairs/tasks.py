@@ -17,7 +17,6 @@ from mbauc.rows.parts.accumulate import AccumulateTask, accumulate
 from mbauc.rows.parts.folds import FoldRule
 from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import SourceParts
-from mbauc.rows.source import known_moments
 from mbauc.runtime.progress import Advance, silent
 from mbauc.store.array_schema import Arrays
 
@@ -78,8 +77,8 @@ def sum_moments(
     ``frequencies`` says that a weight k stands for k equal rows. A source with a checkpoint resumes a pass that
     was interrupted. One that knows its moments (:func:`~mbauc.rows.source.known_moments`) is not read.
     """
-    if folds is None and isinstance(rows.parts, SourceParts) and rows.parts.checkpoint is None:
-        known = known_moments(rows.parts.source)
+    if folds is None and isinstance(rows.parts, SourceParts):
+        known = rows.parts.known_moments()
         if known is not None:
             return [known.as_frequencies() if frequencies else known], np.asarray(rows.classes)
     task = SumMoments(rows.schema, folds=folds, n_threads=n_threads, advance=advance)

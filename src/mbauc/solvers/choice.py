@@ -12,6 +12,7 @@ from mbauc.checks import check_choice
 from mbauc.errors import Advice
 from mbauc.rows.matrix import is_sparse
 from mbauc.rows.parts.protocol import PartedRows, Preview
+from mbauc.rows.parts.source import SourceParts
 from mbauc.runtime.memory import parse_memory
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.solvers.gram.solver import ALL_EIGENVALUES
@@ -223,6 +224,8 @@ def choose_for_rows(
             require_gram_room(d, memory)
         if demand.solver != "auto":
             return SolverChoice(demand.solver, "as asked for")
+        if not folds and isinstance(rows.parts, SourceParts) and rows.parts.known_moments() is not None:
+            return SolverChoice("gram", "its moments are known since its columns were learned")
     seen = sample or rows.parts.preview()
     if seen is None:
         n_folds = max(1, demand.n_folds)

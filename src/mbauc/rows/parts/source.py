@@ -16,7 +16,7 @@ from mbauc.rows.parts.protocol import Kind, Merge, PartedRows, Preview, Task
 from mbauc.rows.parts.resume import ResumablePass
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.schema import Schema
-from mbauc.rows.source import Observe, Source, about_rows, count_rows, has_groups, ignore
+from mbauc.rows.source import Observe, Source, about_rows, count_rows, has_groups, ignore, known_moments
 from mbauc.runtime.ahead import one_ahead
 from mbauc.runtime.progress import progress
 from mbauc.store.checkpoint import Checkpoint
@@ -98,6 +98,10 @@ class SourceParts:
             if block.n_rows:
                 return Preview(block.X, count_rows(self.source), in_blocks=True)
         raise ValueError(_NO_ROWS)
+
+    def known_moments(self) -> Any:
+        """What the source knows its rows to add up to; None if it does not, or if a pass may be resumed."""
+        return None if self.checkpoint is not None else known_moments(self.source)
 
     def release(self) -> None:
         """Nothing is held."""
