@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.moments import PairMoments
-from mbauc.pairs.sums_accumulator import SumsAccumulator
+from mbauc.pairs.running_sums import RunningSums
 from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
 from mbauc.rows.source import Source
@@ -17,22 +16,22 @@ from mbauc.runtime.progress import Advance, silent
 from mbauc.runtime.threads import thread_count
 
 
-class MomentsAccumulator(SumsAccumulator):
-    """Accumulates rows to the moments of all their pairs."""
+class MomentsAccumulator(RunningSums):
+    """Accumulates rows to the moments of their pairs; see :class:`~mbauc.pairs.running_sums.RunningSums`."""
 
     @classmethod
-    def resume(cls, moments: PairMoments, n_threads: int = 1) -> Self:
+    def resume(cls, moments: PairMoments, n_threads: int = 1) -> MomentsAccumulator:
         """Start from moments, which stay as they are."""
-        result = cls(moments.n_features, n_threads)
-        return result.add_moments(moments)
+        return cls(moments.n_features, n_threads).add_moments(moments)
 
-    def add_moments(self, moments: PairMoments) -> Self:
+    def add_moments(self, moments: PairMoments) -> MomentsAccumulator:
         """Add the rows behind moments."""
         return self.add_sums(moments.sums)
 
     def finish(self) -> PairMoments:
         """Moments of the rows so far; more may be added afterwards, which does not change them."""
-        return PairMoments.from_sums(self.sums()) if any(self.counts) else PairMoments(self._n_features)
+        sums = self.settle()
+        return PairMoments(self._n_features) if sums is None else PairMoments.from_sums(sums)
 
     def finish_sample(self, weights: tuple[float, float], sizes: tuple[float, float]) -> PairMoments:
         """Moments of rows that were drawn from data with these class weights and sizes."""

@@ -16,9 +16,9 @@ from mbauc.pairs.closed_pairs import ClosedPairs
 from mbauc.pairs.moment_file import decode_moments, encode_moments, read_moments, write_moments
 from mbauc.pairs.moment_sums import MomentSums
 from mbauc.pairs.quadratic import ColumnSummary, ScoreSummary
+from mbauc.pairs.running_sums import RunningSums
 from mbauc.pairs.scatter import WeightedMean, class_scatters
 from mbauc.pairs.scorer_statistics import ScorerStatistics
-from mbauc.pairs.sums_accumulator import SumsAccumulator
 from mbauc.rows.block import Block
 from mbauc.rows.labels import Labels
 from mbauc.rows.matrix import as_matrix, is_sparse
@@ -143,7 +143,7 @@ class PairMoments(ScorerStatistics):
         verbose : bool
             Show a progress bar on a terminal.
         """
-        total: SumsAccumulator | None = None
+        total: RunningSums | None = None
         labels, n_threads = Labels(classes), thread_count(n_jobs)
         with progress(None, "pair moments", show=verbose) as advance:
             for number, raw in enumerate(blocks, start=1):
@@ -155,11 +155,12 @@ class PairMoments(ScorerStatistics):
                     )
                 block = Block.checked(X, y, weight, labels, name=f"block {number}")
                 if total is None:
-                    total = SumsAccumulator(block.n_features, n_threads, advance)
+                    total = RunningSums(block.n_features, n_threads, advance)
                 total.add(block)
-        if total is None:
+        sums = None if total is None else total.settle()
+        if sums is None:
             raise ValueError("blocks is empty; at least one block of rows is needed.")
-        return cls.from_sums(total.sums())
+        return cls.from_sums(sums)
 
     @classmethod
     def from_pairs(cls, X_pos: Any, X_neg: Any, *, n_jobs: int | None = None) -> PairMoments:

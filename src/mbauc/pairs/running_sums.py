@@ -1,4 +1,4 @@
-"""Sums of the rows of both classes while they are being accumulated, block by block and part by part."""
+"""Sums of both classes while rows are being added, block by block and part by part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.runtime.progress import Advance, silent
 
 
-class SumsAccumulator:
+class RunningSums:
     """Accumulates rows to the sums that moments of all their pairs are made of.
 
     Sparse rows of ones without weights are counted, exactly, and centred once at the end; from the first block
@@ -58,8 +58,9 @@ class SumsAccumulator:
         """Add the rows of a block, all or some of them."""
         X = _rows_of_ones(block, self._n_threads) if self._sums is None else None
         if X is None:
-            sums = MomentSums(ClassMoments.from_block(block, self._n_threads, subset, self._advance))
-            return self.add_sums(sums)
+            return self.add_sums(
+                MomentSums(ClassMoments.from_block(block, self._n_threads, subset, self._advance))
+            )
         if self._counted is None:
             self._counted = CountedScatters.empty(self._n_features)
         strata = block.rows_of(True, subset), block.rows_of(False, subset)
@@ -68,11 +69,18 @@ class SumsAccumulator:
         return self
 
     def add_sums(self, sums: MomentSums) -> Self:
-        """Add rows that have been summed up."""
-        return self._settle()._add(sums)
+        """Add the rows behind sums, which stay as they are if nobody may change them."""
+        own = self.settle()
+        if own is None:
+            self._sums = sums
+        else:
+            if not own.classes.packed.buffer.flags.writeable:  # somebody else holds it
+                own = own.copy()
+            self._sums = own.merge(sums)
+        return self
 
-    def merge(self, other: SumsAccumulator) -> Self:
-        """Add the rows of another accumulator, which is not to be used any more."""
+    def merge(self, other: RunningSums) -> Self:
+        """Add the rows of another, which is not to be used any more."""
         if not any(other.counts):
             return self
         if not any(self.counts):
@@ -80,26 +88,9 @@ class SumsAccumulator:
         elif self._counted is not None and other._counted is not None:
             self._counted.merge(other._counted, self._n_threads)
         else:
-            other._settle()
-            if other._sums is not None:
-                self.add_sums(other._sums)
-        return self
-
-    def _settle(self) -> Self:
-        """Turn counts into sums around the means."""
-        if self._counted is not None:
-            (plus, minus), packed = self._counted.finish(self._n_threads)
-            self._counted, self._sums = None, MomentSums(ClassMoments(plus, minus, packed))
-        return self
-
-    def _add(self, sums: MomentSums) -> Self:
-        if self._sums is None:
-            self._sums = sums
-        else:
-            own = self._sums
-            if not own.classes.packed.buffer.flags.writeable:  # somebody else holds it
-                own = own.copy()
-            self._sums = own.merge(sums)
+            theirs = other.settle()
+            if theirs is not None:
+                self.add_sums(theirs)
         return self
 
     def flush(self) -> Self:
@@ -115,10 +106,12 @@ class SumsAccumulator:
             return self._counted
         return MomentSums(ClassMoments.empty(self._n_features)) if self._sums is None else self._sums
 
-    def sums(self) -> MomentSums:
-        """Of the rows so far; more may be added afterwards, which does not change them."""
-        self._settle()
-        return MomentSums(ClassMoments.empty(self._n_features)) if self._sums is None else self._sums
+    def settle(self) -> MomentSums | None:
+        """The sums around the means, which counts are turned into; None while no rows were added."""
+        if self._counted is not None:
+            (plus, minus), packed = self._counted.finish(self._n_threads)
+            self._counted, self._sums = None, MomentSums(ClassMoments(plus, minus, packed))
+        return self._sums
 
 
 def _rows_of_ones(block: Block, n_threads: int) -> Any:
