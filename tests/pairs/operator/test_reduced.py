@@ -19,7 +19,9 @@ from mbauc.pairs.operator.of_parts import PackedRows
 from mbauc.pairs.operator.reduced import ReducedPairOperator
 from mbauc.readers import RawBlock
 from mbauc.rows.block import Block
+from mbauc.rows.parts import mapped
 from mbauc.rows.parts.mapped import MappedSource, map_rows
+from mbauc.rows.parts.source import rows_in_source
 
 #: Three bins, two levels, the number itself, far from zero, and cells of both columns.
 FEATURES = FeatureMap(
@@ -145,3 +147,44 @@ def test_sums_by_bucket_keep_to_the_memory_of_the_features():
     assert pairs.bucket_sweeps == rows.bucket_sweeps
     # the same number of buckets as the features would have
     assert pairs.bucket_bytes // pairs.mu.size <= rows.bucket_bytes // rows.mu.size
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_blocks_are_joined_where_features_are_many(monkeypatch, weighted):
+    X, y, weight, _, _ = make_case(0, weighted, n=100)
+    cut_at = list(pairwise([0, 3, 3, 10, 40, 41, 100]))
+    blocks = [RawBlock(X[a:b], y[a:b].astype(int), None if weight is None else weight[a:b]) for a, b in cut_at]
+    source = MappedSource(Rows(blocks, 2), FEATURES)
+    monkeypatch.setattr(mapped, "_MANY_FEATURES", FEATURES.n_features)
+    monkeypatch.setattr(mapped, "_JOINED_ENTRIES", 45 * FEATURES.n_entries)
+    found = list(source)
+    assert [len(block.y) for block in found] == [41, 45, 14]
+    encoded = np.concatenate([block.X.toarray() for block in found])
+    np.testing.assert_array_equal(encoded, FEATURES.encode(X).toarray())
+    np.testing.assert_array_equal(np.concatenate([block.y for block in found]), y)
+    if weighted:
+        np.testing.assert_array_equal(np.concatenate([block.weight for block in found]), weight)
+
+
+def test_blocks_that_differ_or_are_wrong_are_not_joined(monkeypatch):
+    X, y, _, _, _ = make_case(0, False)
+    labels = y.astype(int)
+    blocks = [
+        RawBlock(X[:5], labels[:5]),
+        RawBlock(X[5:9].astype(np.float32), labels[5:9]),
+        RawBlock(X[9:12], labels[9:12], np.ones(3)),
+        RawBlock(X[12:20], labels[12:20], np.ones(8)),
+        RawBlock(X[20:25], labels[20:24]),
+        RawBlock(X[25:], labels[25:]),
+    ]
+    monkeypatch.setattr(mapped, "_MANY_FEATURES", 1)
+    assert [block.X.shape[0] for block in MappedSource(Rows(blocks, 2), FEATURES)][:3] == [5, 4, 11]
+    with pytest.raises(ValueError, match=r"from row 20 on\): X has 5 rows and y has shape"):
+        list(rows_in_source(MappedSource(Rows(blocks, 2), FEATURES)).parts.collect(_Count()))
+
+
+class _Count:
+    """A task that counts rows."""
+
+    def __call__(self, number, items):
+        return sum(block.n_rows for block in items)

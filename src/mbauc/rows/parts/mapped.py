@@ -34,6 +34,9 @@ from mbauc.rows.source import (
 
 #: Entries of the features of a block, at most, as far as rows allow: 12 bytes each.
 _ENTRIES = 1 << 23
+#: Features from which on small blocks are joined, up to that number of entries: moments of a block have to be
+#: made and added, which then takes longer than its rows do.
+_MANY_FEATURES, _JOINED_ENTRIES = 4_096, 1 << 24
 
 
 class RowMap(Protocol):
@@ -60,7 +63,8 @@ class RowMap(Protocol):
 class MappedSource:
     """A source whose blocks have the features that a map makes of another's.
 
-    Blocks are cut where their features would take much more memory than the rows.
+    Blocks are cut where their features would take much more memory than the rows. Dense blocks of rows without
+    groups are joined where features are many.
 
     Examples
     --------
@@ -91,14 +95,31 @@ class MappedSource:
         return about_rows(self.source)
 
     def __iter__(self) -> Iterator[RawBlock | GroupedBlock]:
-        most = max(1, _ENTRIES // max(self.features.n_entries, 1))
-        for number, raw in enumerate(self.source, start=1):
-            X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
-            X, y = as_matrix(X), np.asarray(y)
+        entries = _JOINED_ENTRIES if self.n_features >= _MANY_FEATURES else _ENTRIES
+        most = max(1, entries // max(self.features.n_entries, 1))
+        for X, y, weight, groups in self._raw_blocks(most):
             for start in range(0, y.size, most):
                 own = slice(start, start + most)
                 rest = (None if one is None else np.asanyarray(one)[own] for one in (weight, groups))
                 yield pack_block(self.features.encode(X[own], self.n_jobs), y[own], *rest)
+
+    def _raw_blocks(self, most: int) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Rows as the source has them, as matrices; joined up to ``most`` rows where features are many."""
+        held: list[tuple[Any, Any, Any]] = []
+        for number, raw in enumerate(self.source, start=1):
+            X, y, weight, groups = unpack_block(raw, f"block {number:,} of the source")
+            X, y = as_matrix(X), np.asarray(y)
+            joins = self.n_features >= _MANY_FEATURES and groups is None and _is_whole(X, y, weight)
+            full = sum(one[1].size for one in held) + y.size > most
+            if held and (full or not joins or not _are_alike(held[0], (X, y, weight))):
+                yield *_join(held), None
+                held = []
+            if joins:
+                held.append((X, y, weight))
+            else:
+                yield X, y, weight, groups
+        if held:
+            yield *_join(held), None
 
     def score_blocks(self, coef: NDArray[np.float64]) -> Iterator[ScoredBlock | GroupedScores]:
         """Labels and scores of the rows, without their features."""
@@ -113,6 +134,25 @@ class MappedSource:
             return None
         text = json.dumps(self.features.to_dict(), sort_keys=True)
         return {"rows": below, "features": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _is_whole(X: Any, y: Any, weight: Any) -> bool:
+    """Whether a block is dense with a label and a weight for each row; what has not is an error of its own."""
+    return isinstance(X, np.ndarray) and y.shape == X.shape[:1] and np.shape(weight) in ((), y.shape)
+
+
+def _are_alike(one: tuple[Any, Any, Any], other: tuple[Any, Any, Any]) -> bool:
+    """Whether blocks have the same columns, and labels and weights of one kind."""
+    same_types = one[0].dtype == other[0].dtype and one[1].dtype == other[1].dtype
+    return same_types and one[0].shape[1] == other[0].shape[1] and (one[2] is None) == (other[2] is None)
+
+
+def _join(blocks: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, Any]:
+    """Blocks as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    X, y, weight = zip(*blocks, strict=True)
+    return np.concatenate(X), np.concatenate(y), None if weight[0] is None else np.concatenate(weight)
 
 
 def score_mapped(
