@@ -107,7 +107,7 @@ def add(commands: Any) -> None:
         "--full",
         action="store_true",
         help="figure4 and figure5 also with as many rows as the paper has: 12.6, 23.6 and 45.8 million, made "
-        "when they are needed (an hour on 2 cores and 5 GB of memory, or ten minutes and 6 GB)",
+        "when they are needed (half an hour on 2 free cores and 4 GB of memory; ten minutes and 10 GB)",
     )
     parser.add_argument(
         "--data-dir",

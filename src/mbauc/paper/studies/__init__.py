@@ -47,7 +47,7 @@ EXPERIMENTS = {
     ),
     "figure4": Experiment(
         "clicks.figure4",
-        "AUC on click logs against the penalty (about a quarter of an hour; an hour more with --full)",
+        "AUC on click logs against the penalty (about a quarter of an hour; half an hour more with --full)",
     ),
     "figure5": Experiment("clicks.figure5", "running times on click logs (some minutes; ten more with --full)"),
 }

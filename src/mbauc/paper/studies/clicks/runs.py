@@ -249,7 +249,7 @@ def run_full(
     datasets: tuple[str, ...] = tuple(FULL_SETS),
     n_jobs: int | None = None,
 ) -> ClickResults:
-    """The same with as many rows as the paper has: up to an hour on two cores, and 5 GB of memory.
+    """The same with as many rows as the paper has: half an hour on two free cores, and 4 GB of memory.
 
     Rivals have those steps that were best on the validation rows of ``fewer``.
     """
