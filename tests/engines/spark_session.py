@@ -40,7 +40,8 @@ def session(folder):
     from pyspark.sql import SparkSession
 
     # these machines live for minutes: what they compile with care would not pay
-    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    brief += " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
     settings = {
         "spark.driver.extraJavaOptions": brief,
         "spark.executor.extraJavaOptions": brief,
