@@ -13,7 +13,7 @@ from benchmarks.clusters.volumes import PART_ROWS
 from benchmarks.timing import report
 
 #: Columns, partitions, executors, and memory of the driver and of each executor.
-FITS = ((1_000, 64, 2, "2g"), (4_000, 16, 2, "2g"), (10_000, 4, 1, "6g"))
+FITS = ((1_000, 64, 2, "2g"), (4_000, 16, 2, "3g"), (10_000, 4, 1, "6g"))
 
 
 def run(fits=FITS):

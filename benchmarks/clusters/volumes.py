@@ -101,6 +101,7 @@ def _session(folder, executors, memory):
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": memory,
+        "spark.driver.maxResultSize": "4g",
         "spark.executor.memory": memory,
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",

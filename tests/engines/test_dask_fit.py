@@ -48,7 +48,7 @@ def test_the_fit_does_not_depend_on_the_partitions(table, chunks, weighted):
 
 
 @pytest.mark.usefixtures("in_this_thread")
-@pytest.mark.parametrize(("together", "widest"), [(1 << 30, 8), (1500, 4), (1, 2)])
+@pytest.mark.parametrize(("together", "widest"), [(1 << 28, 8), (1500, 4), (1, 2)])
 def test_large_results_are_merged_few_at_a_time(table, monkeypatch, together, widest):
     X, y = table
     monkeypatch.setattr("mbauc.rows.parts.protocol.TOGETHER", together)

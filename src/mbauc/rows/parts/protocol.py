@@ -21,7 +21,7 @@ Kind = Literal["memory", "source", "cluster"]
 #: Results that one merge takes in at a time, at most …
 FAN_IN = 8
 #: … and their bytes, as far as two results allow: what a worker, or the driver, holds of them at a time.
-TOGETHER = 1 << 30
+TOGETHER = 1 << 28
 
 
 class Preview(NamedTuple):
@@ -112,8 +112,8 @@ def fan_in(result_bytes: float) -> int:
 
     Examples
     --------
-    >>> [fan_in(8 * d * (d + 1)) for d in (1_000, 5_000, 10_000)]
-    [8, 5, 2]
+    >>> [fan_in(8 * d * (d + 1)) for d in (2_000, 3_000, 10_000)]
+    [8, 3, 2]
     """
     return max(2, min(FAN_IN, int(TOGETHER // max(result_bytes, 1.0))))
 
