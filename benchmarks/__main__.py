@@ -29,7 +29,7 @@ PLACES = {
     ),
     "docs/curves.md": ("curve_coverage", "screening"),
     "docs/scale.md": ("preconditioners", "billion"),
-    "docs/clusters.md": ("clusters", "cluster_losses", "merge_tree", "cluster_volumes", "four_billion"),
+    "docs/clusters.md": ("clusters", "merge_tree", "cluster_volumes", "four_billion"),
     "docs/groups.md": ("groups",),
     "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
     "docs/losses.md": ("pair_losses", "pairwise_fit"),
