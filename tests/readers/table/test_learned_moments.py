@@ -111,6 +111,26 @@ def test_the_bits_do_not_depend_on_threads(rng):
     assert (found[0].mean_difference == found[1].mean_difference).all()
 
 
+def test_blas_has_one_thread_from_the_first_block_to_the_last(rng, monkeypatch):
+    """A thread that changes the threads of BLAS, while another one computes with them, may hang both."""
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from mbauc.readers.table.encoding.statistics import ColumnStatistics
+
+    seen, summed = [], ColumnStatistics.of_block
+
+    def watched(X):
+        seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return summed(X)
+
+    monkeypatch.setattr(ColumnStatistics, "of_block", watched)
+    with threadpool_limits(3, user_api="blas"):
+        TableSource(make_table(rng), label="y", block_rows=100)
+        assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {3}
+    assert len(seen) >= 50
+    assert set(seen) == {1}
+
+
 def test_weights_count(rng):
     table = make_table(rng).append_column("w", pa.array(rng.integers(0, 4, 5_000).astype(float)))
     source = TableSource(table, label="y", weight="w", block_rows=700)

@@ -20,6 +20,7 @@ from mbauc.readers.table.learned_moments import MOST_COLUMNS, LearnedMoments
 from mbauc.readers.table.reading import TableReader, TableRows
 from mbauc.runtime.ahead import map_ahead
 from mbauc.runtime.progress import progress
+from mbauc.runtime.threads import single_threaded_blas
 
 
 def learn_encoding(
@@ -51,7 +52,8 @@ def learn_encoding(
     moments = _choose_moments(reader, learner)
     blocks = first.watch(reader.read(stop if on_error == "stop" else skipped.note))
     count = 0
-    with progress(None, "learning the columns", show=verbose) as advance:
+    # BLAS may hang if a thread changes how many threads it has while another one computes: set it once for all
+    with single_threaded_blas(), progress(None, "learning the columns", show=verbose) as advance:
         for rows in _learn_rows(blocks, learner, moments, reader.n_threads()):
             count += rows
             advance(rows)

@@ -115,7 +115,7 @@ class ColumnStatistics:
                     self.max_abs[j] = max(values.max(), -values.min())
                     self.mean[j] = total / values.size
                     apart = np.subtract(values, self.mean[j], out=deviation[: values.size])
-                    self._scatter[j] = apart @ apart
+                    self._scatter[j] = np.einsum("i,i->", apart, apart)  # in this thread, unlike BLAS
 
     def _take_sparse(self, X: Any) -> None:
         if not X.has_canonical_format:
