@@ -20,6 +20,11 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+def pytest_xdist_auto_num_workers():
+    """For ``-n auto`` one process more than cores: many tests wait for processes, sockets and disks."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)

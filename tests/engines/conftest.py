@@ -1,28 +1,33 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-
-@pytest.fixture(scope="session")
-def dask_cluster():
-    """Two worker processes of one thread each on this machine, for all files."""
-    distributed = pytest.importorskip("distributed", reason="needs mbauc[dask]")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=":0",
-        memory_limit="2GiB",
-    ) as cluster:
-        yield cluster
+#: The cluster that is shared by all files of this folder, while there is one.
+_clusters = []
 
 
 @pytest.fixture(scope="module")
-def client(dask_cluster):
-    """What Dask computes with while a file's tests run."""
+def client():
+    """What Dask computes with while a file's tests run: two processes of one thread each on this machine."""
     distributed = pytest.importorskip("distributed", reason="needs mbauc[dask]")
-    with distributed.Client(dask_cluster) as client:
+    if not _clusters:
+        settings = {"host": "127.0.0.1", "dashboard_address": ":0", "memory_limit": "2GiB"}
+        _clusters.append(
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **settings)
+        )
+    with distributed.Client(_clusters[0]) as client:
         yield client
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """After the last file of this folder the cluster ends: idle, it would take a twentieth of a core."""
+    result = yield
+    if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+        while _clusters:
+            _clusters.pop().close()
+    return result
 
 
 @pytest.fixture

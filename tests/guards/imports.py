@@ -6,6 +6,7 @@ import_exceptions.txt, the known ones, to be deleted one by one.
 
 import ast
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +41,7 @@ WITH_SKLEARN = {name for layer in LAYERS[:6] for name in layer} | {ON_TOP, "solv
 OPEN = {"_replace", "_asdict", "_fields", "_dummy", "_resetUid", "_meta"}
 
 
+@cache
 def modules():
     """Names of all modules, each with its tree."""
     found = {}

@@ -169,7 +169,7 @@ def test_resumed_anywhere_to_the_same_bits(n, d):
 
     whole = solve(watch=keep)
     assert len(states) >= 5
-    for state in states:
+    for state in states[:: max(1, len(states) // 30)]:  # each solves all of the problem that is left
         again = solve(resume=state)
         assert again.l2 == whole.l2
         assert np.array_equal(again.coef, whole.coef)

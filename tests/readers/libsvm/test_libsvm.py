@@ -731,9 +731,10 @@ def test_leaving_a_compressed_file_early(tmp_path):
         ("german.numer", {}, (1000, 24), (-1, 1), False, 2.33),
     ],
 )
-def test_real_files(shared_file, name, options, shape, classes, zero_based, ratio):
-    path = shared_file(f"{name}.bz2")
-    source = LibsvmSource(path, block_rows=1000, **options)
+def test_real_files(shared_file, tmp_path, name, options, shape, classes, zero_based, ratio):
+    packed, path = shared_file(f"{name}.bz2"), tmp_path / name
+    path.write_bytes(bz2.decompress(packed.read_bytes()))  # once for all but the source, since it takes long
+    source = LibsvmSource(packed, block_rows=1000, **options)
     assert (source.n_rows, source.n_features, source.zero_based) == (*shape, zero_based)
     assert classes is None or source.classes == classes
     X, y = read_libsvm(path, **options)
