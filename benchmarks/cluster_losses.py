@@ -64,7 +64,6 @@ def fit(engine, kind, rows):
         "load": load,
         "auc": float(roc_auc(y, scores)),
         "sweeps": int(ranker.n_iter_),
-        "apart": _apart(scores, _scores_of("local", kind, rows)),
     }
 
 
@@ -143,12 +142,16 @@ def _scores_of(engine, kind, rows):
     return Path(tempfile.gettempdir()) / f"mbauc-cluster-losses-{engine}-{kind}-{rows}.npy"
 
 
-def _apart(scores, path):
-    """Largest difference from the scores of the local fit, in standard deviations of these."""
-    if not path.exists():
-        return None
-    local = np.load(path)
-    return float(np.abs((scores - scores.mean()) - (local - local.mean())).max() / local.std())
+def _note_agreement():
+    """Say in each result how far scores are from those of the local fit, where both are still there."""
+    for path in PARTS.glob("*.json"):
+        engine, kind = path.stem.split("_", 1)
+        files = [_scores_of(one, kind, ROWS) for one in (engine, "local")]
+        if engine != "local" and all(file.exists() for file in files):
+            scores, local = (np.load(file) for file in files)
+            apart = np.abs((scores - scores.mean()) - (local - local.mean())).max() / local.std()
+            found = json.loads(path.read_text()) | {"apart": float(apart)}
+            path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def run(engines=ENGINES, kinds=KINDS, rows=ROWS):
@@ -170,6 +173,7 @@ def run(engines=ENGINES, kinds=KINDS, rows=ROWS):
 
 def write_table():
     """The table of the fits that have been measured."""
+    _note_agreement()
     table, loads = [], []
     for kind, (_, _, title) in KINDS.items():
         local = None
@@ -202,7 +206,7 @@ def _told(got, local):
     said = f"{got['seconds']:.0f} s, {got['held']:.1f} GB, {got['sweeps']} sweeps, AUC {got['auc']:.5f}"
     if local is None or got is local:
         return said
-    apart = "" if got["apart"] is None else f"; scores apart by {got['apart']:.0e}"
+    apart = f"; scores apart by {got['apart']:.0e}" if got.get("apart") is not None else ""
     return f"{said}; {got['seconds'] / local['seconds']:.1f} times the local fit{apart}"
 
 
