@@ -23,7 +23,7 @@ def run(fits=FITS):
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
         what = f"{fit[0]:,} columns, {fit[1]} partitions"
         if done.returncode:
-            table.append((what, f"failed with {fit[3]} of memory for each process", ""))
+            table.append((what, f"did not finish ({fit[3]} of memory for each process)", ""))
             continue
         got = json.loads(done.stdout.splitlines()[-1])
         values.append(got)
