@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 # what the command needs, and what developers need
 READY := $(VENV)/.ready
 INSTALLED := $(VENV)/.installed
+DOCUMENTED := $(VENV)/.documented
 
 # the loop of daily work: all but the tests that take long, start Spark or open a browser, with few made-up examples
 FAST := not slow and not spark and not browser and not faults
 
-.PHONY: demo test test-fast test-faults bench clean
+.PHONY: demo test test-fast test-faults docs docs-links bench clean
 # moments at which each command is hit, and files that are changed at random
 MOMENTS ?= 50
 MUTATIONS ?= 50000
@@ -35,6 +36,14 @@ test-faults: $(INSTALLED)
 	$(BIN)/pytest -m faults -n 0 tests/faults --moments $(MOMENTS)
 	$(BIN)/python tests/faults/mutate.py --count $(MUTATIONS)
 
+# the pages of docs/ as a site in docs/_build/html; warnings are errors, and nothing is fetched
+docs: $(DOCUMENTED)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
+# addresses outside, which takes a network
+docs-links: $(DOCUMENTED)
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -D plot_gallery=0 -b linkcheck docs docs/_build/linkcheck
+
 bench: $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[benchmarks]'
 	$(BIN)/python -m benchmarks
@@ -49,5 +58,9 @@ $(INSTALLED): $(READY)
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(DOCUMENTED): $(READY)
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis mbauc-demo
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis mbauc-demo docs/_build docs/gallery docs/reference/generated

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.timing import RESULTS
 
 PLACES = {
-    "docs/speed.md": (
+    "docs/results/speed.md": (
         "startup",
         "scoring",
         "dense",
@@ -27,15 +27,15 @@ PLACES = {
         "criteo_sample",
         "curves_size",
     ),
-    "docs/curves.md": ("curve_coverage", "screening"),
-    "docs/scale.md": ("preconditioners", "billion"),
-    "docs/clusters.md": ("clusters", "merge_tree", "cluster_volumes", "four_billion"),
-    "docs/groups.md": ("groups",),
-    "docs/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
-    "docs/losses.md": ("pair_losses", "pairwise_fit"),
-    "docs/defaults.md": ("defaults", "automatic_penalty"),
-    "docs/objectives.md": ("boosting", "boosting_xgboost", "networks", "pair_batches"),
-    "docs/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
+    "docs/user_guide/curves.md": ("curve_coverage", "screening"),
+    "docs/user_guide/scale.md": ("preconditioners", "billion"),
+    "docs/user_guide/clusters.md": ("clusters", "merge_tree", "cluster_volumes", "four_billion"),
+    "docs/user_guide/groups.md": ("groups",),
+    "docs/results/coverage.md": ("coverage", "coverage_partial", "coverage_design", "coverage_groups"),
+    "docs/user_guide/losses.md": ("pair_losses", "pairwise_fit"),
+    "docs/user_guide/defaults.md": ("defaults", "automatic_penalty"),
+    "docs/user_guide/objectives.md": ("boosting", "boosting_xgboost", "networks", "pair_batches"),
+    "docs/results/rivals.md": ("rivals_speed", "rivals_cost", "rivals_quality", "rivals_defaults"),
 }
 #: Tables from the program of another.
 BY_OTHERS = ("boosting_xgboost", "rivals_quality", "click_fit_wide", "coverage_partial", "coverage_design")
@@ -49,9 +49,9 @@ WIDE = (
     "click_fit_wide",
     "criteo_sample",
     "pair_losses",
-    *PLACES["docs/curves.md"],
-    *PLACES["docs/coverage.md"],
-    *PLACES["docs/objectives.md"],
+    *PLACES["docs/user_guide/curves.md"],
+    *PLACES["docs/results/coverage.md"],
+    *PLACES["docs/user_guide/objectives.md"],
 )
 
 

@@ -63,7 +63,9 @@ def run(leave_out=()):
     """Measure all but those left out, which the table says."""
     data = folder()
     if data is None:
-        raise SystemExit("no data: set MBAUC_DATA to a folder with criteo60k.part1 to part3 (see docs/data.md)")
+        raise SystemExit(
+            "no data: set MBAUC_DATA to a folder with criteo60k.part1 to part3 (docs/user_guide/data.md)"
+        )
     parts = [_rows([data / f"criteo60k.part{k}.bz2"]) for k in (1, 2, 3)]
     both = _rows([data / f"criteo60k.part{k}.bz2" for k in (1, 2)])
     seen = np.unique(both[0].indices)

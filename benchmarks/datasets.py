@@ -40,7 +40,9 @@ def load_all():
     """Yield every data set; labels are True and False."""
     data = folder()
     if data is None:
-        raise SystemExit("no data: set MBAUC_DATA to a folder with the LIBSVM files (see docs/defaults.md)")
+        raise SystemExit(
+            "no data: set MBAUC_DATA to a folder with the LIBSVM files (docs/user_guide/defaults.md)"
+        )
     for name, paper_name in PAPER.items():
         yield _with_truth_values(dataclasses.replace(load(paper_name, data), name=name))
     for load_one in (_mammography, _news20, _criteo):

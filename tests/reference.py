@@ -410,7 +410,7 @@ def fmix64(h):
 
 
 def slow_hash(column, value):
-    """The hash of a feature ``column=value`` (docs/data.md)."""
+    """The hash of a feature ``column=value`` (docs/user_guide/data.md)."""
     return fmix64(fnv1a(f"{column}={value}".encode()))
 
 

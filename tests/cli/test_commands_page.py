@@ -1,4 +1,4 @@
-"""The console examples of docs/commands.md run as written, in their order."""
+"""The console examples of docs/user_guide/commands.md run as written, in their order."""
 
 import doctest
 import re
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.filterwarnings("default::mbauc.errors.OneClassGroupsWarning"),  # a note on standard error
 ]
 
-PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "commands.md"
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -240,7 +240,7 @@ def test_partitions_without_rows(lazy, frame):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("known", [True, False], ids=["known sizes", "unknown sizes"])
 def test_blocks_that_functions_read(table, frame, form, known):
-    """Arrays of delayed blocks, as ``docs/clusters.md`` has it."""
+    """Arrays of delayed blocks, as ``docs/user_guide/clusters.md`` has it."""
     meta = form(np.empty((0, 6)))
 
     def column(values):

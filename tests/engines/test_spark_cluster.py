@@ -833,7 +833,7 @@ def test_penalties_are_chosen_by_cross_validation_of_a_pipeline(frame, assembler
 
 
 def test_the_spark_examples_of_the_page_run(spark, data, tmp_path, capsys):
-    page = Path(__file__).parents[2] / "docs" / "clusters.md"
+    page = Path(__file__).parents[2] / "docs" / "user_guide" / "clusters.md"
     blocks = page.read_text(encoding="utf-8").split("```python\n")[1:]
     code = [block.split("```")[0] for block in blocks if not block.startswith(">>>")]
     assert len(code) == 3

@@ -133,5 +133,5 @@ def test_estimators_do_as_the_table_says(capability, way):
 
 
 def test_the_docs_have_the_table():
-    page = Path(__file__).parents[2] / "docs" / "scale.md"
+    page = Path(__file__).parents[2] / "docs" / "user_guide" / "scale.md"
     assert capability_table() in page.read_text()

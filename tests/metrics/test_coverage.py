@@ -1,4 +1,4 @@
-"""Intervals hold the truth as often as they say; docs/coverage.md has more of it."""
+"""Intervals hold the truth as often as they say; docs/results/coverage.md has more of it."""
 
 import warnings
 

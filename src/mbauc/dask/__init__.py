@@ -1,6 +1,6 @@
 """The same fit on Dask: arrays and dataframes, on any scheduler.
 
-Needs ``mbauc[dask]``. See ``docs/clusters.md``.
+Needs ``mbauc[dask]``. See ``docs/user_guide/clusters.md``.
 """
 
 from mbauc.dask.auc import roc_auc, roc_auc_interval

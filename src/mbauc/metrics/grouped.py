@@ -87,7 +87,7 @@ def grouped_roc_auc_interval(
 
     In simulations with 6 to 200 groups of equal or very different sizes, at AUCs from 0.77 to 0.94, 95%
     intervals held the truth in 93.8% to 95.8% of the samples where no set was warned of, and in 89.8% to 99.0%
-    of the others (docs/coverage.md).
+    of the others (docs/results/coverage.md).
 
     Parameters
     ----------

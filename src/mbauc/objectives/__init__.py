@@ -1,7 +1,7 @@
 """Losses over all pairs as objectives of other libraries: LightGBM, XGBoost, PyTorch.
 
 None of these libraries is imported here; :mod:`mbauc.objectives.torch` needs ``mbauc[torch]``. See
-``docs/objectives.md``.
+``docs/user_guide/objectives.md``.
 """
 
 from mbauc.objectives.lightgbm_objective import LightGBMMetric, LightGBMObjective, lightgbm

@@ -19,7 +19,7 @@ from mbauc.solvers.gram.solver import ALL_EIGENVALUES
 
 Solver = Literal["auto", "gram", "matrix-free"]
 
-#: Seconds on two cores for each of the things that the two ways do (docs/speed.md; only ratios matter).
+#: Seconds on two cores for each of the things that the two ways do (docs/results/speed.md; only ratios matter).
 _SPARSE_GRAM = 4.5e-10  # k² for a row of k entries
 _DENSE_GRAM = 2e-11  # d² for a row of d columns
 _MERGE = 5e-9  # d² for each block
@@ -41,7 +41,7 @@ _FURTHER_PRODUCTS = 6
 _LASSO_PRODUCTS = 60
 #: Sigma, a copy and its factors; as multiples of 8 d² bytes.
 _GRAM_COPIES = 3
-#: Up to this many columns one pass that forms Σ beats a dozen that multiply by it (docs/clusters.md).
+#: Up to this many columns one pass that forms Σ beats a dozen that multiply by it (user_guide/clusters.md).
 _GRAM_COLUMNS = 2048
 #: d×d matrices that the driver holds while it merges and solves.
 _DRIVER_COPIES = 4

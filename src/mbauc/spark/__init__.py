@@ -1,7 +1,7 @@
 """The same fit on Spark: DataFrames in, Arrow batches to Python, moments merged in a tree.
 
-Needs ``mbauc[spark]`` and Java 17. See ``docs/clusters.md``; :mod:`mbauc.spark.ml` has the same as a stage of
-Spark ML pipelines.
+Needs ``mbauc[spark]`` and Java 17. See ``docs/user_guide/clusters.md``; :mod:`mbauc.spark.ml` has the same as
+a stage of Spark ML pipelines.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -122,7 +122,7 @@ def test_a_temporary_file_has_no_name_and_outlives_its_writer(tmp_path, monkeypa
 
 
 def test_the_file_can_be_read_from_its_description_alone(whole):
-    """As docs/scale.md says, with struct and numpy."""
+    """As docs/user_guide/scale.md says, with struct and numpy."""
     head, bodies = forged.split_journal(whole)
     assert forged.parse_body(head)[0] == {"kind": "row cache", "about": HEADER, "arrays": []}
     records = [forged.parse_body(body, forged.RECORD) for body in bodies]

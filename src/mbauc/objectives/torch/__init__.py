@@ -1,6 +1,6 @@
 """Losses over all pairs for PyTorch: a function of the scores of a batch, and a module.
 
-Needs ``mbauc[torch]``. See ``docs/objectives.md``.
+Needs ``mbauc[torch]``. See ``docs/user_guide/objectives.md``.
 """
 
 try:

@@ -21,7 +21,7 @@ from mbauc.paper.rivals.online import (
 )
 from mbauc.runtime.progress import Advance
 
-#: What "auto" divides by the largest squared norms: the best of a grid on real data sets, see docs/rivals.md.
+#: What "auto" divides by the largest squared norms: the best of a grid on real data, docs/results/rivals.md.
 AUTO_STEP = {"squared": 30.0, "hinge": 100.0, "logistic": 300.0, "exponential": 30.0}
 #: Losses whose automatic steps must not be longer than 1, because their slope grows without bounds.
 _CURVED = ("squared", "exponential")

@@ -10,7 +10,7 @@ from mbauc.estimators.linear import ProbabilisticRanker
 from mbauc.paper.rivals.blocks import RowBlock, Table
 from mbauc.paper.rivals.online import Array, OnlineRanker, State, check_step, check_unchanged
 
-#: What "auto" divides by the mean squared norm: the best of a grid on real data sets, see docs/rivals.md.
+#: What "auto" divides by the mean squared norm: the best of a grid on real data, docs/results/rivals.md.
 AUTO_STEP = 64.0
 
 

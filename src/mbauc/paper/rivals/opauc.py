@@ -8,7 +8,7 @@ from mbauc.checks import check_choice
 from mbauc.paper.rivals.class_statistics import StatisticsRanker, Step
 from mbauc.paper.rivals.online import auto_step, check_step
 
-#: What "auto" divides by the largest curvature: the best of a grid on real data sets, see docs/rivals.md.
+#: What "auto" divides by the largest curvature: the best of a grid on real data, docs/results/rivals.md.
 AUTO_STEP = 10.0
 
 

@@ -1,0 +1,77 @@
+"""Settings of the documentation: ``make docs``."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "mbauc"
+author = "The mbauc developers"
+copyright = "The mbauc developers, BSD-3-Clause"
+release = version = version_of("mbauc")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "command_reference",
+]
+exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb"]
+nitpicky = False  # names of other packages in docstrings have no page here
+
+# pages of text
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 4
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+# names and what they are
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc shows the types that docstrings state
+numpydoc_show_class_members = True
+numpydoc_class_members_toctree = False
+numpydoc_show_inherited_class_members = False
+
+# guides that run
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_|run_",
+    "ignore_pattern": r"__init__\.py",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "within_subsection_order": "FileNameSortKey",
+    "plot_gallery": True,
+    "reset_modules": ("matplotlib",),
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "mbauc"
+html_static_path = ["_static"]
+html_css_files = ["mbauc.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_context = {"default_mode": "auto"}
+html_theme_options = {
+    "show_prev_next": True,
+    "navbar_align": "left",
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+linkcheck_timeout = 20
+linkcheck_anchors = False
