@@ -1,0 +1,167 @@
+"""Pairs of the training rows of folds as products, from one set of compact rows; a fold is left out, not copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mbauc.pairs.compact.rows import CompactRows
+from mbauc.pairs.compact.sparse_block import SparseBlock
+from mbauc.pairs.operator.from_rows import count_matrix
+from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
+from mbauc.pairs.operator.sparse import SparsePairOperator, combine_chunk
+from mbauc.runtime.threads import run_threads
+
+Array = NDArray[np.float64]
+
+#: Vectors that go into one sweep, at most: as many numbers as a line of cache holds.
+MOST_TOGETHER = 8
+#: A sweep of several takes about as long as this many products of one.
+_WORTH_TOGETHER = 3
+
+
+class FoldedRows:
+    """Compact rows of which each chunk belongs to a fold.
+
+    Memory: the compact rows once, and four vectors over the columns in use for each fold.
+
+    Parameters
+    ----------
+    X : CSR/CSC of shape (n, d)
+        Checked rows.
+    strata : list of index arrays
+        Row numbers of each stratum.
+    weight : ndarray of shape (n,), optional
+        Weight of each row.
+    fold : ndarray of shape (n,)
+        Number of the fold of each row; -1 for rows that no fold holds out.
+    n_threads : int
+        Threads to use, in this and in all products.
+
+    Attributes
+    ----------
+    whole : SparsePairOperator
+        The pairs of all rows.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        strata: list[NDArray[np.intp]],
+        weight: Array | None,
+        fold: NDArray[np.intp],
+        n_threads: int,
+    ) -> None:
+        block, collector = count_matrix(X, strata, weight, n_threads)
+        chunks: list[tuple[int, CompactRows]] = []
+        for number in range(-1, int(fold.max(initial=-1)) + 1):
+            own = replace(block, strata=[rows[fold[rows] == number] for rows in block.strata])
+            chunks += ((number, chunk) for chunk in collector.compact(own))
+        # a stratum after the other, so that every so many chunks are about as many rows of each
+        chunks.sort(key=lambda one: one[1].stratum)
+        self.folds, self.chunks = [number for number, _ in chunks], [chunk for _, chunk in chunks]
+        self.whole = SparsePairOperator(self.chunks, collector, n_threads)
+        self.n_threads = n_threads
+        self._sums = run_threads(self._sum_chunk, self.chunks, n_threads)
+
+    def _sum_chunk(self, chunk: CompactRows) -> tuple[int, float, float, Array, Array]:
+        weight = np.ones(chunk.n_rows) if chunk.weight is None else chunk.weight
+        sums = np.zeros(self.whole.mu.size)
+        combine_chunk(chunk, weight, sums, squared=False)
+        squares = sums
+        if chunk.values is not None:
+            squares = np.zeros_like(sums)
+            combine_chunk(chunk, weight, squares, squared=True)
+        return chunk.n_rows, float(weight.sum()), float(weight @ weight), sums, squares
+
+    def training(self, fold: int) -> FoldOperator:
+        """The pairs of the rows that are not in a fold."""
+        return FoldOperator(self, fold)
+
+    def sum_training(self, fold: int) -> list[Stratum]:
+        """Sums over the rows of each stratum that are not in a fold; of the others nothing is subtracted."""
+        found = []
+        for number in range(len(self.whole.strata)):
+            own = [
+                sums
+                for chunk, place, sums in zip(self.chunks, self.folds, self._sums, strict=True)
+                if chunk.stratum == number and place != fold
+            ]
+            nothing = np.zeros(self.whole.mu.size)
+            count, weight, squared = (sum(one[k] for one in own) for k in range(3))
+            sums, squares = (sum((one[k] for one in own), nothing) for k in (3, 4))
+            found.append(Stratum.from_sums(count, weight, squared, sums, squares))
+        return found
+
+
+class FoldOperator(SparsePairOperator):
+    """The pairs of the rows that are not in a fold, over the columns in use of all rows.
+
+    Parameters
+    ----------
+    rows : FoldedRows
+        The rows.
+    left_out : int
+        The fold.
+    """
+
+    def __init__(self, rows: FoldedRows, left_out: int) -> None:
+        PairOperator.__init__(self, rows.sum_training(left_out), rows.whole.shift)
+        self.rows, self.left_out, self.order = rows, left_out, rows.whole.order
+        self.chunks = [c for c, fold in zip(rows.chunks, rows.folds, strict=True) if fold != left_out]
+        self.shards = rows.n_threads
+        self._block = None
+
+
+def multiply_together(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
+    """The product of each operator and its vector; operators of the same rows share a sweep over these.
+
+    A product is the same, to rounding, as :meth:`FoldOperator.product`. Memory beside the results: eight numbers
+    for each column in use, and as many for each thread.
+    """
+    if len(pairs) < _WORTH_TOGETHER:
+        return [one.product(v) for one, v in zip(pairs, vectors, strict=True)]
+    results = []
+    for first in range(0, len(pairs), MOST_TOGETHER):
+        some = slice(first, first + MOST_TOGETHER)
+        results += _multiply(pairs[some], vectors[some])
+    return results
+
+
+def _multiply(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
+    from mbauc.pairs.operator import lanes
+
+    rows, count, n_strata = pairs[0].rows, vectors[0].size, len(pairs[0].strata)
+    together = lanes.lines(count)
+    centres, scales = np.zeros((2, n_strata, lanes.LANES))
+    for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True)):
+        together[:, lane] = v
+        centres[:, lane] = [float(stratum.mean @ v) for stratum in one.strata]
+        scales[:, lane] = [1.0 / stratum.weight for stratum in one.strata]
+    left_out = np.full(lanes.LANES, -2)
+    left_out[: len(pairs)] = [one.left_out for one in pairs]
+
+    def part(shard: int) -> tuple[Array, Array]:
+        out, sums = lanes.lines(count), np.zeros((n_strata, lanes.LANES))
+        for chunk, fold in zip(rows.chunks[shard :: rows.n_threads], rows.folds[shard :: rows.n_threads], strict=True):
+            number = chunk.stratum
+            own = np.where(left_out == fold, 0.0, scales[number])
+            lanes.product(
+                chunk.starts, chunk.columns, chunk.values, chunk.weight,
+                own, together, centres[number], out, sums[number],
+            )  # fmt: skip
+        return out, sums
+
+    swept = run_threads(part, range(rows.n_threads), rows.n_threads)
+    total, left = swept[0]
+    for out, sums in swept[1:]:
+        total += out
+        left += sums
+    return [
+        total[:, lane] + one.mu * float(one.mu @ v) - sum(left[k, lane] * s.mean for k, s in enumerate(one.strata))
+        for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True))
+    ]
