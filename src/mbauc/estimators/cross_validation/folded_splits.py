@@ -90,7 +90,7 @@ class FoldedSplits:
 
     def batches(self) -> list[list[int]]:
         """As many splits of a round as vectors of a sweep and memory allow."""
-        each = 8 * self._first.whole.mu.size * (_VECTORS + 2 * self._n_weights)
+        each = 8 * self._first.order.used * (_VECTORS + 2 * self._n_weights)
         most = min(max(_MEMORY // each, 1), MOST_TOGETHER)
         found, first = [], 0
         for splits in self._rounds:
@@ -104,7 +104,7 @@ class FoldedSplits:
 
     def narrow_block(self) -> Block:
         """The rows over the columns in use, in the order that weights of a split are in."""
-        X, order = self._block.X, self._first.whole.order
+        X, order = self._block.X, self._first.order
         columns, values = order.place_of[X.indices], X.data
         unseen = columns >= order.used
         if unseen.any():  # in rows of weight zero only

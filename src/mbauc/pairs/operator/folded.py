@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from mbauc.pairs.compact.rows import CompactRows
 from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.from_rows import count_matrix
+from mbauc.pairs.operator.leading_block import LeadingBlock
 from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
-from mbauc.pairs.operator.sparse import SparsePairOperator, combine_chunk
+from mbauc.pairs.operator.sparse import SparsePairOperator, build_strata, combine_chunk
 from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]
@@ -44,8 +45,12 @@ class FoldedRows:
 
     Attributes
     ----------
-    whole : SparsePairOperator
+    whole : FoldOperator
         The pairs of all rows.
+    order : ColumnOrder
+        Columns in use, those of all rows.
+    chunks, folds : lists of CompactRows and of int
+        The rows, and which fold they are in.
     """
 
     def __init__(
@@ -57,6 +62,9 @@ class FoldedRows:
         n_threads: int,
     ) -> None:
         block, collector = count_matrix(X, strata, weight, n_threads)
+        self._block, self._collector, self._fold = block, collector, fold
+        self.order, self.n_threads = collector.order, n_threads
+        self.shift = collector.shift[self.order.columns]
         chunks: list[tuple[int, CompactRows]] = []
         for number in range(-1, int(fold.max(initial=-1)) + 1):
             own = replace(block, strata=[rows[fold[rows] == number] for rows in block.strata])
@@ -64,13 +72,12 @@ class FoldedRows:
         # a stratum after the other, so that every so many chunks are about as many rows of each
         chunks.sort(key=lambda one: one[1].stratum)
         self.folds, self.chunks = [number for number, _ in chunks], [chunk for _, chunk in chunks]
-        self.whole = SparsePairOperator(self.chunks, collector, n_threads)
-        self.n_threads = n_threads
         self._sums = run_threads(self._sum_chunk, self.chunks, n_threads)
+        self.whole = FoldOperator(self, None, build_strata(collector))
 
     def _sum_chunk(self, chunk: CompactRows) -> tuple[int, float, float, Array, Array]:
         weight = np.ones(chunk.n_rows) if chunk.weight is None else chunk.weight
-        sums = np.zeros(self.whole.mu.size)
+        sums = np.zeros(self.order.used)
         combine_chunk(chunk, weight, sums, squared=False)
         squares = sums
         if chunk.values is not None:
@@ -80,18 +87,23 @@ class FoldedRows:
 
     def training(self, fold: int) -> FoldOperator:
         """The pairs of the rows that are not in a fold."""
-        return FoldOperator(self, fold)
+        return FoldOperator(self, fold, self._sum_training(fold))
 
-    def sum_training(self, fold: int) -> list[Stratum]:
-        """Sums over the rows of each stratum that are not in a fold; of the others nothing is subtracted."""
+    def sample(self, left_out: int | None, steps: Sequence[int]) -> list[CompactRows]:
+        """Every so many-th row of each stratum that is not in a fold, as they stand in the data."""
+        strata = [rows[self._fold[rows] != left_out] for rows in self._block.strata]
+        return self._collector.compact(replace(self._block, strata=strata), steps)
+
+    def _sum_training(self, fold: int) -> list[Stratum]:
+        """Sums over the rows of each stratum that are not in a fold; they are added, none subtracted."""
         found = []
-        for number in range(len(self.whole.strata)):
+        for number in range(len(self._block.strata)):
             own = [
                 sums
                 for chunk, place, sums in zip(self.chunks, self.folds, self._sums, strict=True)
                 if chunk.stratum == number and place != fold
             ]
-            nothing = np.zeros(self.whole.mu.size)
+            nothing = np.zeros(self.order.used)
             count, weight, squared = (sum(one[k] for one in own) for k in range(3))
             sums, squares = (sum((one[k] for one in own), nothing) for k in (3, 4))
             found.append(Stratum.from_sums(count, weight, squared, sums, squares))
@@ -105,16 +117,24 @@ class FoldOperator(SparsePairOperator):
     ----------
     rows : FoldedRows
         The rows.
-    left_out : int
-        The fold.
+    left_out : int or None
+        The fold; None for all rows.
+    strata : list of Stratum
+        Sums over the rows that are not in it.
     """
 
-    def __init__(self, rows: FoldedRows, left_out: int) -> None:
-        PairOperator.__init__(self, rows.sum_training(left_out), rows.whole.shift)
-        self.rows, self.left_out, self.order = rows, left_out, rows.whole.order
+    def __init__(self, rows: FoldedRows, left_out: int | None, strata: list[Stratum]) -> None:
+        PairOperator.__init__(self, strata, rows.shift)
+        self.rows, self.left_out, self.order = rows, left_out, rows.order
         self.chunks = [c for c, fold in zip(rows.chunks, rows.folds, strict=True) if fold != left_out]
         self.shards = rows.n_threads
         self._block = None
+
+    def _build_block(self) -> Array:
+        plan = LeadingBlock.plan(self, self._entries)
+        # rows of the data as they stand there, whatever the folds are
+        sampled = self.rows.sample(self.left_out, plan.steps)
+        return plan.block(self.mu, replace(plan, steps=(1,) * len(plan.steps)).sums(sampled))
 
 
 def multiply_together(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
@@ -142,14 +162,14 @@ def _multiply(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[A
         together[:, lane] = v
         centres[:, lane] = [float(stratum.mean @ v) for stratum in one.strata]
         scales[:, lane] = [1.0 / stratum.weight for stratum in one.strata]
-    left_out = np.full(lanes.LANES, -2)
-    left_out[: len(pairs)] = [one.left_out for one in pairs]
+    left_out = [one.left_out for one in pairs]
 
     def part(shard: int) -> tuple[Array, Array]:
         out, sums = lanes.lines(count), np.zeros((n_strata, lanes.LANES))
         for chunk, fold in zip(rows.chunks[shard :: rows.n_threads], rows.folds[shard :: rows.n_threads], strict=True):
             number = chunk.stratum
-            own = np.where(left_out == fold, 0.0, scales[number])
+            own = scales[number].copy()
+            own[[lane for lane, other in enumerate(left_out) if other == fold]] = 0.0
             lanes.product(
                 chunk.starts, chunk.columns, chunk.values, chunk.weight,
                 own, together, centres[number], out, sums[number],
