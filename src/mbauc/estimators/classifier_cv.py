@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
+from mbauc.estimators.cross_validation.folded_splits import FoldedSplits
 from mbauc.estimators.cross_validation.grids import (
     L2_GRID,
     count_l1,
@@ -21,7 +22,6 @@ from mbauc.estimators.cross_validation.held_out import (
     ScoreRows,
     compare_binormal,
 )
-from mbauc.estimators.cross_validation.folded_splits import FoldedSplits
 from mbauc.estimators.cross_validation.problems import MomentSplits, OperatorSplits, SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Trial, Tried
 from mbauc.estimators.cross_validation.search import PenaltySearch

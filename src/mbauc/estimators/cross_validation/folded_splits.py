@@ -1,4 +1,4 @@
-"""Splits of sparse rows in memory: their training rows share one set of compact rows, their products a sweep."""
+"""Splits of sparse rows in memory, whose training rows share one set of compact rows and its sweeps."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _VECTORS = 2 * ROOM + 20
 class FoldedSplits:
     """Splits that train on all rows but the test rows, which are disjoint within a round.
 
-    Memory beside X: its rows in compact form, and again for the second and later rounds; its column numbers over
-    the columns in use, 4 bytes an entry; up to 1 GB of vectors of the splits that are solved together, or those
-    of one split if they take more.
+    Memory beside X: its rows in compact form, and again for the second and later rounds; its column numbers
+    over the columns in use, 4 bytes an entry; up to 1 GB of vectors of the splits that are solved together, or
+    those of one split if they take more.
 
     Parameters
     ----------

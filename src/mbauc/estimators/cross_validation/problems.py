@@ -212,7 +212,7 @@ def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:
 
 
 def require_classes(block: Block, splits: list[Split]) -> None:
-    """Raise if the training or the test rows of a split are of one class, once rows of weight zero are dropped."""
+    """Raise if training or test rows of a split are of one class, once rows of weight zero are dropped."""
     if block.weight is None:
         return
     for split in splits:

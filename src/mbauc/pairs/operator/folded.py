@@ -1,16 +1,15 @@
-"""Pairs of the training rows of folds as products, from one set of compact rows; a fold is left out, not copied."""
+"""Pairs of the training rows of folds as products, from one set of compact rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.pairs.compact.rows import CompactRows
-from mbauc.pairs.compact.sparse_block import SparseBlock
 from mbauc.pairs.operator.from_rows import count_matrix
 from mbauc.pairs.operator.leading_block import LeadingBlock
 from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
@@ -21,8 +20,39 @@ Array = NDArray[np.float64]
 
 #: Vectors that go into one sweep, at most: as many numbers as a line of cache holds.
 MOST_TOGETHER = 8
-#: A sweep of several takes about as long as this many products of one.
-_WORTH_TOGETHER = 3
+#: A sweep of several vectors takes about as long as this many products of one.
+WORTH_TOGETHER = 3
+
+
+class _RowSums(NamedTuple):
+    """Over some rows: their number, weight and squared weight, and sums of the columns and of their squares."""
+
+    n_rows: int
+    weight: float
+    squared_weight: float
+    sums: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, chunk: CompactRows, columns: int) -> _RowSums:
+        weight = np.ones(chunk.n_rows) if chunk.weight is None else chunk.weight
+        sums = np.zeros(columns)
+        combine_chunk(chunk, weight, sums, squared=False)
+        squares = sums
+        if chunk.values is not None:
+            squares = np.zeros(columns)
+            combine_chunk(chunk, weight, squares, squared=True)
+        return cls(chunk.n_rows, float(weight.sum()), float(weight @ weight), sums, squares)
+
+    def merge(self, other: _RowSums) -> _RowSums:
+        """Over the rows of both."""
+        return _RowSums(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.squared_weight + other.squared_weight,
+            self.sums + other.sums,
+            self.squares + other.squares,
+        )
 
 
 class FoldedRows:
@@ -72,18 +102,12 @@ class FoldedRows:
         # a stratum after the other, so that every so many chunks are about as many rows of each
         chunks.sort(key=lambda one: one[1].stratum)
         self.folds, self.chunks = [number for number, _ in chunks], [chunk for _, chunk in chunks]
-        self._sums = run_threads(self._sum_chunk, self.chunks, n_threads)
+        #: by stratum and fold
+        self._sums: dict[tuple[int, int], _RowSums] = {}
+        for number, chunk in zip(self.folds, self.chunks, strict=True):
+            sums, place = _RowSums.of(chunk, self.order.used), (chunk.stratum, number)
+            self._sums[place] = self._sums[place].merge(sums) if place in self._sums else sums
         self.whole = FoldOperator(self, None, build_strata(collector))
-
-    def _sum_chunk(self, chunk: CompactRows) -> tuple[int, float, float, Array, Array]:
-        weight = np.ones(chunk.n_rows) if chunk.weight is None else chunk.weight
-        sums = np.zeros(self.order.used)
-        combine_chunk(chunk, weight, sums, squared=False)
-        squares = sums
-        if chunk.values is not None:
-            squares = np.zeros_like(sums)
-            combine_chunk(chunk, weight, squares, squared=True)
-        return chunk.n_rows, float(weight.sum()), float(weight @ weight), sums, squares
 
     def training(self, fold: int) -> FoldOperator:
         """The pairs of the rows that are not in a fold."""
@@ -98,15 +122,12 @@ class FoldedRows:
         """Sums over the rows of each stratum that are not in a fold; they are added, none subtracted."""
         found = []
         for number in range(len(self._block.strata)):
-            own = [
-                sums
-                for chunk, place, sums in zip(self.chunks, self.folds, self._sums, strict=True)
-                if chunk.stratum == number and place != fold
-            ]
             nothing = np.zeros(self.order.used)
-            count, weight, squared = (sum(one[k] for one in own) for k in range(3))
-            sums, squares = (sum((one[k] for one in own), nothing) for k in (3, 4))
-            found.append(Stratum.from_sums(count, weight, squared, sums, squares))
+            total = _RowSums(0, 0.0, 0.0, nothing, nothing)
+            for (stratum, place), sums in self._sums.items():
+                if stratum == number and place != fold:
+                    total = total.merge(sums)
+            found.append(Stratum.from_sums(*total))
         return found
 
 
@@ -140,19 +161,16 @@ class FoldOperator(SparsePairOperator):
 def multiply_together(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
     """The product of each operator and its vector; operators of the same rows share a sweep over these.
 
-    A product is the same, to rounding, as :meth:`FoldOperator.product`. Memory beside the results: eight numbers
-    for each column in use, and as many for each thread.
+    A product is that of :meth:`FoldOperator.product` up to rounding, and the same to the bit whichever others
+    share the sweep. Memory beside the results: eight numbers for each column in use, and as many a thread.
+
+    Parameters
+    ----------
+    pairs : sequence of FoldOperator
+        At most ``MOST_TOGETHER``.
+    vectors : sequence of ndarrays
+        Over the columns in use.
     """
-    if len(pairs) < _WORTH_TOGETHER:
-        return [one.product(v) for one, v in zip(pairs, vectors, strict=True)]
-    results = []
-    for first in range(0, len(pairs), MOST_TOGETHER):
-        some = slice(first, first + MOST_TOGETHER)
-        results += _multiply(pairs[some], vectors[some])
-    return results
-
-
-def _multiply(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
     from mbauc.pairs.operator import lanes
 
     rows, count, n_strata = pairs[0].rows, vectors[0].size, len(pairs[0].strata)
@@ -162,14 +180,14 @@ def _multiply(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[A
         together[:, lane] = v
         centres[:, lane] = [float(stratum.mean @ v) for stratum in one.strata]
         scales[:, lane] = [1.0 / stratum.weight for stratum in one.strata]
-    left_out = [one.left_out for one in pairs]
+    left_out = np.array([one.left_out for one in pairs])
 
     def part(shard: int) -> tuple[Array, Array]:
         out, sums = lanes.lines(count), np.zeros((n_strata, lanes.LANES))
-        for chunk, fold in zip(rows.chunks[shard :: rows.n_threads], rows.folds[shard :: rows.n_threads], strict=True):
+        for chunk, fold in list(zip(rows.chunks, rows.folds, strict=True))[shard :: rows.n_threads]:
             number = chunk.stratum
             own = scales[number].copy()
-            own[[lane for lane, other in enumerate(left_out) if other == fold]] = 0.0
+            own[: len(pairs)][left_out == fold] = 0.0
             lanes.product(
                 chunk.starts, chunk.columns, chunk.values, chunk.weight,
                 own, together, centres[number], out, sums[number],
@@ -181,7 +199,10 @@ def _multiply(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[A
     for out, sums in swept[1:]:
         total += out
         left += sums
-    return [
-        total[:, lane] + one.mu * float(one.mu @ v) - sum(left[k, lane] * s.mean for k, s in enumerate(one.strata))
-        for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True))
-    ]
+    results = []
+    for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True)):
+        result = total[:, lane] + one.mu * float(one.mu @ v)
+        for rest, stratum in zip(left[:, lane], one.strata, strict=True):
+            result -= rest * stratum.mean
+        results.append(result)
+    return results

@@ -129,7 +129,7 @@ class _Entries:
 def product(
     starts: Any, columns: Any, values: Any, weight: Any, scales: Any, v: Any, centres: Any, out: Any, sums: Any
 ) -> None:
-    """Add scale · X'(D(Xv - centre)) of each vector to ``out``, and such sums of its centred scores to ``sums``.
+    """Add scale · X'(D(Xv - centre)) of each vector to ``out``, and such sums of centred scores to ``sums``.
 
     Vectors have scales and centres of their own, shape (LANES,); to one whose scale is zero the rows do not
     count.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice, SingularWarning
-from mbauc.pairs.operator.folded import multiply_together
+from mbauc.pairs.operator.folded import WORTH_TOGETHER, multiply_together
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
@@ -153,7 +153,11 @@ class MatrixFreeSolver:
             some = [solvers[number] for number in numbers]
             pairs: list[Any] = [solver._pairs for solver in some]
             inner = [v / solver._scales for solver, v in zip(some, vectors, strict=True)]
-            found = multiply_together(pairs, inner)
+            # as many as there are at first: a fold has the same bits whenever the others are done
+            if len(solvers) < WORTH_TOGETHER:
+                found = [one.product(v) for one, v in zip(pairs, inner, strict=True)]
+            else:
+                found = multiply_together(pairs, inner)
             return [image / solver._scales for solver, image in zip(some, found, strict=True)]
 
         several = [
