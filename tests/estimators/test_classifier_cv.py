@@ -418,5 +418,8 @@ def test_folds_that_share_rows_score_as_folds_of_copied_rows(name, weighted, val
     # the excess risk l2 |w - w*|² of either is at most 100 tol, in columns with a deviation of 0.14 if scaled
     within = 2 * np.sqrt(100 * settings["tol"] / shared.l2_) / 0.14
     assert np.linalg.norm(shared.coef_ - copied.coef_) <= within
-    for key in ("split0_test_score", "split1_test_score", "mean_test_risk", "mean_test_binormal_auc"):
-        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-4)
+    for key in ("mean_test_risk", "mean_test_binormal_auc"):
+        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-5)
+    # two pairs of held-out rows that are nearly tied may change sides
+    for key in ("split0_test_score", "split1_test_score"):
+        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-3)
