@@ -1,5 +1,6 @@
 """Settings of the documentation: ``make docs``."""
 
+import os
 import sys
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ extensions = [
     "mathml",
     "command_reference",
     "public_names",
+    "start_picture",
 ]
 exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb"]
 templates_path = ["_templates"]
@@ -58,7 +60,8 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "within_subsection_order": "FileNameSortKey",
-    "plot_gallery": True,
+    # "-D plot_gallery=0" is no bool to Sphinx, which warns of that
+    "plot_gallery": os.environ.get("DOCS_GALLERY", "1") != "0",
     "reset_modules": ("matplotlib",),
 }
 
