@@ -24,6 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "command_reference",
+    "code_blocks",
     "public_names",
     "start_picture",
 ]
@@ -46,7 +47,6 @@ autodoc_mock_imports = [name for name in ("torch",) if find_spec(name) is None] 
 python_maximum_signature_line_length = 88
 python_display_short_literal_types = True
 toc_object_entries_show_parents = "hide"
-add_module_names = False
 numpydoc_show_class_members = False  # the template has them
 
 # guides that run
@@ -59,6 +59,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,  # its page fetches scripts
     "within_subsection_order": "FileNameSortKey",
     # "-D plot_gallery=0" is no bool to Sphinx, which warns of that
     "plot_gallery": os.environ.get("DOCS_GALLERY", "1") != "0",
@@ -72,6 +73,7 @@ html_css_files = ["mbauc.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+html_sidebars = {"theory": []}  # it has no pages below it
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": True,

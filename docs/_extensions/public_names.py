@@ -17,9 +17,9 @@ def skip_member(app, what, name, value, skip, options):
 def link_name(app, env, node, content):
     """Where a name leads that a docstring has in another way than the reference.
 
-    ``MBAClassifier`` in any module is ``mbauc.MBAClassifier``, and what one module defines and another offers is in the
-    reference of the other. What exists and has no page, because it is not public, is shown as code. All else is an
-    unresolved reference, of which Sphinx warns.
+    ``MBAClassifier`` in any module is ``mbauc.MBAClassifier``; what one module defines and another offers is in
+    the reference of the other. What exists and has no page, because it is not public, is shown as code. All else
+    is an unresolved reference, of which Sphinx warns.
     """
     if node.get("refdomain") != "py":
         return None
@@ -62,7 +62,10 @@ def public_name(value, objects):
 
 
 def setup(app):
-    """Connect both."""
+    """Connect both; summaries do not end at "Eq."."""
+    from sphinx.ext import autosummary
+
+    autosummary.WELL_KNOWN_ABBREVIATIONS += ("Eq.",)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", link_name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The pictures of the start page, drawn when the pages are built: a curve, a heat map and the ROC curve of one fit."""
+"""The pictures of the start page, drawn when it is built: a curve, a heat map and the ROC curve of one fit."""
 
 from pathlib import Path
 
