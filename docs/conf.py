@@ -27,8 +27,9 @@ extensions = [
     "code_blocks",
     "public_names",
     "start_picture",
+    "offline",
 ]
-exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb"]
+exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True  # a name that leads nowhere is an error
 smartquotes = False  # "--" in prose is that of an option

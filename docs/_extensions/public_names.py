@@ -18,8 +18,8 @@ def link_name(app, env, node, content):
     """Where a name leads that a docstring has in another way than the reference.
 
     ``MBAClassifier`` in any module is ``mbauc.MBAClassifier``; what one module defines and another offers is in
-    the reference of the other. What exists and has no page, because it is not public, is shown as code. All else
-    is an unresolved reference, of which Sphinx warns.
+    the reference of the other. What exists and has no page, because it is not public, is shown as code. Sphinx
+    warns of all else.
     """
     if node.get("refdomain") != "py":
         return None
