@@ -42,7 +42,7 @@ docs: $(DOCUMENTED)
 
 # addresses outside, which takes a network
 docs-links: $(DOCUMENTED)
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -D plot_gallery=0 -b linkcheck docs docs/_build/linkcheck
+	DOCS_GALLERY=0 $(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b linkcheck docs docs/_build/linkcheck
 
 bench: $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[benchmarks]'
@@ -63,4 +63,4 @@ $(DOCUMENTED): $(READY)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis mbauc-demo docs/_build docs/gallery docs/reference/generated
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis mbauc-demo docs/_build docs/gallery docs/reference/generated docs/_static/generated docs/sg_execution_times.rst

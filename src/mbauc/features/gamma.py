@@ -30,7 +30,17 @@ _FEWEST = 4
 
 
 class TriedGamma(NamedTuple):
-    """A gamma, whether columns had units of their own, and the AUC of each half that was held out."""
+    """A gamma that was tried.
+
+    Attributes
+    ----------
+    gamma : float
+        How fast the waves change.
+    scale : bool
+        Whether columns had units of their own.
+    aucs : tuple of two floats
+        AUC of each half of the rows, held out.
+    """
 
     gamma: float
     scale: bool
@@ -43,7 +53,19 @@ class TriedGamma(NamedTuple):
 
 
 class GammaChoice(NamedTuple):
-    """What :func:`choose_gamma` found: one of those that were ``tried``."""
+    """What :func:`choose_gamma` found.
+
+    Attributes
+    ----------
+    gamma : float
+        How fast the waves change.
+    scale : bool
+        Whether columns have units of their own.
+    auc : float
+        Mean AUC of the rows that were held out.
+    tried : tuple of TriedGamma
+        What it was chosen among.
+    """
 
     gamma: float
     scale: bool

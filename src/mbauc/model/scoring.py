@@ -80,7 +80,7 @@ def score_files(
         Columns of the files to pass on.
     reasons : int
         So many columns that raise the score most, beside it as texts such as ``amount=950 (+1.32)``: the row's
-        own value and what it adds in log-odds, counted as in :func:`explain_files`. A row has fewer where
+        own value and what it adds in log-odds, counted as in ``mbauc explain``. A row has fewer where
         fewer raise its score by 0.005 or more.
     on_error : {"stop", "skip"}
         What to do at a row that cannot be read.

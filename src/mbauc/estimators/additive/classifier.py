@@ -98,8 +98,8 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         Bins of a numeric column, at most.
     categories : sequence of columns, optional
         Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
-        frames need not be named; those of numbers are numeric unless they are. A :class:`TableSource` says
-        itself what its columns are.
+        frames need not be named; those of numbers are numeric unless they are. A
+        :class:`~mbauc.readers.TableSource` says itself what its columns are.
     search_rows : int
         Rows that features and penalties are chosen on, at most: a sample, half of each class where there are
         enough. The weights are then fitted to all rows. It bounds time and memory of the search.

@@ -103,7 +103,7 @@ def linear_tail(
     sigma_norm: float | None = None,
     constants: Constants = "rigorous",
 ) -> Any:
-    """Bound on P(|(w_N - w_S)'(μ_N - μ_S)| > γ), the event of Lemma 3(ii).
+    """Bound on ``P(|(w_N - w_S)'(μ_N - μ_S)| > γ)``, the event of Lemma 3(ii).
 
     Rigorous: :func:`mean_tail` at t = γ / (2 √R_w), needs ``d`` and ``trace``. Printed:
     ``2 exp(-S γ² / (4 R_w ‖Σ_N‖ + (8/3) γ √(R_x R_w)))``, needs ``sigma_norm``; it treats w_S as if it had

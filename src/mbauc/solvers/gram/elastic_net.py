@@ -71,7 +71,7 @@ def elastic_net_path(
     factors : ndarray of shape (d,)
         Penalty factor of each feature; 0 leaves it unpenalised.
     tol : float
-        Largest :attr:`Solution.optimality` to accept without a warning.
+        Largest ``optimality`` of the :class:`Solution` to accept without a warning.
     max_iter : int
         Largest number of sweeps over the features.
 
