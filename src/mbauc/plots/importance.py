@@ -77,7 +77,7 @@ class ImportanceDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted; with rows the estimator itself.
         X, y : optional
             Rows that it was not trained on, and their labels, to measure the AUC lost without each.
