@@ -57,21 +57,15 @@ train, test = slice(0, 16_000), slice(16_000, None)
 print(f"{defaulted.mean():.1%} of {n:,} loans defaulted")
 
 # %%
-# Fit
-# ---
+# Fit, and look at the curves
+# ---------------------------
 # Texts and gaps go in as they are. The ranker chooses between straight lines, curves, and curves with
 # interactions by the AUC of rows held out, and ``choice_`` says why.
 ranker = AdditiveAUCClassifier(random_state=0).fit(loans[train], defaulted[train])
 print(textwrap.fill(ranker.choice_, 100))
-
-# %%
-# The curves
-# ----------
 fig, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
 for ax, column in zip(axes, ["age", "income", "late_before"], strict=True):
     CurveDisplay.from_estimator(ranker, column, ax=ax)
-    ax.set_title(column)
-    ax.set_xlabel("")
 plt.show()
 
 # %%

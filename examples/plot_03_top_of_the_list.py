@@ -75,8 +75,6 @@ right.set_title("logarithmic axis: the top is ahead where it counts")
 right.axvline(0.01, color="0.4", linewidth=1)
 right.text(0.009, 0.93, "1% false alarms", color="0.3", ha="right")
 right.get_legend().remove()
-for ax in (left, right):
-    ax.set(xlabel="false alarm rate", ylabel="detection rate")
 plt.show()
 
 # %%
@@ -96,7 +94,8 @@ plt.show()
 order = {name: np.argsort(-s) for name, s in scores.items()}
 for k in (100, 300, 1000):
     print(
-        f"attacks among the first {k:5,}:", {name: int(y_test[rows[:k]].sum()) for name, rows in order.items()}
+        f"attacks among the first {k:5,}:",
+        {name: y_test[rows[:k]].sum().item() for name, rows in order.items()},
     )
 
 # %%
@@ -131,7 +130,7 @@ for name, limit in {"all pairs": 1.0, "the top 1%": 0.01}.items():
 # - When you are not sure where you will cut. The AUC is a fair summary of all cuts.
 # - When a curve would do more. A score that is not linear can be good everywhere at once: try
 #   :class:`mbauc.AdditiveAUCClassifier` first.
-# - Measured on real data it is a gain on some sets and none on most: :doc:`/results/partial_auc`.
+# - Without measuring both. On real data it gains on some sets and not on others: :doc:`/results/partial_auc`.
 #
 # Where to go on
 # --------------

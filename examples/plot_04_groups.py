@@ -90,8 +90,7 @@ for name, s in scores.items():
 
 # %%
 # The two AUCs put the rankers in a different order. If a list never has rows of two users, the second is what
-# your users get. For it, groups are what was sampled: the interval comes from how much users differ, and the
-# paired test goes user by user.
+# your users get. For it, groups are what was sampled, and the paired test goes user by user.
 print(compare_grouped_roc_auc(test_bought, scores, test_user))
 
 # %%
