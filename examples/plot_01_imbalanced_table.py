@@ -28,6 +28,8 @@ from mbauc.cli.demo import make_payments
 from mbauc.metrics import roc_auc_interval
 from mbauc.plots import ContributionDisplay, CurveDisplay, RocBandDisplay
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 columns, fraud = make_payments(60_000, seed=0)
 payments = pd.DataFrame(columns)
 known, later = slice(0, 40_000), slice(40_000, None)
@@ -57,9 +59,11 @@ scores = ranker.decision_function(payments[later])
 print("promised:", ranker.auc_)
 print("found:   ", roc_auc_interval(fraud[later], scores))
 
-fig, (whole, top) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-RocBandDisplay.from_predictions(fraud[later], scores, name="TableRanker", delta=None, ax=whole)
-RocBandDisplay.from_predictions(fraud[later], scores, delta=None, x_scale="log", at=[0.001, 0.01, 0.1], ax=top)
+# %%
+at = [0.001, 0.01, 0.1]
+fig, (whole, top) = plt.subplots(1, 2, figsize=(9, 4.2))
+RocBandDisplay.from_predictions(fraud[later], scores, delta=None, name="new days", ax=whole)
+RocBandDisplay.from_predictions(fraud[later], scores, delta=None, x_scale="log", at=at, ax=top)
 top.get_legend().remove()
 whole.set_title("all false-alarm rates")
 top.set_title("the same, for few false alarms")
@@ -73,7 +77,7 @@ plt.show()
 # What a column does
 # ------------------
 # The score is a sum of curves, one for each column, so that each can be drawn by itself.
-fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(7, 3.6))
 CurveDisplay.from_estimator(ranker, "amount", ax=ax)
 plt.show()
 
@@ -88,10 +92,11 @@ plt.show()
 # The payment with the highest score, step by step from an average payment to this one:
 first = int(np.argmax(scores))
 rows = payments[later]
-print(rows.iloc[[first]].to_string(index=False), "- fraud:", bool(fraud[later][first]))
+print(rows.iloc[[first]].to_string(index=False))
+print("fraud:", bool(fraud[later][first]))
 
-fig, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
-ContributionDisplay.from_estimator(ranker, rows, first, n=5, name="the payment with the highest score", ax=ax)
+fig, ax = plt.subplots(figsize=(7.5, 3.4))
+ContributionDisplay.from_estimator(ranker, rows, first, n=5, name="the first payment", ax=ax)
 plt.show()
 
 # %%

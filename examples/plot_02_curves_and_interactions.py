@@ -32,6 +32,8 @@ from mbauc import AdditiveAUCClassifier
 from mbauc.metrics import compare_roc_auc
 from mbauc.plots import CurveDisplay, ImportanceDisplay, InteractionDisplay
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 rng = np.random.default_rng(0)
 n = 24_000
 loans = pd.DataFrame(
@@ -62,8 +64,10 @@ print(f"{defaulted.mean():.1%} of {n:,} loans defaulted")
 # Texts and gaps go in as they are. The ranker chooses between straight lines, curves, and curves with
 # interactions by the AUC of rows held out, and ``choice_`` says why.
 ranker = AdditiveAUCClassifier(random_state=0).fit(loans[train], defaulted[train])
-print(textwrap.fill(ranker.choice_, 100))
-fig, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+print(textwrap.fill(ranker.choice_, 84))
+
+# %%
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4))
 for ax, column in zip(axes, ["age", "income", "late_before"], strict=True):
     CurveDisplay.from_estimator(ranker, column, ax=ax)
 plt.show()
@@ -78,7 +82,7 @@ plt.show()
 # The interaction
 # ---------------
 # A heat map shows what two columns add together *beyond* both of their curves.
-fig, ax = plt.subplots(figsize=(9, 3.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(8, 3))
 InteractionDisplay.from_estimator(ranker, ("loan_share", "rate"), ax=ax)
 plt.show()
 
@@ -92,7 +96,7 @@ plt.show()
 # ------------
 # The bars tell how much a column moves a typical row. The figures on the right tell how the AUC of the test
 # rows changes when a column adds the same to every row.
-fig, ax = plt.subplots(figsize=(8, 3), layout="constrained")
+fig, ax = plt.subplots(figsize=(7, 2.8))
 ImportanceDisplay.from_estimator(ranker, loans[test], defaulted[test], ax=ax)
 plt.show()
 

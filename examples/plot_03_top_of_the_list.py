@@ -24,6 +24,8 @@ from mbauc.metrics import partial_roc_auc_interval, roc_auc_interval
 from mbauc.metrics.neyman_pearson import detection_interval
 from mbauc.plots import GainsDisplay, RocBandDisplay
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 
 def make_connections(n, seed, backups=0.03):
     rng = np.random.default_rng(seed)
@@ -66,12 +68,12 @@ for name, s in scores.items():
 # %%
 # The partial AUC is ½ for a coin and 1 at best, in the same part of the curve. Look at both rows before you
 # decide: the ranker for the top pays for its top with pairs further down.
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2))
 for (name, s), style in zip(scores.items(), ["-", "--"], strict=True):
     RocBandDisplay.from_predictions(y_test, s, name=name, delta=None, linestyle=style, ax=left)
     RocBandDisplay.from_predictions(y_test, s, name=name, delta=None, linestyle=style, x_scale="log", ax=right)
 left.set_title("plain axis: all pairs is ahead")
-right.set_title("logarithmic axis: the top is ahead where it counts")
+right.set_title("logarithmic axis: the top is ahead")
 right.axvline(0.01, color="0.4", linewidth=1)
 right.text(0.009, 0.93, "1% false alarms", color="0.3", ha="right")
 right.get_legend().remove()
@@ -85,7 +87,7 @@ plt.show()
 # What an analyst sees
 # --------------------
 # Sort by score, and count the attacks from the top.
-fig, ax = plt.subplots(figsize=(8, 4.4), layout="constrained")
+fig, ax = plt.subplots(figsize=(7, 4))
 for (name, s), style in zip(scores.items(), ["-", "--"], strict=True):
     GainsDisplay.from_predictions(y_test, s, name=name, linestyle=style, plot_chance_level=False, ax=ax)
 ax.set(xlim=(0, 0.06), ylim=(0, 0.6), ylabel="share of the attacks found")

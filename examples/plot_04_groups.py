@@ -26,6 +26,8 @@ from mbauc import MBAClassifier
 from mbauc.errors import OneClassGroupsWarning
 from mbauc.metrics import compare_grouped_roc_auc, group_table, grouped_roc_auc_interval, roc_auc_interval
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 
 def make_offers(n_users, seed, spread=2.0):
     rng = np.random.default_rng(seed)
@@ -46,7 +48,7 @@ print(f"{len(offers):,} offers to {user.max() + 1} users, {bought.mean():.0%} bo
 # ----------------------
 # Over all offers, the dear ones are bought more often. Of what one user sees, it is the other way round.
 price, mean_of_user = offers["price"], offers["price"].groupby(user).transform("mean")
-fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
 for ax, values, label in zip(
     axes, [price, price - mean_of_user], ["price", "price, compared with what the user sees"], strict=True
 ):
@@ -105,7 +107,7 @@ for spread in (2.0, 0.0):
         s = MBAClassifier().fit(X, y, groups=groups).decision_function(X_new)
         measured[spread, name] = roc_auc_interval(y_new, s), grouped_roc_auc_interval(y_new, s, g_new)
 
-fig, axes = plt.subplots(1, 2, figsize=(10, 3.2), sharex=True, sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharex=True, sharey=True)
 for ax, spread, title in zip(axes, (2.0, 0.0), ("prices follow the user", "prices do not"), strict=True):
     for place, name in enumerate(["within users", "all pairs"]):
         for one, shift, style in zip(measured[spread, name], (0.1, -0.1), ("C0o", "C1s"), strict=True):

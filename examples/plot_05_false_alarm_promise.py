@@ -23,6 +23,8 @@ from sklearn.datasets import make_classification
 from mbauc import MBAClassifier, NeymanPearsonClassifier
 from mbauc.metrics.neyman_pearson import false_alarm_threshold, negatives_needed, threshold_rank
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 X, y = make_classification(
     160_000, n_features=20, n_informative=8, weights=[0.95], class_sep=1.2, flip_y=0.01, random_state=0
 )
@@ -61,7 +63,7 @@ for name, thresholds in found.items():
     print(f"{name:23} limit broken in {broken:6.1%}, positives found {detections(thresholds).mean():.1%}")
 
 # %%
-fig, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+fig, ax = plt.subplots(figsize=(7, 3.6))
 bins = np.linspace(0, 0.02, 61)
 for (name, thresholds), colour in zip(found.items(), ["C1", "C0"], strict=True):
     ax.hist(true_rates(thresholds), bins, alpha=0.6, color=colour, label=name)
@@ -92,7 +94,7 @@ for n in sizes:
     print(f"of {n:6,} negatives {above:3} may be above the threshold, not {n * LIMIT:.0f}")
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
 for name, style in {"quantile of the sample": "C1s--", "promise": "C0o-"}.items():
     left.plot(sizes, broken[name], style, label=name)
     right.plot(sizes, power[name], style, label=name)

@@ -21,6 +21,8 @@ import numpy as np
 from mbauc import MBAClassifier
 from mbauc.metrics import compare_roc_auc, compare_roc_auc_unpaired, holm, roc_auc_interval
 
+plt.rcParams["figure.constrained_layout.use"] = True
+
 rng = np.random.default_rng(0)
 X = rng.standard_normal((160_000, 10))
 weights = np.array([1.0, 0.8, 0.6, 0.4, 0.4, 0.35, 0, 0, 0, 0])
@@ -37,13 +39,14 @@ print(f"{y[test].sum()} positives among {y[test].size:,} test rows")
 print(compared)
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(11, 2.8), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 2.6))
 for place, one in enumerate(intervals.values()):
     ends = [[one.auc - one.low], [one.high - one.auc]]
     left.errorbar(one.auc, place, xerr=ends, fmt="o", capsize=4, color=f"C{place}")
 gain, low, high = (float(part[1, 0]) for part in (compared.difference, compared.low, compared.high))
 right.errorbar(gain, 0, xerr=[[gain - low], [high - gain]], fmt="o", capsize=4, color="black")
 right.axvline(0, color="0.4", linewidth=1)
+right.locator_params(axis="x", nbins=5)
 left.set_yticks([0, 1], list(intervals))
 right.set_yticks([0], ["new - old"])
 left.set(xlabel="AUC, with 95% interval", ylim=(-0.6, 1.6), title="each for itself")
@@ -80,19 +83,19 @@ for (question, rule), rate in rates.items():
     print(f"{question:17} {rule:25} says 'they differ' in {rate:6.1%}")
 
 # %%
-fig, axes = plt.subplots(1, 2, figsize=(11, 2.8), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), sharey=True)
 for ax, question in zip(axes, ["new against old", "two equal models"], strict=True):
     own = {rule: rate for (asked, rule), rate in rates.items() if asked == question}
     bars = ax.barh(list(own), list(own.values()), color="C0", height=0.6)
     ax.bar_label(bars, [f"{rate:.0%}" for rate in own.values()], padding=28)
-    ax.set(title=question, xlim=(0, 1.12), xlabel="share of the test sets where the rule says 'they differ'")
+    ax.set(title=question, xlim=(0, 1.12), xlabel="share that says 'they differ'")
 axes[1].axvline(0.05, color="black", linestyle="--", linewidth=1)
 axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# *What to look at.* On the left, long bars are good: there is a difference. On the right, bars should end at
-# the dashed line of 5%. The rules on top of intervals are not careful but blind: they hardly ever say
+# *What to look at.* On the left, long bars are good: there is a difference. On the right, bars should end
+# near the dashed line of 5%. The rules on top of intervals are not careful but blind: they hardly ever say
 # anything, right or wrong.
 #
 # Rows that belong together
