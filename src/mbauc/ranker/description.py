@@ -11,7 +11,6 @@ from mbauc.model.hold_out import tested_late
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.plan import ColumnPlan
 
-
 #: Letters of a line, at most, and where what it says begins.
 _WIDTH, _INDENT = 112, 12
 
