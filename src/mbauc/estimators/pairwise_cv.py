@@ -59,8 +59,8 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     max_fpr, min_tpr, min_fpr : float
         The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
         is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
-        be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed over. The
-        squared loss is tried for the whole curve alone.
+        be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed
+        over. The squared loss is tried for the whole curve alone.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     cv : int, splitter or iterable of (train, test)
