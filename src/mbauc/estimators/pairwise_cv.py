@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
 from mbauc.estimators.cross_validation.held_out import HeldOut
-from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate
+from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate, describe
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import OperatorSplits, SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Tried
@@ -32,6 +32,8 @@ Array = NDArray[np.float64]
 
 #: Losses that are tried, the one to prefer first.
 LOSSES_TRIED = ("hinge", "squared_hinge", "squared")
+#: Weights up to which there are none, in scaled columns.
+_NO_WEIGHT = 1e-12
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
@@ -57,7 +59,8 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     max_fpr, min_tpr, min_fpr : float
         The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
         is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
-        be too few to learn from. It is in ``region_``. The squared loss is tried for the whole curve alone.
+        be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed
+        over. The squared loss is tried for the whole curve alone.
     equal_groups : bool
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     cv : int, splitter or iterable of (train, test)
@@ -251,8 +254,28 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         place, self.choice_ = choose_candidate(tried, self._losses(), n_folds, bool(self.one_standard_error))
         return place
 
+    def _solve_best(self, problem: PairProblems, tried: Tried) -> tuple[int, tuple[Any, Solution]]:
+        # a glance at a part of the curve may rank well on its way to weights of zero, which rank nothing
+        lost: list[int] = []
+        while True:
+            best, found = super()._solve_best(problem, tried.without(lost))
+            if self.region_.is_whole or tried.find(best).l1 > 0 or _has_weights(*found):
+                break
+            lost.append(best)
+        if lost:
+            said = ", ".join(describe(tried, place) for place in lost)
+            self.choice_ = (
+                f"{self.choice_[:-1]}; passed over, because weights of zero are best for all rows: {said}."
+            )
+        return best, found
+
     def _solve_chosen(self, problem: PairProblems, chosen: Candidate) -> tuple[Any, Solution]:
         loss = get_loss(chosen.loss or "squared")
         self.loss_, self.region_ = loss.name, chosen.region or Region()
         own = problem.of(loss, chosen.scale, self.region_)
         return own, own.solve(chosen.l1, chosen.l2, tol=self._tolerance(), max_iter=int(self.max_iter))
+
+
+def _has_weights(problem: Any, solution: Solution) -> bool:
+    """Whether weights are more than what is left on the way to zero, in scaled columns."""
+    return bool(np.abs(solution.coef * problem.scales).max(initial=0.0) > _NO_WEIGHT)

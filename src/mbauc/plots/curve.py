@@ -68,7 +68,7 @@ class CurveDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         column : str or int
             Its name, or its number from 0 on as X has them. Parts of a time are named: ``"when.hour"``.

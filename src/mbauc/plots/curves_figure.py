@@ -22,7 +22,7 @@ def curves_figure(estimator: Any, n: int = 12, *, interactions: bool = True) -> 
 
     Parameters
     ----------
-    estimator : AdditiveAUCClassifier or AdditiveTerms
+    estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
         Fitted.
     n : int
         Pictures, at most.

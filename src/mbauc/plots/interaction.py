@@ -72,7 +72,7 @@ class InteractionDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         columns : tuple of two columns, or int
             Names or numbers of the two columns, as for :class:`CurveDisplay`; or the place among the

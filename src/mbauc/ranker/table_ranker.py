@@ -17,6 +17,7 @@ from mbauc.checks import abbreviate, check_number
 from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import NotTestedWarning
 from mbauc.estimators.additive.explain import Explanation
+from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.estimators.validation import restore_on_failure
 from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import AucInterval, Weights
@@ -34,6 +35,7 @@ from mbauc.ranker.tables import LabelledTable, is_path, name_columns
 from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
+from mbauc.report.terms_section import model_terms
 from mbauc.rows.labels import as_labels, distinct_labels
 from mbauc.runtime.seeds import integer_seed
 from mbauc.runtime.warn import warn
@@ -375,6 +377,14 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         rows = X if is_path(X) else name_columns(self, X)
         return [one.explanation for one in explain_files(self.model_, rows, n=n)]
+
+    def terms(self) -> AdditiveTerms:
+        """Curves and heat maps as numbers, in log-odds; :mod:`mbauc.plots` draws them by the ranker itself."""
+        check_is_fitted(self)
+        found = model_terms(self.model_)
+        if found is None:
+            raise ValueError("this model is of weights for columns, without curves; see model_.coef.")
+        return found
 
     def describe(self) -> str:
         """What was done and why: columns, features, penalties, the test."""

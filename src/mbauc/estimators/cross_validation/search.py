@@ -132,6 +132,11 @@ class PenaltySearch(SolvedRanker):
     def _solve_chosen(self, problem: Any, chosen: Candidate) -> tuple[Any, Solution]:
         """The problem of all rows for the loss that was chosen, and its solution."""
 
+    def _solve_best(self, problem: Any, tried: Tried) -> tuple[int, tuple[Any, Solution]]:
+        """The place of the candidate to take, its problem of all rows, and its solution."""
+        best = self._choose(tried)
+        return best, self._solve_chosen(problem, tried.find(best))
+
     # -- the steps of a search -----------------------------------------------------------------------------
 
     def _search_block(
@@ -199,12 +204,12 @@ class PenaltySearch(SolvedRanker):
     def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
         tried = self._try(splits, held_out)
-        best = self._choose(tried)
+        best, found = self._solve_best(splits.problem, tried)
         chosen = tried.find(best)
         if not self.one_standard_error and (chosen.region is None or chosen.region.is_whole):
             l2, place, scores = tried.path(best)
             warn_at_the_edge(l2, place, scores)
-        self._store_solution(*self._solve_chosen(splits.problem, chosen))
+        self._store_solution(*found)
         self.cv_results_ = tried.results()
         self.best_index_ = best
         self.best_score_ = float(tried.means[best])
