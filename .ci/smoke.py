@@ -1,4 +1,4 @@
-"""What an installation with the declared dependencies alone must do; run in an empty folder outside the tree."""
+"""What an installation with its declared dependencies alone must do; run in an empty folder elsewhere."""
 
 import csv
 import subprocess
