@@ -161,6 +161,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: Array
     intercept_: Array
+    n_features_in_: int
 
     def __init__(
         self,
