@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
+from mbauc.estimators.cross_validation.folded_splits import FoldedSplits
 from mbauc.estimators.cross_validation.grids import (
     L2_GRID,
     count_l1,
@@ -221,6 +222,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         if self.solver_.name == "gram":
             total, parts = accumulate_splits(block, settings, rounds, rng)
             return MomentSplits(total, parts, self._make_problem, self._scaling())
+        if FoldedSplits.suits(block, rounds, settings):
+            n_weights = (1 + demand.n_l1) * demand.n_l2
+            return FoldedSplits(block, rounds, settings, n_weights, self._make_problem, self._scaling())
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -228,6 +232,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
             self._make_problem,
             self._scaling(),
         )
+
+    def _held_out_block(self, block: Block, splits: SplitProblems[Problem]) -> Block:
+        return splits.narrow_block() if isinstance(splits, FoldedSplits) else block
 
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         check_factors(self.penalty_factors, rows.schema.n_features)
@@ -264,14 +271,21 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
         trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
-        def solve(problem: Problem, judge: Judge | None) -> Array:
+        def solve(problems: list[Problem], judges: list[Judge | None]) -> list[Array]:
             # who names penalties wants to see them all
-            judge = judge if self.l2_grid is None else None
-            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, judge=judge)
-            W = W.reshape(-1, W.shape[-1])
+            judges = judges if self.l2_grid is None else [None] * len(judges)
+            settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+            if isinstance(splits, FoldedSplits):
+                found = Problem.grids_together(problems, trial.l1, trial.l2, judges=judges, **settings)
+            else:
+                found = [
+                    problem.grid(trial.l1, trial.l2, judge=judge, **settings)
+                    for problem, judge in zip(problems, judges, strict=True)
+                ]
+            found = [W.reshape(-1, W.shape[-1]) for W in found]
             if not with_auc:
-                grids.append(W)
-            return W
+                grids.extend(found)
+            return found
 
         found = held_out.score(splits, solve, with_auc)
         binormal, risk = np.array([one.binormal for one in found]), np.array([one.risk for one in found])

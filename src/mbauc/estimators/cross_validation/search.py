@@ -116,6 +116,10 @@ class PenaltySearch(SolvedRanker):
     ) -> SplitProblems[Any]:
         """The problems of splits of rows in memory."""
 
+    def _held_out_block(self, block: Block, splits: SplitProblems[Any]) -> Block:
+        """The rows over the columns that weights of the splits are over."""
+        return block
+
     @abstractmethod
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
@@ -154,6 +158,7 @@ class PenaltySearch(SolvedRanker):
         with name_columns(X):
             splits = self._split_block(block, rounds, settings, rng)
             tests = [split.test for one in rounds for split in one]
+            block = self._held_out_block(block, splits)
             self._decide(splits, HeldOutBlock(block, tests, settings.n_threads, self._measure()))
         self.classes_ = classes
         return self
