@@ -17,9 +17,9 @@ from mbauc.checks import abbreviate
 
 #: More threads than this are taken for a mistake.
 MOST_THREADS = 4096
-#: Columns of matrices that one thread factorises: not slower on a quiet machine, and far faster on a busy one,
-#: where threads of BLAS wait for each other some thousand times. Below, BLAS uses one thread by itself.
-_ONE_THREAD = range(32, 513)
+#: Up to this many columns one thread factorises a matrix: not slower on a quiet machine, and far faster on a
+#: busy one, where threads of BLAS wait for each other some thousand times.
+_ONE_THREAD = 512
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -93,8 +93,8 @@ single_threaded_blas = _quiet.limit
 
 
 def blas_for_matrix(columns: int) -> AbstractContextManager[None]:
-    """Within this block BLAS uses as many threads as serve it to factorise symmetric matrices of this size."""
-    return single_threaded_blas() if columns in _ONE_THREAD else nullcontext()
+    """Within this block BLAS uses as many threads as serve it to work on symmetric matrices of this size."""
+    return single_threaded_blas() if columns <= _ONE_THREAD else nullcontext()
 
 
 @contextmanager
