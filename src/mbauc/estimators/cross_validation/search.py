@@ -44,6 +44,7 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, count_rows
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import blas_for_matrix
 from mbauc.solvers import Solution
 
 Array = NDArray[np.float64]
@@ -155,7 +156,8 @@ class PenaltySearch(SolvedRanker):
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
-        with name_columns(X):
+        # BLAS threads that have worked on Σ would wait for more beside ours, which score the held-out rows
+        with name_columns(X), blas_for_matrix(block.n_features):
             splits = self._split_block(block, rounds, settings, rng)
             tests = [split.test for one in rounds for split in one]
             block = self._held_out_block(block, splits)
