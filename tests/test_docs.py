@@ -46,7 +46,7 @@ def reference(extensions):
 
 
 def find_pages(root):
-    pages = [root / "README.md", root / "ARCHITECTURE.md", *(root / "docs").rglob("*.md")]
+    pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md")]
     return [page for page in pages if not {"_build", "gallery", "generated"} & set(page.parts)]
 
 
