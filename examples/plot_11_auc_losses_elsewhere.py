@@ -63,14 +63,8 @@ def score_lightgbm(loss, train, valid, X_test):
 def score_xgboost(loss, train, valid, X_test):
     objective = objectives.xgboost(loss) if loss != "own" else "binary:logistic"
     measure = objective.metric if loss != "own" else "auc"
-    settings = {
-        "learning_rate": 0.1,
-        "max_depth": 4,
-        "n_estimators": 200,
-        "early_stopping_rounds": 20,
-        "n_jobs": 1,
-    }
-    model = xgb.XGBClassifier(objective=objective, eval_metric=measure, **settings)
+    settings = {"learning_rate": 0.1, "max_depth": 4, "n_estimators": 200, "n_jobs": 1}
+    model = xgb.XGBClassifier(objective=objective, eval_metric=measure, early_stopping_rounds=20, **settings)
     return model.fit(*train, eval_set=[valid], verbose=False).predict(X_test, output_margin=True)
 
 
@@ -171,14 +165,12 @@ except ImportError:
     print("not run: PyTorch is not installed (pip install 'mbauc[torch]')")
 else:
     torch.manual_seed(0)
-    (X, y), _, (X_test, y_test) = [
-        (torch.tensor(X).float(), torch.tensor(y).float()) for X, y in tables["rare positives"]
-    ]
-    network = torch.nn.Sequential(
-        torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1), torch.nn.Flatten(0)
-    )
+    parts = [torch.tensor(part).float() for table in tables["rare positives"] for part in table]
+    X, y, _, _, X_test, y_test = parts
+    nn = torch.nn
+    network = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1), nn.Flatten(0))
     optimizer, scores = torch.optim.Adam(network.parameters(), lr=0.01), {}
-    for criterion in (torch.nn.BCEWithLogitsLoss(), PairwiseAUCLoss("logistic")):
+    for criterion in (nn.BCEWithLogitsLoss(), PairwiseAUCLoss("logistic")):
         for rows in [rows for _ in range(10) for rows in torch.randperm(len(y)).split(1_000)]:
             optimizer.zero_grad()
             criterion(network(X[rows]), y[rows]).backward()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
+from mbauc.estimators.cross_validation.folded_splits import FoldedSplits
 from mbauc.estimators.cross_validation.grids import (
     L2_GRID,
     count_l1,
@@ -65,31 +66,33 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     l2_grid : sequence of float, optional
         Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ, and more below
         if a column's own is smaller than that. A best value at the edge is warned of.
-    cv : int, splitter or iterable of (train, test)
+    cv : int, splitter or iterable of (train, test), default=5
         Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or the splits
         themselves. Where training rows are not the complement of the test rows, as in a
         ``TimeSeriesSplit``, their moments are accumulated directly.
-    repeats : int
+    repeats : int, default=1
         How often to draw new folds, if ``cv`` is a number; one more pass each.
-    scoring : {"roc_auc", "binormal_auc", "risk"}
+    scoring : {"roc_auc", "binormal_auc", "risk"}, default="roc_auc"
         What is maximised: the AUC of the held-out rows; the AUC that normal scores of their moments would
         have; or minus their pairwise squared risk. The last two need no second look at the rows, but for a
         few thousand to warn of heavy tails.
-    one_standard_error : bool
+    one_standard_error : bool, default=False
         Take the most regularised grid point within one standard error of the best.
-    within_groups : bool
+    within_groups : bool, default=False
         Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
         within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
         splitter alone, and are refused where there is none: with a number as ``cv``, and on clusters. A source
         that was asked for groups has its pairs within these.
-    equal_groups : bool
+    equal_groups : bool, default=False
         With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
-    solver, tol, max_iter, n_jobs, verbose
+    solver, tol, max_iter
         As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random, and of sampled pairs.
+    n_jobs, verbose
+        As for :class:`MBAClassifier`.
 
     Attributes
     ----------
@@ -219,6 +222,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         if self.solver_.name == "gram":
             total, parts = accumulate_splits(block, settings, rounds, rng)
             return MomentSplits(total, parts, self._make_problem, self._scaling())
+        if FoldedSplits.suits(block, rounds, settings):
+            n_weights = (1 + demand.n_l1) * demand.n_l2
+            return FoldedSplits(block, rounds, settings, n_weights, self._make_problem, self._scaling())
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -226,6 +232,9 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
             self._make_problem,
             self._scaling(),
         )
+
+    def _held_out_block(self, block: Block, splits: SplitProblems[Problem]) -> Block:
+        return splits.narrow_block() if isinstance(splits, FoldedSplits) else block
 
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         check_factors(self.penalty_factors, rows.schema.n_features)
@@ -262,14 +271,21 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
         trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
-        def solve(problem: Problem, judge: Judge | None) -> Array:
+        def solve(problems: list[Problem], judges: list[Judge | None]) -> list[Array]:
             # who names penalties wants to see them all
-            judge = judge if self.l2_grid is None else None
-            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, judge=judge)
-            W = W.reshape(-1, W.shape[-1])
+            judges = judges if self.l2_grid is None else [None] * len(judges)
+            settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+            if isinstance(splits, FoldedSplits):
+                found = Problem.grids_together(problems, trial.l1, trial.l2, judges=judges, **settings)
+            else:
+                found = [
+                    problem.grid(trial.l1, trial.l2, judge=judge, **settings)
+                    for problem, judge in zip(problems, judges, strict=True)
+                ]
+            found = [W.reshape(-1, W.shape[-1]) for W in found]
             if not with_auc:
-                grids.append(W)
-            return W
+                grids.extend(found)
+            return found
 
         found = held_out.score(splits, solve, with_auc)
         binormal, risk = np.array([one.binormal for one in found]), np.array([one.risk for one in found])

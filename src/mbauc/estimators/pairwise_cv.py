@@ -46,7 +46,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
 
     Parameters
     ----------
-    loss : str or PairLoss
+    loss : str or PairLoss, default="auto"
         ``"auto"`` tries ``"hinge"``, ``"squared_hinge"`` and ``"squared"``. Of each it takes what has the
         highest mean held-out score, and of these the first that is no further behind the best than one standard
         error of the difference, paired by fold. Otherwise as for :class:`PairwiseAUCClassifier`.
@@ -61,28 +61,30 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
         be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed
         over. The squared loss is tried for the whole curve alone.
-    equal_groups : bool
+    equal_groups : bool, default=False
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
-    cv : int, splitter or iterable of (train, test)
+    cv : int, splitter or iterable of (train, test), default=5
         Number of stratified folds, a scikit-learn splitter or the splits themselves. With groups a number asks
         for folds that keep groups together.
-    repeats : int
+    repeats : int, default=1
         How often to draw new folds, if ``cv`` is a number; 2 or 3 are worth their time below 5,000 rows.
-    scoring : {"auto", "roc_auc"}
+    scoring : {"auto", "roc_auc"}, default="auto"
         What is maximised on held-out rows: the AUC of the pairs that count, within groups if there are groups
         and of the part of the ROC curve that is asked for (½ for a coin, 1 for all of it, as
         :func:`mbauc.metrics.partial_roc_auc` has it); or that of all pairs within groups in any case.
-    one_standard_error : bool
+    one_standard_error : bool, default=False
         Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
         Costs up to a point of AUC on small data, and is for those who want few or small weights.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns
         where all penalties are ours to choose. ``cv_results_`` has what it came to: False, True, or ``"auto"``
         where columns of zeros and ones are left alone and others are not.
-    penalty_factors, negative_rate, weights, tol, max_iter, n_jobs, verbose
+    penalty_factors, negative_rate, weights, tol, max_iter
         As for :class:`PairwiseAUCClassifier`.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random.
+    n_jobs, verbose
+        As for :class:`PairwiseAUCClassifier`.
 
     Attributes
     ----------

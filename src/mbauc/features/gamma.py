@@ -84,7 +84,7 @@ def median_gamma(X: Any, center: Array, unit: Array, random_state: Any = 0) -> f
         Rows; those that are compared are drawn from them. A missing value counts as the centre.
     center, unit : ndarray of shape (d,)
         As for :class:`~mbauc.basis.fourier.FourierMap`.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Of the rows that are drawn.
 
     Examples
@@ -134,16 +134,16 @@ def choose_gamma(
         Rows; NaN where a value is missing.
     y : array-like of shape (n,)
         Two-valued labels; at least 8 rows of each.
-    multiples : sequence of float
+    multiples : sequence of float, default=(0.25, 1.0, 4.0)
         Of the median rule (:func:`~mbauc.features.gamma.median_gamma`), to be tried.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         Whether each column is divided by its own standard deviation, or all by one number; ``"auto"`` tries
         both.
-    n_components : int
+    n_components : int, default=512
         Features that are tried with; fewer than for the fit will do.
-    max_rows : int
+    max_rows : int, default=6000
         Rows that are tried with, at most.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Of the rows that are drawn, and of the frequencies.
 
     Returns

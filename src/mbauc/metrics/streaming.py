@@ -58,7 +58,7 @@ class StreamingAUC:
 
     Parameters
     ----------
-    memory : int
+    memory : int, default=1048576
         Bytes that the bins may take, at least 1024; 16 for each bin with a score of a class.
     classes : sequence of two labels, optional
         Both labels; the larger is positive. Needed unless labels are 0/1, ±1 or boolean, or every block has

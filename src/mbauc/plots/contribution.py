@@ -65,9 +65,9 @@ class ContributionDisplay(Display):
             Fitted; see :func:`mbauc.explain`.
         X : array-like, sparse matrix or data frame of shape (n, d)
             Rows.
-        row : int
+        row : int, default=0
             Which of them.
-        n : int
+        n : int, default=10
             Steps to show, at most; the others are one.
         name : str, optional
             Of the row, for the title.

@@ -164,7 +164,7 @@ class ScoreDisplay(Display):
             Rows that it was not trained on, and their labels.
         sample_weight : array-like of shape (n,), optional
             For how many equal rows each row counts.
-        response_method : {"auto", "decision_function", "predict_proba"}
+        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
             What to draw; "auto" is ``decision_function`` if the estimator has it, because probabilities near
             0 and 1 may be equal where scores are not.
         pos_label : label, optional

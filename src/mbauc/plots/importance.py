@@ -81,7 +81,7 @@ class ImportanceDisplay(Display):
             Fitted; with rows the estimator itself.
         X, y : optional
             Rows that it was not trained on, and their labels, to measure the AUC lost without each.
-        by : {"column", "term"}
+        by : {"column", "term"}, default="column"
             Whether interactions belong to their columns, or stand beside them.
         name : str, optional
             Of the ranker.
@@ -113,7 +113,7 @@ class ImportanceDisplay(Display):
             Where to draw; a new figure if not given.
         name : str, optional
             For the title, in place of that of the display.
-        top : int
+        top : int, default=20
             How many, at most; those that add nothing are left out.
         **kwargs
             For matplotlib's ``barh``.

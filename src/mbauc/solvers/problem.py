@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -109,6 +110,33 @@ class Problem:
         if judge is not None and isinstance(self._solver, MatrixFreeSolver):
             settings["judge"] = lambda: self._over_data_to(judge())
         return self._over_data(self._solver.grid(l1, l2, **settings))
+
+    @staticmethod
+    def grids_together(
+        problems: Sequence[Problem],
+        l1: Sequence[float],
+        l2: Sequence[float],
+        *,
+        tol: float,
+        max_iter: int,
+        judges: Sequence[Judge | None],
+    ) -> list[Array]:
+        """The same for the training rows of several folds, whose products share sweeps over the rows.
+
+        Their pairs are :class:`~mbauc.pairs.operator.folded.FoldOperator` of the same rows. Weights, those that
+        judges see too, are over the columns in use.
+        """
+        solvers = [problem._solver for problem in problems if isinstance(problem._solver, MatrixFreeSolver)]
+        own = [
+            None if judge is None else partial(problem._unscaled_to, judge)
+            for problem, judge in zip(problems, judges, strict=True)
+        ]
+        found = MatrixFreeSolver.grids_together(solvers, l1, l2, own, tol=tol, max_iter=max_iter)
+        return [weights / problem._scales for problem, weights in zip(problems, found, strict=True)]
+
+    def _unscaled_to(self, judge: Judge) -> Callable[[Array], bool]:
+        promising = judge()
+        return lambda w: promising(w / self._scales)
 
     def _over_data_to(self, promising: Callable[[Array], bool]) -> Callable[[Array], bool]:
         return lambda w: promising(self._over_data(w))

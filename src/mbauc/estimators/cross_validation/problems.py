@@ -53,8 +53,21 @@ class SplitProblems(Protocol[Made]):
     def training(self, number: int) -> Made:
         """The problem of the training rows of a split."""
 
+    def batches(self) -> list[list[int]]:
+        """Numbers of the splits that are solved together."""
+
     def statistics(self, number: int, W: Array) -> tuple[Array, Array] | None:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split; None if unknown."""
+
+
+class OneByOne:
+    """Splits that are solved one after the other, so that the problem of one is in memory at a time."""
+
+    n_splits: int
+
+    def batches(self) -> list[list[int]]:
+        """Of one split each."""
+        return [[number] for number in range(self.n_splits)]
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class SplitMoments:
         return self.whole - self.test  # type: ignore[operator]
 
 
-class MomentSplits(Generic[P]):
+class MomentSplits(OneByOne, Generic[P]):
     """Splits of which the moments are there: training moments are the total minus a fold."""
 
     def __init__(
@@ -107,7 +120,7 @@ class MomentSplits(Generic[P]):
         return test.binormal_auc(W), test.risk(W)
 
 
-class OperatorSplits(Generic[P]):
+class OperatorSplits(OneByOne, Generic[P]):
     """Splits of rows in memory whose Σ is only multiplied by; the training rows of one split at a time.
 
     Parameters
@@ -134,28 +147,19 @@ class OperatorSplits(Generic[P]):
     ) -> None:
         self._n_rows, self._splits, self._pairs_of, self._make = block.n_rows, splits, pairs_of, make
         self.n_splits = len(splits)
-        if block.weight is not None:
-            for number, split in enumerate(splits):
-                for subset in (split.test, self._list_training(number)):
-                    _require_both_classes(all(block.rows_of(side, subset).size for side in (True, False)))
+        require_classes(block, splits)
         self.problem = make(pairs_of(None), scale)
         self._scale = for_splits(scale, self.problem.scales)
 
     def training(self, number: int) -> P:
         """The problem of the training rows of a split."""
-        return self._make(self._pairs_of(self._list_training(number)), self._scale)
-
-    def _list_training(self, number: int) -> NDArray[np.intp]:
-        split = self._splits[number]
-        if split.train is not None:
-            return split.train
-        return np.setdiff1d(np.arange(self._n_rows), split.test)
+        return self._make(self._pairs_of(_list_training(self._n_rows, self._splits[number])), self._scale)
 
     def statistics(self, number: int, W: Array) -> None:
         """None: these need the scores of the rows."""
 
 
-class PackedSplits(Generic[P]):
+class PackedSplits(OneByOne, Generic[P]):
     """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
     def __init__(
@@ -205,6 +209,19 @@ def binormal_and_risk(gap: Array, spread: Array) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(gap == 0.0, 0.0, gap / np.sqrt(spread))
     return ndtr(ratio), (1.0 - gap) ** 2 + spread
+
+
+def require_classes(block: Block, splits: list[Split]) -> None:
+    """Raise if training or test rows of a split are of one class, once rows of weight zero are dropped."""
+    if block.weight is None:
+        return
+    for split in splits:
+        for subset in (split.test, _list_training(block.n_rows, split)):
+            _require_both_classes(all(block.rows_of(side, subset).size for side in (True, False)))
+
+
+def _list_training(n_rows: int, split: Split) -> NDArray[np.intp]:
+    return np.setdiff1d(np.arange(n_rows), split.test) if split.train is None else split.train
 
 
 def _require_fold(has_both: bool) -> None:

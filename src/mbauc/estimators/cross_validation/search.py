@@ -44,6 +44,7 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, count_rows
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import blas_for_matrix
 from mbauc.solvers import Solution
 
 Array = NDArray[np.float64]
@@ -116,6 +117,10 @@ class PenaltySearch(SolvedRanker):
     ) -> SplitProblems[Any]:
         """The problems of splits of rows in memory."""
 
+    def _held_out_block(self, block: Block, splits: SplitProblems[Any]) -> Block:
+        """The rows over the columns that weights of the splits are over."""
+        return block
+
     @abstractmethod
     def _fit_folds(self, rows: PartedRows, rules: list[FoldRule]) -> None:
         """Choose the penalties and fit to rows in parts that keep their order, or have ids."""
@@ -151,9 +156,11 @@ class PenaltySearch(SolvedRanker):
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
-        with name_columns(X):
+        # BLAS threads that have worked on Σ would wait for more beside ours, which score the held-out rows
+        with name_columns(X), blas_for_matrix(block.n_features):
             splits = self._split_block(block, rounds, settings, rng)
             tests = [split.test for one in rounds for split in one]
+            block = self._held_out_block(block, splits)
             self._decide(splits, HeldOutBlock(block, tests, settings.n_threads, self._measure()))
         self.classes_ = classes
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,9 @@ class Collector:
     ----------
     n_features : int
         Number of columns.
-    strata : int
+    strata : int, default=2
         Number of strata of rows.
-    n_threads : int
+    n_threads : int, default=1
         Threads to use.
     shift : ndarray of shape (n_features,), optional
         Taken off each stored value; for columns with a value in every row.
@@ -118,11 +119,14 @@ class Collector:
         """All rows have been counted: from here on it is known whether 16 bits are enough for a column."""
         self._short = self.order.used <= 1 << 16
 
-    def compact(self, block: SparseBlock) -> list[CompactRows]:
-        """Compact rows of a block whose columns have numbers."""
-        X, ones = block.X, block.ones
+    def compact(self, block: SparseBlock, steps: Sequence[int] | None = None) -> list[CompactRows]:
+        """Compact rows of a block whose columns have numbers.
+
+        With ``steps`` every so many-th row of each stratum, of those that would be in a chunk together.
+        """
+        X, ones, steps = block.X, block.ones, [1] * len(block.strata) if steps is None else steps
         parts = [
-            (stratum, part, plain)
+            (stratum, part[:: steps[stratum]], plain)
             for stratum, rows in enumerate(block.strata)
             for plain, kind in self._kinds(X, rows, ones)
             for part in _parts(X.indptr, kind)

@@ -45,6 +45,18 @@ def build_matrix_operator(
     """
     if not is_sparse(X):
         return DensePairOperator(X, strata, weight, n_threads, groups)
+    block, collector = count_matrix(X, strata, weight, n_threads, groups)
+    return SparsePairOperator(collector.compact(block), collector, n_threads)
+
+
+def count_matrix(
+    X: Any,
+    strata: list[NDArray[np.intp]],
+    weight: Array | None,
+    n_threads: int,
+    groups: NDArray[np.uint64] | None = None,
+) -> tuple[SparseBlock, Collector]:
+    """The rows of a sparse matrix, and a collector that has counted them and can make them compact."""
     X = canonical_csr(X)
     ones = all_ones(X, n_threads)
     shift = None if ones else find_shift(X, np.concatenate(strata))
@@ -57,4 +69,4 @@ def build_matrix_operator(
             f"X holds values as large as {np.abs(X.data).max():.3g}, whose squares overflow float64; "
             "rescale the features."
         )
-    return SparsePairOperator(collector.compact(block), collector, n_threads)
+    return block, collector

@@ -44,7 +44,7 @@ def second_moment_tail(
         Largest squared distance of a row from some point; the same point for all rows.
     sigma_norm : float
         Spectral norm of Σ_N.
-    constants : {"rigorous", "paper"}
+    constants : {"rigorous", "paper"}, default="rigorous"
         What can be proved, or what is printed.
 
     Returns
@@ -111,12 +111,16 @@ def linear_tail(
 
     Parameters
     ----------
-    gamma, pairs, d, R_x, sigma_norm, constants
+    gamma, pairs, R_x
         As for :func:`second_moment_tail`.
     R_w : float
         Largest squared norm of the weights; see :func:`weight_bound`.
+    d
+        As for :func:`second_moment_tail`.
     trace : float
         Trace of Σ_N.
+    sigma_norm, constants
+        As for :func:`second_moment_tail`.
 
     Returns
     -------

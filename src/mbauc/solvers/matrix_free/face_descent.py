@@ -12,6 +12,7 @@ from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.matrix_free.line_search import lowest_point
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
+from mbauc.solvers.steps import Steps, run_steps
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -96,7 +97,7 @@ class FaceDescent:
         l1, l2 and the factors.
     coef, product : ndarrays of shape (d,)
         Weights to start from, and Σ times these.
-    curvature : float
+    curvature : float, default=1.0
         See :func:`~mbauc.solvers.gap.unpenalised_curvature`.
     """
 
@@ -129,11 +130,15 @@ class FaceDescent:
 
     def step(self) -> None:
         """One product, and lower."""
+        run_steps(self.stepping(), self._pairs.product)
+
+    def stepping(self) -> Steps[None]:
+        """The same, with the product from whoever runs it."""
         self.recent = np.append(self.recent[-_RECENT + 1 :], self.objective)
         if self.on_face:
-            self._conjugate_step()
+            yield from self._conjugate_step()
         else:
-            self._proximal_step()
+            yield from self._proximal_step()
         self._certify()
 
     @property
@@ -183,10 +188,10 @@ class FaceDescent:
         )
         self.lower = max(self.lower, 1.0 + 2.0 * self.objective - bound)
 
-    def _multiply(self, v: Array) -> Array:
+    def _multiply(self, v: Array) -> Steps[Array]:
         """(Σ + l2) v."""
         self.products += 1
-        image = self._pairs.product(v)
+        image = yield v
         image += self._ridge * v
         return image
 
@@ -195,7 +200,7 @@ class FaceDescent:
         self.objective = self._value(coef, pull)
         self.fresh = False
 
-    def _proximal_step(self) -> None:
+    def _proximal_step(self) -> Steps[None]:
         length = 1.0 / (self.scale * self._metric)
         goal = self.coef + length * self.pull
         goal = np.sign(goal) * np.maximum(np.abs(goal) - length * self._threshold, 0.0)
@@ -204,7 +209,7 @@ class FaceDescent:
         if not step.any():
             self.stuck = True
             return
-        image = self._multiply(step)
+        image = yield from self._multiply(step)
         bend = max(float(step @ image), 0.0)
         met = bend / float(step @ (self._metric * step))
         a, _, _ = lowest_point(self.coef, step, -float(self.pull @ step), bend, self._threshold, 1.0)
@@ -237,9 +242,9 @@ class FaceDescent:
         """Minus the gradient on the face, zero elsewhere."""
         return np.where((self.signs != 0.0) | self._always, pull - self._threshold * self.signs, 0.0)
 
-    def _conjugate_step(self) -> None:
+    def _conjugate_step(self) -> Steps[None]:
         direction = self.direction
-        image = self._multiply(direction)
+        image = yield from self._multiply(direction)
         bend = float(direction @ image)
         if bend <= 0.0:
             self._leave_face()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
+from mbauc.solvers.steps import Steps, run_steps
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -113,9 +114,9 @@ def solve_ridge_matrix_free(
         Products with Σ; each costs a sweep over the rows.
     penalty : Penalty
         l2 and the factors; l1 must be 0.
-    tol : float
+    tol : float, default=0.0001
         Excess risk to accept.
-    max_iter : int
+    max_iter : int, default=1000
         Most products to spend.
     resume : dict, optional
         A state that ``watch`` was called with, to resume from to the same bits.
@@ -148,20 +149,33 @@ def ridge_path_matrix_free(
 
     Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` holds for each l2.
     """
-    walked = walk_ridge_path(products, l2, factors, tol=tol, max_iter=max_iter)
-    solutions = {solution.l2: solution for solution in walked}
+    solutions: dict[float, Solution] = {}
+
+    def take(solution: Solution) -> bool:
+        solutions[solution.l2] = solution
+        return True
+
+    run_steps(walk_ridge_path(products, l2, factors, take, tol=tol, max_iter=max_iter), products.product)
     return [solutions[value] for value in l2]
 
 
 def walk_ridge_path(
-    products: SymmetricOperator, l2: Sequence[float], factors: Array, *, tol: float, max_iter: int
-) -> Iterator[Solution]:
-    """The same one by one, from the largest l2 down: who stops early spends no product on smaller ones."""
+    products: SymmetricOperator,
+    l2: Sequence[float],
+    factors: Array,
+    take: Callable[[Solution], bool],
+    *,
+    tol: float,
+    max_iter: int,
+) -> Steps[None]:
+    """The same by steps, from the largest l2 down; ``take`` gets each solution and says whether to go on."""
     run = _Run(products, factors, tol, max_iter, ignore_state)
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
-        run.converge(value)
-        yield run.finish(value)
+        yield from run.converging(value)
+        solution = yield from run.finishing(value)
+        if not take(solution):
+            return
 
 
 def solve_ridge_auto(
@@ -186,12 +200,14 @@ def solve_ridge_auto(
 
     Parameters
     ----------
-    products, factors, tol, max_iter, resume, watch
+    products, factors
         As for :func:`solve_ridge_matrix_free`.
     sizes : (float, float)
         Rows of each class.
     n_features : int
         Columns of the data, those that never occur included.
+    tol, max_iter, resume, watch
+        As for :func:`solve_ridge_matrix_free`.
 
     Returns
     -------
@@ -301,6 +317,10 @@ class _Run:
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
+        run_steps(self.converging(l2), self.products.product)
+
+    def converging(self, l2: float) -> Steps[None]:
+        """The same by steps."""
         if self.stage != "convergence" or self.l2 != l2:
             self.gains = []
             if self.stage != "convergence" and self.l2 == l2:
@@ -317,7 +337,8 @@ class _Run:
                 return
             if self.subspace.is_full:
                 self.subspace.collapse(l2)
-            if not self.subspace.grow(l2):
+            grown = yield from self.subspace.growing(l2)
+            if not grown:
                 self.excess = 0.0
                 return
             self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
@@ -360,21 +381,32 @@ class _Run:
             self.search.resume(state)
 
     def finish(self, l2: float) -> Solution:
+        """The solution, with a product of its own."""
+        return run_steps(self.finishing(l2), self.products.product)
+
+    def finishing(self, l2: float) -> Steps[Solution]:
+        """The same by steps."""
         w = self.subspace.solution(l2)
         products = self.iterations + self.searched
         if self.excess > self.tol:
             _warn(products, self.excess, self.tol)
-        solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
+        product = yield w
+        penalty = Penalty(0.0, l2, self.factors)
+        solution = certify_product(self.products, penalty, w, product, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution)
         return solution
 
 
-def certify_products(
-    products: SymmetricOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
+def certify_product(
+    products: SymmetricOperator,
+    penalty: Penalty,
+    w: Array,
+    product: Array,
+    iterations: int,
+    excess_risk: float,
 ) -> Solution:
     """The solution w with objective, optimality and bound from a product of its own."""
-    product = products.product(w)
     # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
     bounded = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
     bound = excess_risk_bound(products, penalty, w, product) if bounded else float("inf")

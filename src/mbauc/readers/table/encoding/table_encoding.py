@@ -215,7 +215,7 @@ class TableEncoding:
         table : Arrow table, pandas or polars frame, or dict of columns
             With the columns that were learned, in any order. Those that the first table had and that are not
             used (labels, ids) may be there or not.
-        extra : {"error", "ignore"}
+        extra : {"error", "ignore"}, default="error"
             What to do about columns that the first table did not have.
 
         Returns
