@@ -5,12 +5,12 @@ import os
 import time
 
 import numpy as np
-from scipy.linalg import cho_factor, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 
 from benchmarks.timing import once, report
 from mbauc.runtime.threads import limit_blas, thread_count
 
-SIZES = (64, 128, 256, 512, 1024)
+SIZES = (32, 64, 128, 256, 512, 1024)
 
 
 def _work_until(deadline):
@@ -26,9 +26,11 @@ def _times(sigma, repeats):
 
         return run
 
+    factor, unit = cho_factor(sigma, check_finite=False), np.eye(len(sigma))
     tasks = {
         "eigh": lambda: eigh(sigma, driver="evd", check_finite=False),
         "Cholesky": lambda: cho_factor(sigma, check_finite=False),
+        "inverse": lambda: cho_solve(factor, unit, check_finite=False),
     }
     counts = (1, thread_count(None))
     found = {(name, n): [] for name in tasks for n in counts}

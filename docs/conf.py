@@ -1,7 +1,9 @@
 """Settings of the documentation: ``make docs``."""
 
+import os
 import sys
 from importlib.metadata import version as version_of
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -22,9 +24,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "command_reference",
+    "code_blocks",
+    "public_names",
+    "start_picture",
+    "offline",
 ]
-exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb"]
-nitpicky = False  # names of other packages in docstrings have no page here
+exclude_patterns = ["_build", "gallery/*.md5", "gallery/*.ipynb", "**sg_execution_times.rst"]
+templates_path = ["_templates"]
+nitpicky = True  # a name that leads nowhere is an error
+smartquotes = False  # "--" in prose is that of an option
 
 # pages of text
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
@@ -36,9 +44,11 @@ copybutton_prompt_is_regexp = True
 # names and what they are
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc shows the types that docstrings state
-numpydoc_show_class_members = True
-numpydoc_class_members_toctree = False
-numpydoc_show_inherited_class_members = False
+autodoc_mock_imports = [name for name in ("torch",) if find_spec(name) is None]  # not in the extra "docs"
+python_maximum_signature_line_length = 88
+python_display_short_literal_types = True
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False  # the template has them
 
 # guides that run
 sphinx_gallery_conf = {
@@ -50,8 +60,10 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,  # its page fetches scripts
     "within_subsection_order": "FileNameSortKey",
-    "plot_gallery": True,
+    # "-D plot_gallery=0" is no bool to Sphinx, which warns of that
+    "plot_gallery": os.environ.get("DOCS_GALLERY", "1") != "0",
     "reset_modules": ("matplotlib",),
 }
 
@@ -62,9 +74,11 @@ html_css_files = ["mbauc.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+html_sidebars = {"theory": []}  # it has no pages below it
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_prev_next": True,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -1,6 +1,10 @@
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError
 
+import numpy as np
 import pytest
 
 import mbauc
@@ -13,6 +17,41 @@ def run(code):
 def test_public_names_exist():
     assert all(hasattr(mbauc, name) for name in mbauc.__all__)
     assert mbauc.__version__
+
+
+def test_the_version_is_that_of_the_project(request):
+    project = tomllib.loads((request.config.rootpath / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert mbauc.__version__ == project["version"]
+
+
+def test_versions_name_every_package_that_users_may_have(request, capsys):
+    project = tomllib.loads((request.config.rootpath / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    mbauc.show_versions()
+    shown = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines() if line)
+    assert shown["mbauc"] == mbauc.__version__
+    extras = project["optional-dependencies"]
+    wanted = [
+        *project["dependencies"],
+        *(one for name in ("plots", "dask", "spark", "boosting") for one in extras[name]),
+    ]
+    names = [re.match(r"[\w-]+", one)[0] for one in wanted]
+    assert [name for name in names if name not in shown] == []
+    assert shown["numpy"] == np.__version__
+    assert "sphinx" not in shown
+    assert any(line.startswith("blas:") for line in shown)
+
+
+def test_versions_say_which_extra_is_missing(monkeypatch, capsys):
+    def version(name):
+        if name == "pyspark":
+            raise PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr("mbauc.runtime.versions.version", version)
+    mbauc.show_versions()
+    lines = capsys.readouterr().out.splitlines()
+    assert "pyspark none" in lines
+    assert "numpy 1.0" in lines
 
 
 @pytest.mark.slow

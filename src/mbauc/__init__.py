@@ -1,11 +1,10 @@
 """mbauc: linear rankers for AUC on large, imbalanced data."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+import typing as _typing
 
 from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from mbauc.estimators import AdditiveAUCClassifier as AdditiveAUCClassifier
     from mbauc.estimators import MBAClassifier as MBAClassifier
     from mbauc.estimators import MBAClassifierCV as MBAClassifierCV
@@ -19,6 +18,7 @@ if _TYPE_CHECKING:
     from mbauc.pairs.sampling import sample_pairs as sample_pairs
     from mbauc.ranker import TableRanker as TableRanker
     from mbauc.ranker import load as load
+    from mbauc.runtime.versions import show_versions as show_versions
 
     __version__: str
 
@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "sample_batches",
     "sample_pairs",
+    "show_versions",
 ]
 
 # so that ``mbauc --help`` does not wait for them
@@ -55,17 +56,20 @@ _get, _show = _lazy_names(
         "load": "mbauc.ranker",
         "sample_batches": "mbauc.pairs.sampling",
         "sample_pairs": "mbauc.pairs.sampling",
+        "show_versions": "mbauc.runtime.versions",
     },
 )
 
+# type checkers must not take a misspelt name for one of any type
+if not _typing.TYPE_CHECKING:
 
-def __getattr__(name: str) -> _Any:
-    if name != "__version__":
-        return _get(name)
-    from importlib.metadata import version
+    def __getattr__(name: str) -> _typing.Any:
+        if name != "__version__":
+            return _get(name)
+        from importlib.metadata import version
 
-    found = globals()[name] = version("mbauc")
-    return found
+        found = globals()[name] = version("mbauc")
+        return found
 
 
 def __dir__() -> list[str]:

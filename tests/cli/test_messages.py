@@ -345,8 +345,8 @@ def test_nobody_who_tests_on_the_last_rows_is_told_to(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("explain", "columns that name a row, such as a user or a time: shown beside the rows (default"),
-        ("score", "columns that name a row, such as a user or a time: written beside the scores (default"),
+        ("explain", "columns that identify a row, such as a user or a time: shown beside the rows (default"),
+        ("score", "columns that identify a row, such as a user or a time: written beside the scores (default"),
         ("fit", "a user or a time: never features, and 'mbauc score' writes them beside the scores"),
     ],
 )

@@ -233,6 +233,22 @@ def test_a_part_of_the_curve_may_be_fitted_by_a_larger_one(data, grouped):
     assert plain.fit(X, y, **more).best_score_ > fitted.best_score_
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_of_the_curve_that_is_lost_for_all_rows_is_passed_over(seed):
+    # a few negatives are highest in the column that most positives are high in; a quarter of these has another
+    rng = np.random.default_rng(seed)
+    y = rng.random(2000) < 0.05
+    common = (rng.standard_normal(y.size) + 1.1 * y) * np.where(~y & (rng.random(y.size) < 0.15), 3.0, 1.0)
+    rare = rng.standard_normal(y.size) + 4.0 * y * (rng.random(y.size) < 0.25)
+    X = np.column_stack([common, rare, rng.standard_normal((y.size, 4))])
+    fitted = PairwiseAUCClassifierCV("squared_hinge", max_fpr=0.01, random_state=0).fit(X, y)
+    # of these seeds the highest held-out score is that of weights that end at zero
+    assert fitted.cv_results_["rank_test_score"][fitted.best_index_] > 1
+    assert "passed over, because weights of zero are best for all rows: squared_hinge" in fitted.choice_
+    assert fitted.best_score_ == fitted.cv_results_["mean_test_score"][fitted.best_index_]
+    assert partial_roc_auc(y, fitted.decision_function(X), max_fpr=0.01) > fitted.best_score_ - 0.01
+
+
 def test_nothing_set_tries_losses_scalings_and_penalties(data):
     X, y, *_ = data
     fitted = PairwiseAUCClassifierCV(random_state=0).fit(X * [1, 10, 0.1, 1, 1], y)

@@ -72,6 +72,12 @@ def test_pair_by_pair_agrees_with_each_fast_way(name, rng):
         np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
 
 
+def test_single_precision_is_taken_as_the_double_that_it_is(rng):
+    positive, scores = rng.random(50) < 0.5, rng.standard_normal(50).astype(np.float32)
+    around = Cosh().expand(PairWeights.build(positive), scores)
+    np.testing.assert_array_equal(around.product(scores), around.product(scores.astype(np.float64)))
+
+
 def test_blocks_of_pairs_add_up(rng, monkeypatch):
     positive, scores = rng.random(60) < 0.4, rng.standard_normal(60)
     pairs = PairWeights.build(positive)

@@ -1,10 +1,12 @@
 """Pictures of curves, heat maps, importance and contributions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from mbauc import AdditiveAUCClassifier, MBAClassifier, auc_without, explain
+from mbauc import AdditiveAUCClassifier, MBAClassifier, TableRanker, auc_without, explain, load
 
 pytest.importorskip("matplotlib", reason="displays are drawn with matplotlib")
 
@@ -200,3 +202,35 @@ def test_wrong_arguments_are_named(ranker, rows):
         curves_figure(linear)
     with pytest.raises(ValueError, match="one number for each"):
         ImportanceDisplay(["a"], [1.0, 2.0])
+
+
+def test_a_table_ranker_is_drawn_by_itself_also_from_its_file(rows, tmp_path):
+    X, y = rows
+    ranker = TableRanker("interactions", interactions=[("x", "few")], hold_out=0, random_state=0).fit(X, y)
+    ranker.save(tmp_path / "m.mbauc")
+    for one in (ranker, load(tmp_path / "m.mbauc")):
+        assert CurveDisplay.from_estimator(one, "x").curve.name == "x"
+        assert InteractionDisplay.from_estimator(one, ("x", "few")).heat_map.name == "x × few"
+        assert len(ImportanceDisplay.from_estimator(one).names) == len(X.columns)
+        assert ContributionDisplay.from_estimator(one, X, 5).explanation == ranker.explain(X.iloc[5:6], 10)[0]
+        with pytest.raises(ValueError, match="column must be a name, as terms"):
+            CurveDisplay.from_estimator(one, 0)
+
+
+def test_a_table_ranker_without_curves_says_so():
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    ranker = TableRanker("linear", hold_out=0).fit(X, X[:, 0] > 0)
+    ranker.model_ = replace(ranker.model_, terms=None, coef=ranker.model_.coef[:2])
+    with pytest.raises(ValueError, match="without curves"):
+        ranker.terms()
+
+
+def test_notebooks_show_a_display_once(ranker):
+    from matplotlib import pyplot as plt
+
+    alone = CurveDisplay.from_estimator(ranker, "x")
+    assert alone._repr_png_().startswith(b"\x89PNG")
+    assert CurveDisplay(alone.curve)._repr_png_() is None  # not drawn yet
+    figure, ax = plt.subplots()
+    assert CurveDisplay.from_estimator(ranker, "x", ax=ax)._repr_png_() is None  # pyplot shows it
+    plt.close(figure)

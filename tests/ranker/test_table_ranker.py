@@ -57,6 +57,8 @@ def test_what_it_says_of_itself(fitted):
     assert ranker.plan_["card"].kind == "id"
     assert ranker.plan_["when"].kind == "time"
     said = ranker.describe()
+    assert all(len(line) <= 112 for line in said.partition("labels")[2].splitlines()), said
+    assert " ".join(ranker.model_.trained_on["choice"].split()) in " ".join(said.split())
     for part in (
         "'fraud' is positive",
         "test AUC",
@@ -433,7 +435,7 @@ def test_a_few_texts_among_numbers_are_told(decimals, kind):
     y = (x + rng.logistic(size=600) > 0).astype(int)
     ranker = TableRanker(hold_out=0, features="linear", n_jobs=1).fit(table, y)
     assert ranker.plan_["charge"].kind == kind
-    assert "because 1 of 600 values is no number ('abc'). Mend the data" in ranker.describe()
+    assert "because 1 of 600 values is no number ('abc'). Mend the data" in " ".join(ranker.describe().split())
     assert "types={'charge': 'numeric'} with on_error='skip'" in ranker.describe()
     advised = TableRanker(
         hold_out=0, features="linear", n_jobs=1, types={"charge": "numeric"}, on_error="skip"

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.special import ndtr
 
 from mbauc.errors import PenaltyWarning
@@ -62,6 +63,31 @@ def test_quadrature_brackets_the_risk_of_every_l2(problem, steps):
         )
         assert low <= truth * (1 + 1e-9)
         assert truth <= high * (1 + 1e-9)
+
+
+def test_a_quadrature_survives_a_lapack_driver_that_fails(problem, monkeypatch):
+    sigma, mu = problem
+
+    def rules():
+        process = Lanczos(lambda v: sigma @ v, mu)
+        for _ in range(12):
+            process.step()
+        return [*process.gauss(), *process.radau()]
+
+    expected = rules()
+    real = scipy.linalg.eigh_tridiagonal
+    drivers = []
+
+    def fail_by_default(*args, lapack_driver="auto", **options):
+        drivers.append(lapack_driver)
+        if lapack_driver == "auto":
+            raise np.linalg.LinAlgError("stemr (eigh_tridiagonal) did not converge")
+        return real(*args, lapack_driver=lapack_driver, **options)
+
+    monkeypatch.setattr("mbauc.solvers.matrix_free.lanczos.eigh_tridiagonal", fail_by_default)
+    for one, other in zip(rules(), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
+    assert drivers == ["auto", "stev"] * 3
 
 
 def test_an_invariant_space_ends_the_process_with_the_exact_rule():

@@ -61,7 +61,7 @@ def screen_pairs(
         ν, the variance of each gₖ if there is no interaction: 1/n₊ + 1/n₋.
     penalty : float
         Penalty of a coordinate of roughness 1.
-    functions : int
+    functions : int, default=6
         Coordinates of each of the two columns, at most.
     columns : sequence of int, optional
         Columns to pair; by default all.

@@ -12,11 +12,11 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output
 
 _DESCRIPTION = """\
-Finds how scores become probabilities on labelled rows that are new to the model: as in the training, by
-logistic regression on the score (Platt scaling), or by isotonic regression. The simplest map is taken whose
-log-loss on rows held out is within one standard error of the lowest. Scores, their order and the threshold
-stay; 'mbauc score' and 'mbauc evaluate' then use the new probabilities. With --share they are for rows of which
-another share is positive than of DATA.
+Fits how scores become probabilities, on labelled rows that are new to the model: as in training, by
+logistic regression on the score (Platt scaling), or by isotonic regression. It selects the simplest map
+whose log-loss on held-out rows is within one standard error of the lowest. Scores, their order and the
+threshold do not change; 'mbauc score' and 'mbauc evaluate' use the new probabilities. With --share the
+probabilities are for rows with another share of positives than DATA has.
 """
 _EXAMPLES = """\
 examples:
@@ -27,7 +27,7 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "calibrate", "probabilities that fit new rows", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "calibrate", _DESCRIPTION, _EXAMPLES)
     add_model(parser)
     add_data(parser)
     add_share(parser, "probabilities")

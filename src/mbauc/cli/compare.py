@@ -13,9 +13,9 @@ from mbauc.cli.options import add_command, add_group, add_reading
 from mbauc.cli.output import Output, Usage
 
 _DESCRIPTION = """\
-Scores the same labelled rows with several models and tests whether their AUCs differ (paired DeLong test: it
-sees differences that overlapping intervals hide). With --group the AUCs are those within groups, and groups are
-what was sampled. Files that end in .mbauc are models, all others DATA.
+Scores the same labelled rows with several models and tests whether their AUCs differ. The test is DeLong's
+for paired scores: it detects differences that overlapping intervals hide. With --group it compares the AUC
+within groups, and groups are the sampling unit. Files that end in .mbauc are models, all others DATA.
 """
 _EXAMPLES = """\
 examples:
@@ -26,16 +26,20 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "compare", "compare models on the same rows (paired DeLong test)", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "compare", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("files", nargs="+", metavar="FILE", help="two or more models, then the rows")
     add_reading(parser)
     add_group(parser)
     parser.add_argument(
-        "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
+        "--equal-groups", action="store_true", help="weight all groups alike, instead of all pairs"
     )
-    parser.add_argument("--confidence", type=rate, default=0.95, help="of the intervals (default: %(default)s)")
+    parser.add_argument(
+        "--confidence",
+        type=rate,
+        default=0.95,
+        metavar="P",
+        help="confidence level of the intervals (default: %(default)s)",
+    )
     parser.set_defaults(run=run)
 
 

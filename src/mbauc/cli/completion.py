@@ -21,7 +21,6 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands,
         "completion",
-        "completion of commands and options for your shell",
         "Prints a script that completes commands, options and file names. Needs shtab (pip install "
         "'mbauc[completion]').",
         _EXAMPLES,

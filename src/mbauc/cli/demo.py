@@ -20,7 +20,6 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands,
         "demo",
-        "fraud on a made-up table: a ranker, a report and alarms",
         "Makes a table of card payments of which 2% are fraud, with texts, times, gaps and amounts that are no "
         "straight lines. Then trains a ranker with nothing set, beside logistic regression, finds a threshold "
         "that keeps false alarms at 1% with 95% confidence, raises alarms on the payments of the next days, "

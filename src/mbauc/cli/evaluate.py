@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from mbauc.report.evaluation import Evaluation
 
 _DESCRIPTION = """\
-Scores labelled rows that the model was not trained on and says how well it ranks them: AUC with DeLong's
-interval, the part of it at few false alarms, calibration, and what the threshold does, if the model has one.
---segment says how well the rows of each value of a column are ranked, --time whether it gets worse with time.
---report writes one HTML file with curves, weights and a threshold explorer, to be opened in any browser.
+Evaluates a model on labelled rows that it was not trained on: AUC with DeLong's confidence interval,
+partial AUC at low false-alarm rates, calibration, and the alarms of the threshold, if the model has one.
+--segment shows the AUC of each value of a column, --time the AUC by period. --report writes one
+self-contained HTML file with curves, weights and a threshold explorer.
 """
 _EXAMPLES = """\
 examples:
@@ -37,15 +37,13 @@ _MOST_NUMBERS = 20_000_000
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "evaluate", "AUC with its interval, and a report to show to others", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "evaluate", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_group(parser)
     add_segments(parser)
-    parser.add_argument("--report", type=Path, metavar="FILE", help="HTML page to write")
-    parser.add_argument("--title", default="", help="of the page")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="HTML report to write")
+    parser.add_argument("--title", default="", help="title of the report")
     parser.add_argument("--force", action="store_true", help="replace FILE without asking")
     parser.set_defaults(run=run)
 

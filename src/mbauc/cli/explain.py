@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from mbauc.model.explaining import ExplainedFileRow
 
 _DESCRIPTION = """\
-Says of single rows what their scores are made of: the columns, and pairs of columns, that raise or lower them
-most, in log-odds. A row starts where an average row of the training is; of straight lines with hashed columns,
-or without moments, where numbers have their means, if they are standardised, and there is no level. +0.69
-doubles the odds, -0.69 halves them. Rows need no label. 'mbauc score --reasons' writes what raises scores most
-beside the scores of all rows.
+Explains the scores of single rows: the columns, and pairs of columns, that raise or lower each score most,
+in log-odds (+0.69 doubles the odds, -0.69 halves them). Contributions are relative to an average training
+row. For linear models with hashed columns, or without moments, they are relative to a row with numbers at
+their means (if standardised) and no level of any category. Labels are not needed. 'mbauc score --reasons'
+writes the same reasons beside the scores of all rows.
 """
 _EXAMPLES = """\
 examples:
@@ -32,24 +32,24 @@ _ROWS = 5
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "explain", "why rows have their scores: what adds most", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "explain", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_id(parser, "shown beside the rows (default: as in 'mbauc fit --id')")
     parser.add_argument(
-        "--n", type=whole, default=5, metavar="N", help="contributions of a row (default: %(default)s)"
+        "--n",
+        type=whole,
+        default=5,
+        metavar="N",
+        help="contributions to show for each row (default: %(default)s)",
     )
     parser.add_argument(
         "--rows",
         type=row_range,
         metavar="A-B",
-        help=f"rows from A to B, counted from 0 over all files (default: the first {_ROWS})",
+        help=f"rows A to B, counted from 0 over all files (default: the first {_ROWS})",
     )
-    parser.add_argument(
-        "--top", type=whole, metavar="N", help="the N rows with the highest scores, of these rows"
-    )
+    parser.add_argument("--top", type=whole, metavar="N", help="only the N rows with the highest scores")
     parser.set_defaults(run=run)
 
 

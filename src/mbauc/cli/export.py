@@ -11,8 +11,8 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage
 
 _DESCRIPTION = """\
-Writes a model in a form that other programs read: .onnx for onnxruntime and the like (scores of the model's
-columns), .joblib for a fitted scikit-learn pipeline that takes raw tables.
+Writes a model for other programs: .onnx for onnxruntime and other ONNX runtimes, or .joblib for a fitted
+scikit-learn pipeline that takes raw tables.
 """
 _EXAMPLES = """\
 examples:
@@ -24,20 +24,21 @@ _FORMATS = {".onnx": "onnx", ".joblib": "sklearn"}
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "export", "write a model for scikit-learn or ONNX", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "export", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     parser.add_argument(
-        "--to", choices=("onnx", "sklearn"), help="what to write (default: by the ending of FILE)"
+        "--to", choices=("onnx", "sklearn"), help="format to write (default: by the ending of FILE)"
     )
     parser.add_argument(
         "--inputs",
         choices=("columns", "entries", "table"),
         default="columns",
-        help="of ONNX: a matrix of the model's columns, its entries (for wide ones), or the raw columns of a "
-        "table, for models without hashing (default: %(default)s)",
+        help="inputs of an ONNX model: a matrix of the model's columns, its nonzero entries (for wide "
+        "models), or "
+        "the raw columns of a table (for models without hashing) (default: %(default)s)",
     )
     parser.add_argument(
-        "--moments", action="store_true", help="of scikit-learn: take the moments along, for partial_fit"
+        "--moments", action="store_true", help="include the moments in a scikit-learn model, for partial_fit"
     )
     add_out(parser, "file to write")
     parser.set_defaults(run=run)

@@ -27,22 +27,24 @@ def add_features(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--features",
         choices=FEATURES,
-        help="linear: a straight line for each number; curves: a curve for each; interactions: pairs of "
-        "columns as well; auto: the simplest of these that ranks held-out rows as well as the next; fourier: "
-        "straight lines and random waves of all numbers, for many smooth columns such as pixels "
-        "(default: auto for tables; straight lines of scaled columns, and categories hashed, where an option "
-        "asks for these, such as --encode)",
+        help="linear: a straight line for each number; curves: a curve for each number; interactions: curves, "
+        "and "
+        "heat maps for pairs of columns; auto: the simplest of these within one standard error of the best on "
+        "held-out rows; fourier: straight lines and random Fourier features of all numbers, for many smooth "
+        "columns such as pixels (default: auto for tables; a linear model of scaled numbers and hashed "
+        "categories with options of linear models, such as --encode)",
     )
     group.add_argument(
         "--cross",
         type=_two_names,
         action="append",
         metavar="A,B",
-        help="two columns that may interact; may be given several times (default: pairs that look promising). "
-        "Without --features it means interactions",
+        help="pair of columns that may interact; repeat for more pairs (default: pairs found by screening). "
+        "Implies "
+        "--features interactions",
     )
     group.add_argument(
-        "--bins", type=_bins, metavar="N", help=f"bins of a number's curve, at most (default: {BINS})"
+        "--bins", type=_bins, metavar="N", help=f"largest number of bins of a curve (default: {BINS})"
     )
 
 

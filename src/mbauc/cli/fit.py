@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from mbauc.model.training import Training
 
 _DESCRIPTION = """\
-Trains a ranker with the best pairwise loss over all positive/negative pairs, and tests it. Some rows are held
-out: their AUC, with its interval, is that of rows not seen. Then it is trained once more, on all rows.
+Trains a ranker for AUC over all pairs of a positive and a negative row. A model is first tested on held-out
+rows, and its AUC is printed with a confidence interval; the final model is then trained on all rows.
 
-Of a table it draws a curve for each number, and heat maps for pairs of columns that interact, where these rank
-better than straight lines (--features auto). Of LIBSVM text, and where an option asks for straight lines
-(--encode, --l2, --cv and others), the ranker is linear: exact, and in one pass over the files.
+For tables the model is additive: a curve for each number, levels for each category, and heat maps for pairs
+of columns that interact, wherever these rank better than straight lines (--features auto). For LIBSVM text,
+and with options of linear models (--encode, --l2, --cv and others), the model is linear: exact, in one
+pass.
 
-By default all pairs of a positive and a negative row count alike. --loss squared_hinge (or auto) often ranks
-better, --group ranks the rows of one user, query or day among themselves, and --max-fpr 0.05 is for the top of
-the list, where false alarms are few.
+All pairs count alike by default. --loss squared_hinge or auto often ranks better, --group compares only
+rows of the same user, query or day, and --max-fpr 0.05 optimises the top of the list, where false alarms
+are few.
 
-What each column is gets decided from the first rows and is printed; --types, --ignore and --id overrule it. The
-model file scores raw rows anywhere (mbauc score). Straight lines can be trained further (mbauc update) if the
-file has kept their moments, which the last lines say: up to 2,048 columns it does, beyond with --solver gram.
-Their penalty l2 is chosen by a leave-one-out estimate of AUC unless given, or by cross-validation (--cv).
+Column types are detected from the first rows and printed; override them with --types, --ignore and --id.
+The model file scores raw rows on any machine (mbauc score). Linear models can be updated with new rows
+(mbauc update) if the file holds their moments: by default up to 2,048 columns, beyond with --solver gram.
+Their l2 is selected by a leave-one-out estimate of AUC, unless it is given or selected by cross-validation
+(--cv).
 """
 _EXAMPLES = """\
 examples:
@@ -55,9 +57,7 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "fit", "train a ranker on a table, a click log or a stream", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "fit", _DESCRIPTION, _EXAMPLES)
     add_data(parser)
     add_out(parser, "model file to write, usually with the ending .mbauc")
     add_columns(parser)
@@ -65,7 +65,7 @@ def add(commands: Any) -> None:
         "--like",
         type=Path,
         metavar="MODEL",
-        help="take over the columns of this model, their scales and hashing: 'mbauc merge' joins such models",
+        help="reuse the columns, scales and hashing of this model, so that 'mbauc merge' can merge the two",
     )
     _add_objective(parser)
     add_features(parser)
@@ -76,7 +76,7 @@ def add(commands: Any) -> None:
         type=number_or_auto,
         default="auto",
         metavar="λ₂",
-        help="ridge penalty (default: chosen from the data)",
+        help="ridge penalty (default: auto, selected from the data)",
     )
     fit.add_argument(
         "--cv",
@@ -85,112 +85,118 @@ def add(commands: Any) -> None:
         const=defaults.FOLDS,
         default=0,
         metavar="K",
-        help=f"choose l2 by cross-validation with K folds ({defaults.FOLDS} if no number follows)",
+        help=f"select l2 by K-fold cross-validation ({defaults.FOLDS} folds if K is left out)",
     )
     fit.add_argument(
         "--pairs",
         type=pairs,
         default="all",
         metavar="all|S",
-        help="all pairs of a positive and a negative row, or a number of pairs drawn at random (default: all)",
+        help="all pairs of a positive and a negative row, or a random sample of S pairs (default: all)",
     )
     fit.add_argument(
         "--decay",
         type=rate,
         metavar="F",
-        help="old rows count for less: their weight is multiplied by F at the end of each file, and after each "
-        "65,536 rows within one",
+        help="forget old rows: multiply their weight by F after each file, and after each 65,536 rows within "
+        "a file",
     )
     fit.add_argument(
         "--solver",
         choices=("auto", "gram", "matrix-free"),
         default="auto",
-        help="gram forms a matrix of columns × columns, which updates need; matrix-free never does, for very "
+        help="gram forms a columns × columns matrix, which 'mbauc update' needs; matrix-free never forms it, "
+        "for very "
         "many columns (default: %(default)s, the faster one)",
     )
     fit.add_argument(
         "--memory",
         type=memory,
         metavar="SIZE",
-        help="memory that the process may take, such as 4GB: kept, or refused before anything is read if it is "
-        "too little for this fit; 450MB for LIBSVM text and 750MB for tables are the least (default: half of "
-        "what is free)",
+        help="memory limit of the process, such as 4GB. A limit that is too low for this fit is refused before "
+        "anything is read; the least is 450MB for LIBSVM text and 750MB for tables (default: half of the free "
+        "memory)",
     )
     fit.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help="folder for the state; after a kill the same command resumes from there",
+        help="folder for the state of the fit; after a kill, the same command resumes from it",
     )
-    fit.add_argument(
-        "--test", nargs="+", metavar="DATA", help="files to test on, instead of rows that are held out"
-    )
+    fit.add_argument("--test", nargs="+", metavar="DATA", help="files to test on, instead of held-out rows")
     fit.add_argument(
         "--hold-out",
         type=_hold_out,
         metavar="SHARE|last",
-        help="rows to test on: a share of them drawn at random, the last ones as they stand in the files, 0 "
-        f"for none (default: {defaults.HOLD_OUT}; the latest of a table with a time, and each row once, by "
-        "folds, where rows are few)",
+        help="rows to test on: a random share, the last rows in the order of the files, or 0 for no test "
+        "(default: "
+        f"{defaults.HOLD_OUT}; the latest rows of a table with a time; cross-validation folds where rows are "
+        f"few)",
     )
     fit.add_argument(
-        "--time", metavar="NAME", help="column of times, or of numbers that grow: test on the latest rows"
+        "--time", metavar="NAME", help="column of times or increasing numbers: test on the latest rows"
     )
     fit.add_argument(
         "--cluster",
         metavar="NAME",
-        help="column of what rows belong to, such as a patient: all rows of one are on the same side of the "
-        "test, its interval allows for that, and the column is no feature",
+        help="column of clusters, such as patients: rows of one cluster are never split between training and "
+        "test, "
+        "the confidence interval accounts for clusters, and the column is not a feature",
     )
     fit.add_argument(
         "--keep-tested",
         action="store_true",
-        help="keep the model that was tested, instead of training once more on all rows; 'mbauc threshold "
-        "--held-out' needs it",
+        help="keep the model that was tested, instead of training again on all rows; 'mbauc threshold "
+        "--held-out' "
+        "needs it",
     )
     fit.add_argument(
         "--no-moments",
         action="store_true",
-        help="leave the moments out of the file: smaller, but cannot be updated",
+        help="leave the moments out of the file: it is smaller, but cannot be updated",
     )
+    fit.add_argument("--seed", type=seed, default=defaults.SEED, help="random seed (default: %(default)s)")
     fit.add_argument(
-        "--seed", type=seed, default=defaults.SEED, help="of everything that is drawn (default: %(default)s)"
+        "--jobs", type=jobs, metavar="N", help="number of threads (default: as many as BLAS may use)"
     )
-    fit.add_argument("--jobs", type=jobs, metavar="N", help="threads (default: all cores that BLAS may use)")
     parser.set_defaults(run=run)
 
 
 def _add_objective(parser: argparse.ArgumentParser) -> None:
-    """What is to be ranked well."""
-    group = parser.add_argument_group("what to rank well")
+    """Loss, groups and part of the ROC curve."""
+    group = parser.add_argument_group("objective")
     group.add_argument(
         "--loss",
         choices=(*LOSSES, defaults.LOG_LOSS, "auto"),
-        help="what a pair costs: squared (one pass, can be updated); squared_hinge, hinge or logistic (pairs "
-        "that are right by far cost little: often better, some dozen passes); exponential; log_loss (of rows, "
-        "not of pairs: that of logistic regression, for curves alone); auto: chosen by rows held out (default: "
-        "auto for curves; for straight lines squared, or squared_hinge with --max-fpr or --min-tpr)",
+        help="loss of a pair: squared (one pass, can be updated); squared_hinge, hinge or logistic (robust to "
+        "pairs "
+        "ranked right by a wide margin: often better, some dozen passes); exponential; log_loss (of rows "
+        "instead "
+        "of pairs, as in logistic regression; curves only); auto: selected on held-out rows (default: auto for "
+        "curves; for linear models squared, or squared_hinge with --max-fpr or --min-tpr)",
     )
     group.add_argument(
         "--group",
         metavar="NAME",
         help="column of groups, such as a query, a user or a day (qid: query numbers of LIBSVM text): only "
-        "rows of the same group are compared. It is no feature, and scoring does not need it",
+        "rows of the same group are compared. It is not a feature, and scoring does not need it",
     )
     group.add_argument(
-        "--equal-groups", action="store_true", help="groups count alike, however many pairs they have"
+        "--equal-groups", action="store_true", help="weight all groups alike, instead of all pairs"
     )
     group.add_argument(
         "--max-fpr",
         type=rate,
         metavar="B",
-        help="only false-alarm rates up to B count, such as 0.05: for lists whose top alone is looked at; with "
-        "--loss auto losses are compared by that part of held-out rows",
+        help="optimise the partial AUC up to this false-alarm rate, such as 0.05: for lists of which only the "
+        "top is "
+        "used; with --loss auto losses are also compared by it",
     )
     group.add_argument(
         "--min-tpr",
         type=rate,
         metavar="T",
-        help="only detection rates from T on count, such as 0.9: for lists that must miss little",
+        help="optimise the partial AUC from this detection rate on, such as 0.9: where few positives may be "
+        "missed",
     )
 
 

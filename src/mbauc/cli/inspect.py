@@ -12,12 +12,12 @@ from mbauc.cli.output import Output, escape_controls
 from mbauc.cli.plots import check_folder, write_plots
 
 _DESCRIPTION = """\
-Shows the largest weights by the names of their columns, the penalties, what the model was trained on and how it
-did on rows held out. Hashed columns with large weights show the values that were most frequent in them.
+Shows what is in a model file: the largest weights by column name, the penalties, the training data, and the
+AUC on held-out rows. For hashed columns with large weights it shows the most frequent values in them.
 
-Of a model of curves and interactions (mbauc fit --features) it shows the columns and pairs of columns that do
-most to scores: by how many log-odds rows differ in them (standard deviation), and the bins, levels or cells
-that add least and most, compared with the mean row.
+For curves and interactions it shows the most important columns and pairs of columns (standard deviation of
+their contribution, in log-odds), and the bins, levels or cells that add least and most, relative to the
+mean row.
 """
 _EXAMPLES = """\
 example:
@@ -28,18 +28,20 @@ example:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "inspect", "what is in a model: weights, penalties, training data", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "inspect", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     parser.add_argument(
-        "--top", type=whole, default=20, metavar="N", help="weights, or columns, to show (default: %(default)s)"
+        "--top",
+        type=whole,
+        default=20,
+        metavar="N",
+        help="number of weights, or columns, to show (default: %(default)s)",
     )
     parser.add_argument(
         "--plots",
         type=Path,
         metavar="FOLDER",
-        help="write pictures, PNG and SVG, to this folder: curves, interactions and importance, or weights",
+        help="folder for plots as PNG and SVG: curves, interactions and importance, or weights",
     )
     parser.add_argument("--force", action="store_true", help="write to FOLDER even if it is not empty")
     parser.set_defaults(run=run)

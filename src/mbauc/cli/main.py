@@ -155,9 +155,9 @@ def _parser(
     """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
     parser = kind(
         prog="mbauc",
-        description="Linear rankers for AUC on large, imbalanced data: exact over all pairs, in one pass.",
+        description="Ranks positives above negatives (AUC) on large, imbalanced data, with readable models.",
         epilog=_EPILOG,
-        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=14),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=16),
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -12,11 +12,12 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note
 
 _DESCRIPTION = """\
-Joins models that were trained on different rows, on different machines or days, into the one that training on
-all of their rows would have given. They must have the same columns, labels and settings: train the first with
-'mbauc fit', and the others with 'mbauc fit --like first.mbauc', which takes over its columns and scales.
+Merges models that were trained on different rows, on different machines or days, into the model that
+training on all rows would have given. They must have the same columns, labels and settings: train the first
+with 'mbauc fit', and the others with 'mbauc fit --like first.mbauc', which reuses its columns and scales.
 
-A model made by 'mbauc update' holds the rows of the one that it began with: merging the two counts them twice.
+A model made by 'mbauc update' includes the rows of the model that it started from: merging the two counts
+those rows twice.
 """
 _EXAMPLES = """\
 example, on two machines and then on one of them:
@@ -28,9 +29,7 @@ example, on two machines and then on one of them:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "merge", "join models that were trained on different machines", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "merge", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("models", nargs="+", type=Path, metavar="MODEL", help="two or more model files")
     parser.add_argument("--l1", type=number, metavar="λ₁", help="lasso penalty (default: the models' own)")
     parser.add_argument(

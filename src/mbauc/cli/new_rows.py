@@ -24,12 +24,12 @@ def add_held_out(parser: argparse.ArgumentParser, without: str) -> None:
     parser.add_argument(
         "--held-out",
         action="store_true",
-        help="of the training file, take the rows that 'mbauc fit' held out",
+        help="use the rows of the training file that 'mbauc fit' held out",
     )
     parser.add_argument(
         "--on-training-rows",
         action="store_true",
-        help=f"take rows that the model was trained on; then {without}",
+        help=f"accept rows that the model was trained on; then {without}",
     )
 
 

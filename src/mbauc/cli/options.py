@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import textwrap
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from mbauc import defaults
+from mbauc.cli import COMMANDS
 from mbauc.cli.argument_types import KINDS, column_kinds, delimiter, hash_dim, name_list, rate
 
 #: Options for tables alone; None where they are not given, and then Python's own defaults hold.
@@ -20,23 +23,32 @@ TABLE_OPTIONS = (
 COLUMN_OPTIONS = ("label", "positive", *TABLE_OPTIONS)
 FORMATS = ("auto", "table", "csv", "tsv", "parquet", "libsvm")
 #: What --id means in every command.
-_ID = "columns that name a row, such as a user or a time:"
+_ID = "columns that identify a row, such as a user or a time:"
 
 
 def add_command(
-    commands: Any, name: str, summary: str, description: str, example: str
+    commands: Any, name: str, description: str, example: str, *, summary: str | None = None
 ) -> argparse.ArgumentParser:
-    """A command with the options that all have, and an example below its help."""
+    """A command with the options that all have, and an example below its help; actions bring a summary."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
-        help=summary,
-        description=description if "\n" in description else textwrap.fill(description, 100),
+        help=summary or COMMANDS[name][1],
+        description=_wrap(description),
         epilog=example,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
+
+
+def _wrap(text: str) -> str:
+    """Paragraphs as wide as argparse makes help; lines that are indented stay as they are."""
+    width, wrapped = shutil.get_terminal_size().columns - 2, []
+    for is_prose, lines in groupby(text.split("\n"), lambda line: bool(line) and not line.startswith(" ")):
+        kept = list(lines)
+        wrapped += textwrap.wrap(" ".join(kept), width, break_on_hyphens=False) if is_prose else kept
+    return "\n".join(wrapped)
 
 
 def add_out(parser: argparse.ArgumentParser, what: str, *, required: bool = True) -> None:
@@ -60,14 +72,13 @@ def add_data(parser: argparse.ArgumentParser) -> argparse.Action:
 
 def add_group(
     parser: argparse.ArgumentParser,
-    default: str = " (default: that of the model's training, if it had one and files have it)",
+    default: str = " (default: the group of training, if the files have it)",
 ) -> None:
     """``--group`` of commands that measure."""
     parser.add_argument(
         "--group",
         metavar="NAME",
-        help="column of groups, such as a query, a user or a day: how rows of the same group are ranked among "
-        "themselves is measured too" + default,
+        help="column of groups, such as a query, a user or a day: also report the AUC within groups" + default,
     )
 
 
@@ -78,12 +89,12 @@ def add_segments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         type=name_list,
         default=[],
-        help="columns by whose values AUC is shown, the worst first; many numbers are cut into fifths",
+        help="show AUC by value of these columns, worst first; numbers with many values are cut into fifths",
     )
     parser.add_argument(
         "--time",
         metavar="NAME",
-        help="column of dates, times or rising numbers: AUC by period, and whether it is worse at the end",
+        help="column of dates, times or increasing numbers: show AUC by period, and test for a drop at the end",
     )
 
 
@@ -93,20 +104,20 @@ def add_share(parser: argparse.ArgumentParser, what: str) -> None:
         "--share",
         type=rate,
         metavar="RATE",
-        help=f"share of positives in production, which {what} are for (default: as in the rows they come from)",
+        help=f"share of positives in production, for which to compute {what} (default: as in the data)",
     )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How DATA is read."""
     parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what the files are (default: by their names)"
+        "--format", choices=FORMATS, default="auto", help="format of the files (default: by their names)"
     )
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip"),
         default="stop",
-        help="what to do at a row that cannot be read (default: %(default)s)",
+        help="at a row that cannot be read, stop or skip it (default: %(default)s)",
     )
 
 
@@ -134,12 +145,12 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--types",
         metavar="A=KIND,…",
         type=column_kinds,
-        help=f"what columns are where the guess is wrong: {', '.join(KINDS[:-1])} or {KINDS[-1]}",
+        help=f"types of columns, where the detected one is wrong: {', '.join(KINDS[:-1])} or {KINDS[-1]}",
     )
     group.add_argument(
         "--encode",
         choices=("hash", "onehot"),
-        help=f"how categories become columns (default: {defaults.ENCODE})",
+        help=f"encoding of categories (default: {defaults.ENCODE})",
     )
     group.add_argument(
         "--hash-dim",
@@ -148,28 +159,32 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help=f"number of hashed columns (default: {defaults.HASH_DIM:,})",
     )
     group.add_argument(
-        "--signed", action="store_true", default=None, help="hash with signs, so that collisions cancel"
+        "--signed",
+        action="store_true",
+        default=None,
+        help="hash with random signs, so that collisions cancel on average",
     )
     group.add_argument(
         "--scale",
         choices=("none", "max-abs", "standard"),
-        help="how numbers are scaled: to mean 0 and standard deviation 1, to at most 1 in size, or not at all "
+        help="scaling of numbers: standard (mean 0, standard deviation 1), max-abs (absolute value at most 1) "
+        "or none "
         f"(default: {defaults.SCALE})",
     )
     group.add_argument(
         "--missing",
         choices=("category", "mean"),
-        help=f"missing numbers get an indicator of their own, or the mean (default: {defaults.MISSING})",
+        help=f"missing numbers: an indicator column, or the mean (default: {defaults.MISSING})",
     )
     group.add_argument(
         "--delimiter",
         type=delimiter,
         metavar="C",
-        help="what separates the fields of text files (default: found out)",
+        help="field separator of text files (default: detected)",
     )
     group.add_argument(
         "--names",
         metavar="A,B|auto",
         type=name_list,
-        help="names of the columns, for text files without a first line of names; auto: c1, c2, …",
+        help="column names, for text files without a header; auto: c1, c2, …",
     )

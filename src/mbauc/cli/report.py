@@ -14,12 +14,14 @@ from mbauc.cli.out_files import check_writable
 from mbauc.cli.output import Output, Usage, note_skipped
 
 _DESCRIPTION = """\
-Says how good the scores of any model are, from a table with a column of labels and a column of scores: AUC with
-DeLong's interval, the part of it at few false alarms, precision, lift, calibration. -o writes one HTML file
-with curves and a threshold explorer, to be opened in any browser and shown to others. No model file is needed.
-The rows must be new to the model: on rows that it was trained on every number is too good.
-Scores may be any numbers, higher for rows that are more likely positive. Where all lie between 0 and 1 they are
-taken for probabilities; --probability names another column of them, --no-probability says that there are none.
+Evaluates the scores of any model, from a table with a column of labels and a column of scores: AUC with
+DeLong's confidence interval, partial AUC at low false-alarm rates, precision, lift and calibration. -o
+writes one self-contained HTML file with curves and a threshold explorer. No model file is needed.
+
+Use rows that the model was not trained on; on training rows every figure is too good. Scores may be any
+numbers, higher for rows that are more likely positive. If all lie between 0 and 1 they are read as
+probabilities; --probability names another column of probabilities, --no-probability says that there are
+none.
 """
 _EXAMPLES = """\
 examples:
@@ -36,16 +38,16 @@ then:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "report", "the page for scores of any model: LightGBM, a rule, a CSV", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "report", _DESCRIPTION, _EXAMPLES)
     add_data(parser)
     parser.add_argument("--label", metavar="NAME", required=True, help="column of the labels")
     parser.add_argument("--score", metavar="NAME", required=True, help="column of the scores")
     chance = parser.add_mutually_exclusive_group()
-    chance.add_argument("--probability", metavar="NAME", help="column of probabilities of the positive label")
     chance.add_argument(
-        "--no-probability", action="store_true", help="scores between 0 and 1 are no probabilities"
+        "--probability", metavar="NAME", help="column with the probability of the positive label"
+    )
+    chance.add_argument(
+        "--no-probability", action="store_true", help="do not read scores between 0 and 1 as probabilities"
     )
     parser.add_argument(
         "--positive",
@@ -58,16 +60,14 @@ def add(commands: Any) -> None:
     )
     add_group(parser, "")
     add_segments(parser)
-    parser.add_argument(
-        "--delimiter", type=delimiter, metavar="C", help="what separates fields (default: found out)"
-    )
+    parser.add_argument("--delimiter", type=delimiter, metavar="C", help="field separator (default: detected)")
     parser.add_argument(
         "--names",
         metavar="A,B|auto",
         type=name_list,
-        help="names of the columns, for files without a line of them",
+        help="column names, for files without a header; auto: c1, c2, …",
     )
-    parser.add_argument("--title", default="", help="of the page")
+    parser.add_argument("--title", default="", help="title of the page")
     add_out(parser, "HTML page to write", required=False)
     parser.set_defaults(run=run)
 

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
 _DESCRIPTION = """\
-Scores raw rows: the model knows its columns, how to hash them and how to fill in what is missing. Rows need no
-label; in LIBSVM text any number may stand in its place. The output has one row for each row of the input, in
-the same order: the columns that name it (--id, here or of 'mbauc fit'; else the row's number), the score, the
-probability of the positive class, and, if the model has a threshold, whether to raise the alarm. --reasons 3
-adds what raises each score most: reason_1 to reason_3, such as "amount=950 (+1.32)", where +0.69 doubles the
-odds. Files of any size pass through in blocks.
+Scores raw rows of files of any size. The model knows its columns, their hashing and how to fill missing
+values. Labels are not needed; in LIBSVM text any number may stand in place of the label.
+
+The output has one row for each input row, in the same order: the id columns (--id, here or in 'mbauc fit';
+otherwise the row number), the score, the probability of the positive class and, if the model has a
+threshold, whether to raise an alarm. --reasons 3 adds the columns that raise each score most, reason_1 to
+reason_3, such as "amount=950 (+1.32)", in log-odds: +0.69 doubles the odds.
 """
 _EXAMPLES = """\
 examples:
@@ -35,7 +36,7 @@ examples:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "score", "score the rows of files with a model", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "score", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote")
     add_data(parser)
     add_out(parser, "table of scores to write: .parquet, .csv or .csv.gz, or - for CSV on standard output")
@@ -45,8 +46,9 @@ def add(commands: Any) -> None:
         type=whole,
         default=0,
         metavar="K",
-        help="the K columns, or pairs of columns, that raise each score most, beside it; counted as by 'mbauc "
-        "explain' (default: none; with 3 it takes about four times as long)",
+        help="add the K columns, or pairs of columns, that raise each score most, as in 'mbauc explain' "
+        "(default: "
+        "none; 3 takes about four times as long as scores alone)",
     )
     add_share(parser, "probabilities")
     parser.set_defaults(run=run)

@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel, Threshold
 
 _DESCRIPTION = """\
-Finds a threshold on labelled rows by one of these rules, and says what it finds there. -o writes a model that
-has the threshold; 'mbauc score' raises alarms with it.
-  --false-alarm       the lowest that keeps the false-alarm rate at most RATE with probability --confidence (the
-                      Neyman-Pearson order-statistic rule): a promise about new rows. This is the default.
+Sets a threshold from labelled rows by one of these rules, and reports detections, false alarms and
+precision. -o writes a model that has the threshold; 'mbauc score' then raises alarms.
+  --false-alarm       the lowest threshold whose false-alarm rate on new rows is at most RATE, with probability
+                      --confidence (Neyman-Pearson order-statistic rule). This is the default.
   --top               the lowest that raises at most N alarms in as many rows as DATA has
-  --alarms-per-10000  the lowest that raises at most N alarms in 10,000 rows
-  --cost              the one of least cost, where a missed positive costs as much as C false alarms
-  --at                a threshold that you chose yourself, without rows and without a promise
---share says which share of the rows is positive in production, if it is another one than in DATA: alarms,
-precision and costs are then for such rows. The rows must be new to the model: with rows that it was trained on
-the numbers would look too good, and they are refused. If there is one file only, --held-out takes the rows of
-it that 'mbauc fit' held out.
+  --alarms-per-10000  the lowest that raises at most N alarms per 10,000 rows
+  --cost              the one of least cost, if a missed positive costs as much as C false alarms
+  --at                a threshold of your own, without rows and without a promise
+--share gives the share of positives in production, if it differs from DATA: alarms, precision and costs are
+computed for it. The rows must be new to the model; rows of its training are refused, because on them every
+figure is too good. If there is one file only, --held-out uses the rows of it that 'mbauc fit' held out.
 """
 _EXAMPLES = """\
 examples:
@@ -56,24 +55,30 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands,
         "threshold",
-        "a cut by a false-alarm promise, alarms or costs",
         _DESCRIPTION,
         _EXAMPLES,
     )
     add_model(parser)
     data = add_data(parser)
-    parser.add_argument("--false-alarm", type=rate, metavar="RATE", help=f"limit (default: {_FALSE_ALARM})")
-    parser.add_argument("--confidence", type=rate, help=f"that the limit is kept (default: {_CONFIDENCE})")
+    parser.add_argument(
+        "--false-alarm", type=rate, metavar="RATE", help=f"largest false-alarm rate (default: {_FALSE_ALARM})"
+    )
+    parser.add_argument(
+        "--confidence",
+        type=rate,
+        metavar="P",
+        help=f"probability that the rate is kept (default: {_CONFIDENCE})",
+    )
     parser.add_argument(
         "--top",
         type=whole,
         metavar="N",
-        help="most alarms in as many rows as DATA has, such as what a day can look at",
+        help="largest number of alarms in as many rows as DATA has, such as one day's capacity",
     )
-    parser.add_argument("--alarms-per-10000", type=number, metavar="N", help="most alarms in 10,000 rows")
     parser.add_argument(
-        "--cost", type=number, metavar="C", help="false alarms that cost as much as a missed positive"
+        "--alarms-per-10000", type=number, metavar="N", help="largest number of alarms per 10,000 rows"
     )
+    parser.add_argument("--cost", type=number, metavar="C", help="cost of a missed positive, in false alarms")
 
     class At(argparse.Action):
         """A threshold set by hand, which needs no rows."""
@@ -82,7 +87,11 @@ def add(commands: Any) -> None:
             options.at, data.required = value, False
 
     parser.add_argument(
-        "--at", type=any_number, action=At, metavar="SCORE", help="set this threshold: no DATA, no promise"
+        "--at",
+        type=any_number,
+        action=At,
+        metavar="SCORE",
+        help="set this threshold; needs no DATA and promises nothing",
     )
     add_share(parser, "alarms, precision and costs")
     add_held_out(parser, "there is no promise")

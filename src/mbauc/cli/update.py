@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel
 
 _DESCRIPTION = """\
-Adds the rows of new files to what a model has learned and solves for its weights anew: the same as training on
-the old and the new rows together, without the old rows. With --decay below 1 the old rows count for less. A
-threshold and a calibration are dropped, since they were made for the old weights. How well the old model ranks
-the new rows, which it has not seen, is said first; after learning them the new one should do better on them.
+Trains a linear model further with the rows of new files, without the old rows: the result is the same as
+training on old and new rows together. With --decay below 1 the old rows count less. The threshold and the
+calibration are dropped, because they were set for the old weights. The AUC of the old model on the new
+rows, which it has not seen, is printed first, then that of the updated model on the same rows.
 """
 _EXAMPLES = """\
 example, every night:
@@ -31,7 +31,7 @@ example, every night:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(commands, "update", "continue training a model with new rows", _DESCRIPTION, _EXAMPLES)
+    parser = add_command(commands, "update", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", type=Path, metavar="MODEL", help="a file that 'mbauc fit' wrote, with moments")
     add_data(parser)
     add_out(parser, "model file to write; may be MODEL itself, with --force")
@@ -41,7 +41,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="learn also from files that the model has learned from, whose rows then count twice",
+        help="accept files that the model was trained on; their rows then count twice",
     )
     parser.set_defaults(run=run)
 

@@ -33,7 +33,7 @@ class DaskParts:
         Each an iterable of items: tuples (X, y, weight, ids, groups), or what a task made.
     labels : sequence of Delayed, optional
         The same blocks without features.
-    keeps_order : bool
+    keeps_order : bool, default=True
         Whether rows of a block stand in the same order each time that it is computed.
     """
 

@@ -1,10 +1,10 @@
 """The scikit-learn estimators."""
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+import typing as _typing
 
 from mbauc.runtime.lazy_names import lazy_names as _lazy_names
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from mbauc.estimators.additive.classifier import AdditiveAUCClassifier as AdditiveAUCClassifier
     from mbauc.estimators.classifier import MBAClassifier as MBAClassifier
     from mbauc.estimators.classifier_cv import MBAClassifierCV as MBAClassifierCV
@@ -24,15 +24,16 @@ __all__ = [
 ]
 
 # workers of a cluster that score rows load LinearScorer, and not scikit-learn, which takes longer
-__getattr__, __dir__ = _lazy_names(
-    __name__,
-    {
-        "AdditiveAUCClassifier": "mbauc.estimators.additive.classifier",
-        "LinearScorer": "mbauc.estimators.scorer",
-        "MBAClassifier": "mbauc.estimators.classifier",
-        "MBAClassifierCV": "mbauc.estimators.classifier_cv",
-        "NeymanPearsonClassifier": "mbauc.estimators.neyman_pearson",
-        "PairwiseAUCClassifier": "mbauc.estimators.pairwise",
-        "PairwiseAUCClassifierCV": "mbauc.estimators.pairwise_cv",
-    },
-)
+if not _typing.TYPE_CHECKING:  # a misspelt name is an error for type checkers
+    __getattr__, __dir__ = _lazy_names(
+        __name__,
+        {
+            "AdditiveAUCClassifier": "mbauc.estimators.additive.classifier",
+            "LinearScorer": "mbauc.estimators.scorer",
+            "MBAClassifier": "mbauc.estimators.classifier",
+            "MBAClassifierCV": "mbauc.estimators.classifier_cv",
+            "NeymanPearsonClassifier": "mbauc.estimators.neyman_pearson",
+            "PairwiseAUCClassifier": "mbauc.estimators.pairwise",
+            "PairwiseAUCClassifierCV": "mbauc.estimators.pairwise_cv",
+        },
+    )

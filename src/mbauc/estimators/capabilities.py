@@ -64,14 +64,14 @@ _LOSS_WAYS: tuple[Way, ...] = ("memory", "source", "cluster", "memory folds", "s
 
 CAPABILITIES = (
     Capability(
-        "all pairs, exactly",
+        "all pairs, exact",
         tuple(WAYS),
         "pairs",
         lambda pairs, _: isinstance(pairs, str) and pairs == "all",
         {},
     ),
     Capability(
-        "a number of `pairs`, drawn",
+        "sampled pairs, `pairs=S`",
         ("memory", "source", "stream", "cluster", "memory folds"),
         "pairs",
         lambda pairs, _: not isinstance(pairs, str),
@@ -97,14 +97,14 @@ CAPABILITIES = (
         },
     ),
     Capability(
-        "an `l1` of your own",
+        "a fixed `l1`",
         ("memory", "source", "decayed source", "stream", "cluster"),
         "l1",
         lambda l1, _: bool(l1),
         {"source folds": _CHOSEN},
     ),
     Capability(
-        "an `l2` of your own",
+        "a fixed `l2`",
         ("memory", "source", "decayed source", "stream", "cluster"),
         "l2",
         lambda l2, _: l2 != "auto",
@@ -118,7 +118,7 @@ CAPABILITIES = (
         {"decayed source": " keeps no moments, which " + Advice("{decay} needs.")},
     ),
     Capability(
-        '`solver="gram"` with a number of `pairs`',
+        '`solver="gram"` with sampled pairs',
         ("memory", "stream", "cluster", "memory folds"),
         "solver",
         lambda solver, settings: str(solver) == "gram" and not isinstance(settings.get("pairs", "all"), str),
@@ -149,28 +149,28 @@ CAPABILITIES = (
         {"decayed source": _WITH_DECAY},
     ),
     Capability(
-        "`max_fpr`, `min_fpr`: few false alarms",
+        "partial AUC, few false alarms: `max_fpr`, `min_fpr`",
         _LOSS_WAYS,
         "max_fpr",
         lambda max_fpr, settings: max_fpr not in (None, 1.0) or bool(settings.get("min_fpr")),
         {"decayed source": _WITH_DECAY},
     ),
     Capability(
-        "`min_tpr`: many detections",
+        "partial AUC, many detections: `min_tpr`",
         _LOSS_WAYS,
         "min_tpr",
         lambda min_tpr, _: bool(min_tpr),
         {"decayed source": _WITH_DECAY},
     ),
     Capability(
-        "such a `loss`, or such rates, with a number of `pairs`",
+        "such a `loss`, or partial AUC, with sampled pairs",
         (),
         "pairs",
         lambda pairs, settings: pairs != "all" and not is_quadratic(settings),
         {"source": ": pairs are drawn for the squared loss over the whole ROC curve alone; " + _LEAVE_ALL},
     ),
     Capability(
-        'such a `loss`, or such rates, with `solver="gram"`',
+        'such a `loss`, or partial AUC, with `solver="gram"`',
         (),
         "solver",
         lambda solver, settings: str(solver) == "gram" and not is_quadratic(settings),
@@ -181,7 +181,7 @@ CAPABILITIES = (
         ),
     ),
     Capability(
-        "a part of the ROC curve with a `loss` that rises again, as the squared one",
+        "partial AUC with a `loss` that is not monotone, such as the squared one",
         (),
         "loss",
         lambda loss, settings: (
@@ -207,7 +207,7 @@ CAPABILITIES = (
         },
     ),
     Capability(
-        "such curves with `groups`",
+        "curves and interactions with `groups`",
         ("memory", "source"),
         "groups",
         lambda groups, settings: bool(groups) and settings.get("features") is not None,
@@ -224,7 +224,7 @@ CAPABILITIES = (
         {"decayed source": _WITH_DECAY},
     ),
     Capability(
-        '`groups` with a number of `pairs`, or `pairs="enough"`',
+        '`groups` with sampled pairs, or `pairs="enough"`',
         (),
         "groups",
         lambda groups, settings: bool(groups) and settings.get("pairs", "all") != "all",
@@ -269,7 +269,7 @@ CAPABILITIES = (
         dict.fromkeys(("memory folds", "source folds", "cluster folds"), _NEEDS_GROUPS),
     ),
     Capability(
-        "`groups` for the splitter alone",
+        "`groups` for the splitter only",
         ("memory folds",),
         "groups",
         lambda groups, settings: bool(groups) and settings.get("within_groups") is False,
@@ -279,7 +279,7 @@ CAPABILITIES = (
         },
     ),
     Capability(
-        "a splitter, or splits, as `cv`",
+        "a splitter or splits as `cv`",
         ("memory folds",),
         "cv",
         lambda cv, _: not (cv is None or isinstance(cv, int | np.integer)),
@@ -290,14 +290,14 @@ CAPABILITIES = (
         },
     ),
     Capability(
-        "a `checkpoint` to resume from",
+        "checkpoint and resume: `checkpoint`",
         ("source",),
         "checkpoint",
         lambda checkpoint, _: checkpoint is not None,
         {"decayed source": _WITH_DECAY, "source folds": _WITH_FOLDS},
     ),
     Capability(
-        "a limit of `memory`",
+        "memory limit: `memory`",
         ("source",),
         "memory",
         lambda memory, _: memory is not None,

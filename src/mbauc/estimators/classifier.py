@@ -68,30 +68,30 @@ class MBAClassifier(MomentRanker):
 
     Parameters
     ----------
-    l1 : float
+    l1 : float, default=0.0
         λ₁ of Eq. (14). From max|μ| on, all weights are zero.
-    l2 : float or "auto"
+    l2 : float or "auto", default="auto"
         λ₂ of Eq. (14). ``"auto"`` takes the value that is expected to rank best on rows that were left out, in
         closed form from the moments (:mod:`mbauc.solvers.leave_one_out`). Multiplying all columns by one number
         does not change the ranking; for columns in different units see ``scale``. It is in ``l2_``.
-    pairs : "all", "enough" or int
+    pairs : "all", "enough" or int, default="all"
         All pairs exactly, or a number S of pairs drawn with replacement (Algorithm 1). ``"enough"`` finds S:
         it holds out some rows, draws 1,000 pairs from the others and doubles them until two doublings in a
         row have moved the AUC of the held-out rows by less than 0.001, with 95% confidence, or until all pairs
         cost no more. For ``fit``; the model is the one of the last step, without the held-out rows.
-    pairing : {"matched", "complete"}
+    pairing : {"matched", "complete"}, default="matched"
         For sampled pairs: the pairs as drawn (Eq. 16), or all pairs among the drawn rows.
-    batch_size : int
+    batch_size : int, default=1024
         Sampled pairs a round; bounds the memory and changes nothing else but rounding.
-    decay : float
+    decay : float, default=1.0
         In (0, 1]: what earlier rows' weights are multiplied by at each ``partial_fit``; 1 forgets nothing.
-    within_block : bool
+    within_block : bool, default=False
         For ``partial_fit``: use only pairs whose rows came in the same block (Section III) instead of
         all pairs of rows seen so far.
-    equal_groups : bool
+    equal_groups : bool, default=False
         With ``groups`` in :meth:`fit` or :meth:`partial_fit`, whether each group counts alike instead of each
         pair.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         ``True`` standardises the columns, from the moments, as a ``StandardScaler`` in front would; ``False``
         takes them as they are. ``"auto"`` takes them as they are unless their variances differ by more than
         rare levels of a category explain (1,000 times the number of rows, or 1e10): then columns other than
@@ -100,14 +100,14 @@ class MBAClassifier(MomentRanker):
         columns as given; what they were divided by is in ``scale_``.
     penalty_factors : array-like of shape (d,), optional
         Multiplies both penalties feature by feature; 0 leaves a feature unpenalised.
-    negative_rate : float
+    negative_rate : float, default=1.0
         In (0, 1]: share of the negatives kept, if they were downsampled before. Corrects probabilities and
         ``intercept_``; the ranking is the same.
-    weights : {"sampling", "frequency"}
+    weights : {"sampling", "frequency"}, default="sampling"
         What ``sample_weight`` means where rows are counted: for ``l2="auto"`` and for standard errors.
         "sampling": how much a row matters, inverse probabilities or costs; their unit changes nothing, and a
         class counts for Kish's (Σw)²/Σw² rows. "frequency": weight k stands for k equal rows.
-    solver : {"auto", "gram", "matrix-free"}
+    solver : {"auto", "gram", "matrix-free"}, default="auto"
         From μ and Σ, a d×d matrix that is formed once and kept as ``moments_``; or from products of Σ with
         vectors, each a sweep over the rows, which keeps nothing but weights and takes any number of columns.
         ``"auto"`` estimates time and memory of both; ``solver_`` says which it took and why. For dense rows it
@@ -116,13 +116,13 @@ class MBAClassifier(MomentRanker):
         From moments, the optimality to reach where l1 > 0 (by default 1e-6). Matrix-free, how far the
         regularised pairwise risk may stay above its minimum (by default 1e-4), which costs about half as much
         AUC. Either is in ``solution_``; see :class:`mbauc.solvers.Solution`.
-    max_iter : int
+    max_iter : int, default=1000
         Largest number of sweeps where l1 > 0, or of products where matrix-free.
     random_state : None, int, Generator or RandomState
         Seed of sampled pairs, and of the rows held out for ``pairs="enough"``.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use (all cores, unless limited).
-    verbose : bool
+    verbose : bool, default=False
         Show progress bars on a terminal.
 
     Attributes
@@ -319,7 +319,7 @@ class MBAClassifier(MomentRanker):
             or Ctrl-C, to the same bits on the same kind of processor and libraries; other settings, changed
             data and damaged files are refused. The folder is kept: delete it when it is of no more use. Pairs
             that are drawn need a whole number as ``random_state``, or None.
-        keep_moments : bool
+        keep_moments : bool, default=False
             With ``solver="auto"``, whether to work from moments where products would be faster, as long as that
             is a matter of seconds: for fits that are to be updated later.
 
@@ -405,7 +405,7 @@ class MBAClassifier(MomentRanker):
         ----------
         moments : PairMoments
             Moments of rows of both classes.
-        classes : sequence of two labels
+        classes : sequence of two labels, default=(0, 1)
             The labels of the rows; the larger is that of the positives.
 
         Returns
@@ -441,10 +441,12 @@ class MBAClassifier(MomentRanker):
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y
             As for :meth:`fit`.
-        classes : sequence of two labels
+        classes : sequence of two labels, optional
             Needed at the first call, unless its block holds both.
+        sample_weight
+            As for :meth:`fit`.
         groups : array-like of shape (n,), optional
             The group of each row, for all blocks or for none. Only pairs of rows of one group in the same block
             count: give a group as a whole. Groups of one class in a block are warned of.

@@ -66,31 +66,33 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
     l2_grid : sequence of float, optional
         Values of l2 to try; by default 20 values from 1e-6 to 1000 times the mean diagonal of Σ, and more below
         if a column's own is smaller than that. A best value at the edge is warned of.
-    cv : int, splitter or iterable of (train, test)
+    cv : int, splitter or iterable of (train, test), default=5
         Number of stratified folds, a scikit-learn splitter (grouped, time-ordered, …) or the splits
         themselves. Where training rows are not the complement of the test rows, as in a
         ``TimeSeriesSplit``, their moments are accumulated directly.
-    repeats : int
+    repeats : int, default=1
         How often to draw new folds, if ``cv`` is a number; one more pass each.
-    scoring : {"roc_auc", "binormal_auc", "risk"}
+    scoring : {"roc_auc", "binormal_auc", "risk"}, default="roc_auc"
         What is maximised: the AUC of the held-out rows; the AUC that normal scores of their moments would
         have; or minus their pairwise squared risk. The last two need no second look at the rows, but for a
         few thousand to warn of heavy tails.
-    one_standard_error : bool
+    one_standard_error : bool, default=False
         Take the most regularised grid point within one standard error of the best.
-    within_groups : bool
+    within_groups : bool, default=False
         Whether ``groups`` in :meth:`fit` says which pairs count, as in :meth:`MBAClassifier.fit`: only pairs
         within a group are fitted and scored, and folds keep groups together. Otherwise groups are for the
         splitter alone, and are refused where there is none: with a number as ``cv``, and on clusters. A source
         that was asked for groups has its pairs within these.
-    equal_groups : bool
+    equal_groups : bool, default=False
         With ``within_groups``, whether each group counts alike instead of each pair.
     pairs, pairing, batch_size, scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`. A number of pairs is shared out over the folds.
-    solver, tol, max_iter, n_jobs, verbose
+    solver, tol, max_iter
         As for :class:`MBAClassifier`.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random, and of sampled pairs.
+    n_jobs, verbose
+        As for :class:`MBAClassifier`.
 
     Attributes
     ----------

@@ -133,7 +133,7 @@ def check_columns(
         Which rows are positive.
     columns : sequence of ColumnKind
         Names of the columns, and which are categories.
-    ordered : bool
+    ordered : bool, default=True
         Whether the order of the rows means anything; without it nothing is called shifted.
 
     Returns

@@ -22,6 +22,7 @@ class LinearRanker(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: Array
     intercept_: Array
+    n_features_in_: int
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -36,11 +36,11 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         ``predict_proba``, or a regressor, which is given 1 and 0 for positive and negative. One that is
         already fitted goes in as ``sklearn.frozen.FrozenEstimator(model)``; then all rows given to ``fit`` set
         the threshold.
-    alpha : float
+    alpha : float, default=0.05
         Largest false-alarm rate, between 0 and 1.
-    delta : float
+    delta : float, default=0.05
         Probability, over the draw of the calibration rows, with which it may be exceeded.
-    calibration_size : float or int
+    calibration_size : float or int, default=0.5
         Share or number of the negative rows held back from training to set the threshold. A share gives at
         least as many as the promise needs. Positive rows are all trained on.
     random_state : None, int, numpy Generator or RandomState

@@ -41,13 +41,13 @@ class PairwiseAUCClassifier(LossRanker):
 
     Parameters
     ----------
-    loss : str or PairLoss
+    loss : str or PairLoss, default="squared_hinge"
         ``"squared_hinge"``, ½(1 - m)₊² of the margin m of a pair; ``"hinge"``, (1 - m)₊ with a rounded kink;
         ``"logistic"``, log(1 + exp(-m)); ``"exponential"``, exp(-m); ``"squared"``, ½(1 - m)²; or a loss of
         :mod:`mbauc.losses`. To have it chosen, use :class:`PairwiseAUCClassifierCV`.
-    l1 : float
+    l1 : float, default=0.0
         Weight of ‖w‖₁.
-    l2 : float or "auto"
+    l2 : float or "auto", default="auto"
         Weight of ½ ‖w‖₂². ``"auto"`` takes what :class:`MBAClassifier` takes for the squared loss, in closed
         form, times the mean second derivative of the loss over the pairs at that solution (which is 1 for the
         squared loss): penalty and loss then stand in the same proportion. It is in ``l2_``. Cross-validation,
@@ -59,7 +59,7 @@ class PairwiseAUCClassifier(LossRanker):
         falls, which the squared one does not; the objective is convex as long as ``min_fpr`` is 0. Where most
         positives are below the highest negatives, a small part is best served by no weights at all: fit to a
         larger one, or let :class:`PairwiseAUCClassifierCV` find out.
-    equal_groups : bool
+    equal_groups : bool, default=False
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
     scale, penalty_factors, negative_rate, weights
         As for :class:`MBAClassifier`.
@@ -67,7 +67,7 @@ class PairwiseAUCClassifier(LossRanker):
         How far twice the objective, which is the regularised pairwise risk for the squared loss, may stay above
         its minimum; by default 1e-4. What was reached is in ``solution_``, with a bound. For a part of the ROC
         curve it is an estimate from the latest steps.
-    max_iter : int
+    max_iter : int, default=1000
         Largest number of sweeps over the rows.
     random_state : None, int, Generator or RandomState
         Not used: nothing is drawn.

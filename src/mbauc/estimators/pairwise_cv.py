@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice
 from mbauc.estimators.cross_validation.held_out import HeldOut
-from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate
+from mbauc.estimators.cross_validation.loss_search import LossSearch, choose_candidate, describe
 from mbauc.estimators.cross_validation.measure import Measure
 from mbauc.estimators.cross_validation.problems import OperatorSplits, SplitProblems
 from mbauc.estimators.cross_validation.results import Candidate, Tried
@@ -32,6 +32,8 @@ Array = NDArray[np.float64]
 
 #: Losses that are tried, the one to prefer first.
 LOSSES_TRIED = ("hinge", "squared_hinge", "squared")
+#: Weights up to which there are none, in scaled columns.
+_NO_WEIGHT = 1e-12
 
 
 class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
@@ -44,7 +46,7 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
 
     Parameters
     ----------
-    loss : str or PairLoss
+    loss : str or PairLoss, default="auto"
         ``"auto"`` tries ``"hinge"``, ``"squared_hinge"`` and ``"squared"``. Of each it takes what has the
         highest mean held-out score, and of these the first that is no further behind the best than one standard
         error of the difference, paired by fold. Otherwise as for :class:`PairwiseAUCClassifier`.
@@ -57,29 +59,32 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
     max_fpr, min_tpr, min_fpr : float
         The part of the ROC curve that held-out rows are scored by, as for :class:`PairwiseAUCClassifier`. What
         is fitted may be a larger part, of 3, 10 or 30 times ``max_fpr`` or the whole: few rows at the top may
-        be too few to learn from. It is in ``region_``. The squared loss is tried for the whole curve alone.
-    equal_groups : bool
+        be too few to learn from. It is in ``region_``. Parts for which weights of zero are best are passed
+        over. The squared loss is tried for the whole curve alone.
+    equal_groups : bool, default=False
         With ``groups`` in :meth:`fit`, whether each group counts alike instead of each pair.
-    cv : int, splitter or iterable of (train, test)
+    cv : int, splitter or iterable of (train, test), default=5
         Number of stratified folds, a scikit-learn splitter or the splits themselves. With groups a number asks
         for folds that keep groups together.
-    repeats : int
+    repeats : int, default=1
         How often to draw new folds, if ``cv`` is a number; 2 or 3 are worth their time below 5,000 rows.
-    scoring : {"auto", "roc_auc"}
+    scoring : {"auto", "roc_auc"}, default="auto"
         What is maximised on held-out rows: the AUC of the pairs that count, within groups if there are groups
         and of the part of the ROC curve that is asked for (½ for a coin, 1 for all of it, as
         :func:`mbauc.metrics.partial_roc_auc` has it); or that of all pairs within groups in any case.
-    one_standard_error : bool
+    one_standard_error : bool, default=False
         Take the largest penalties of the chosen loss within one standard error of the best, paired by fold.
         Costs up to a point of AUC on small data, and is for those who want few or small weights.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         As for :class:`MBAClassifier`, decided once from all rows; ``"auto"`` also tries standardised columns
         where all penalties are ours to choose. ``cv_results_`` has what it came to: False, True, or ``"auto"``
         where columns of zeros and ones are left alone and others are not.
-    penalty_factors, negative_rate, weights, tol, max_iter, n_jobs, verbose
+    penalty_factors, negative_rate, weights, tol, max_iter
         As for :class:`PairwiseAUCClassifier`.
     random_state : None, int, Generator or RandomState
         Seed of the folds, which are drawn at random.
+    n_jobs, verbose
+        As for :class:`PairwiseAUCClassifier`.
 
     Attributes
     ----------
@@ -251,8 +256,28 @@ class PairwiseAUCClassifierCV(PenaltySearch, LossRanker):
         place, self.choice_ = choose_candidate(tried, self._losses(), n_folds, bool(self.one_standard_error))
         return place
 
+    def _solve_best(self, problem: PairProblems, tried: Tried) -> tuple[int, tuple[Any, Solution]]:
+        # a glance at a part of the curve may rank well on its way to weights of zero, which rank nothing
+        lost: list[int] = []
+        while True:
+            best, found = super()._solve_best(problem, tried.without(lost))
+            if self.region_.is_whole or tried.find(best).l1 > 0 or _has_weights(*found):
+                break
+            lost.append(best)
+        if lost:
+            said = ", ".join(describe(tried, place) for place in lost)
+            self.choice_ = (
+                f"{self.choice_[:-1]}; passed over, because weights of zero are best for all rows: {said}."
+            )
+        return best, found
+
     def _solve_chosen(self, problem: PairProblems, chosen: Candidate) -> tuple[Any, Solution]:
         loss = get_loss(chosen.loss or "squared")
         self.loss_, self.region_ = loss.name, chosen.region or Region()
         own = problem.of(loss, chosen.scale, self.region_)
         return own, own.solve(chosen.l1, chosen.l2, tol=self._tolerance(), max_iter=int(self.max_iter))
+
+
+def _has_weights(problem: Any, solution: Solution) -> bool:
+    """Whether weights are more than what is left on the way to zero, in scaled columns."""
+    return bool(np.abs(solution.coef * problem.scales).max(initial=0.0) > _NO_WEIGHT)

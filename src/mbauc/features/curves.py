@@ -39,30 +39,30 @@ class CurveFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    bins : int
+    bins : int, default=64
         Bins of a numeric column, at most; of equal numbers of rows. A column with no more distinct values has
         one for each.
-    min_rows : int
+    min_rows : int, default=10
         Rows of the sample that a level of a category needs for a column of its own. Others share one, with
         levels that were never seen.
-    max_levels : int
+    max_levels : int, default=512
         Levels of a category with a column of their own, at most: the most frequent.
-    interactions : sequence of pairs
+    interactions : sequence of pairs, default=()
         Pairs of columns, by name or counted from 0 as X has them. Parts of a time are named: ``"when.hour"``.
-    coarse_bins : int
+    coarse_bins : int, default=12
         Groups of bins or levels that each of the two columns of an interaction has, at most.
-    numbers : bool
+    numbers : bool, default=True
         Whether numeric columns are features themselves besides their bins: standardised, and cut off beyond
         the outermost half percent of the rows on either side. Then a straight line costs one weight.
     categories : sequence of columns, optional
         Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
         frames need not be named; those of numbers are numeric unless they are.
-    sample_rows : int
+    sample_rows : int, default=50000
         Rows that bins and levels are taken from, at most. They are kept, in pickles too, for ``partial_fit``
         and ``merge``: 8 bytes for each value.
-    sparse_output : bool
+    sparse_output : bool, default=True
         Whether ``transform`` gives a sparse matrix. ``set_output`` needs ``False``.
-    random_state : int
+    random_state : int, default=0
         Seed of the sample.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use.

@@ -33,17 +33,17 @@ class FourierFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=1024
         Features D. More follow finer shapes; fits behind it take ``O(n D² + D³)``.
-    gamma : "auto", "median" or float
+    gamma : "auto", "median" or float, default="auto"
         How fast the kernel falls. ``"median"`` is half of one over the median squared distance between rows.
         ``"auto"`` chooses among multiples of it by the AUC of held-out rows (:func:`choose_gamma`) where
         ``fit`` has labels of two classes, at least 8 rows of each; otherwise it is ``"median"``.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         ``True`` divides each column by its own standard deviation, ``False`` all by one number: right for
         columns in one unit, such as pixels, of which those that hardly vary say little. ``"auto"`` tries both
         where gamma is chosen; otherwise it is ``True``.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Seed of the frequencies, and of the rows that gamma is chosen with.
 
     Attributes

@@ -30,7 +30,17 @@ _FEWEST = 4
 
 
 class TriedGamma(NamedTuple):
-    """A gamma, whether columns had units of their own, and the AUC of each half that was held out."""
+    """A gamma that was tried.
+
+    Attributes
+    ----------
+    gamma : float
+        How fast the waves change.
+    scale : bool
+        Whether columns had units of their own.
+    aucs : tuple of two floats
+        AUC of each half of the rows, held out.
+    """
 
     gamma: float
     scale: bool
@@ -43,7 +53,19 @@ class TriedGamma(NamedTuple):
 
 
 class GammaChoice(NamedTuple):
-    """What :func:`choose_gamma` found: one of those that were ``tried``."""
+    """What :func:`choose_gamma` found.
+
+    Attributes
+    ----------
+    gamma : float
+        How fast the waves change.
+    scale : bool
+        Whether columns have units of their own.
+    auc : float
+        Mean AUC of the rows that were held out.
+    tried : tuple of TriedGamma
+        What it was chosen among.
+    """
 
     gamma: float
     scale: bool
@@ -62,7 +84,7 @@ def median_gamma(X: Any, center: Array, unit: Array, random_state: Any = 0) -> f
         Rows; those that are compared are drawn from them. A missing value counts as the centre.
     center, unit : ndarray of shape (d,)
         As for :class:`~mbauc.basis.fourier.FourierMap`.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Of the rows that are drawn.
 
     Examples
@@ -112,16 +134,16 @@ def choose_gamma(
         Rows; NaN where a value is missing.
     y : array-like of shape (n,)
         Two-valued labels; at least 8 rows of each.
-    multiples : sequence of float
+    multiples : sequence of float, default=(0.25, 1.0, 4.0)
         Of the median rule (:func:`~mbauc.features.gamma.median_gamma`), to be tried.
-    scale : bool or "auto"
+    scale : bool or "auto", default="auto"
         Whether each column is divided by its own standard deviation, or all by one number; ``"auto"`` tries
         both.
-    n_components : int
+    n_components : int, default=512
         Features that are tried with; fewer than for the fit will do.
-    max_rows : int
+    max_rows : int, default=6000
         Rows that are tried with, at most.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Of the rows that are drawn, and of the frequencies.
 
     Returns

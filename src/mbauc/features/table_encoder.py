@@ -23,17 +23,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    encode : {"onehot", "hash", "codes"}
+    encode : {"onehot", "hash", "codes"}, default="onehot"
         How categories become columns: one for each level, hashed, or one column of codes; see
         :class:`mbauc.readers.TableSource`.
     types : mapping from names to kinds, optional
         What columns are, where the guess is wrong: ``"numeric"``, ``"category"``, ``"text"`` (short free texts,
         whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
-    scale : {"standard", "max-abs", None}
+    scale : {"standard", "max-abs", None}, default="standard"
         How numeric columns are scaled; not with codes.
-    missing : {"category", "mean"}
+    missing : {"category", "mean"}, default="category"
         Whether a missing number has an indicator of its own, or is at the mean; not with codes.
-    max_categories : int
+    max_categories : int, default=1000
         Levels that a category may have.
     hash_dim : int, optional
         Number of hashed columns.

@@ -68,7 +68,7 @@ class PairWeights:
             Weight of each row; rows of weight 0 are in no pair.
         groups : ndarray of shape (n,), optional
             Group of each row, of any type that can be sorted.
-        equal_groups : bool
+        equal_groups : bool, default=False
             Whether each group counts alike, instead of each pair.
         """
         positive = np.asarray(positive, dtype=np.bool_)

@@ -59,6 +59,7 @@ class PairByPair:
     def product(self, v: Array) -> Array:
         """Hessian times v."""
         high, low = np.zeros(self._high.size), np.zeros(self._low.size)
+        v = np.asarray(v, dtype=np.float64)
         vh, vl = v[self._pairs.plus], v[self._pairs.minus]
         for plus, minus, a, b, m in self._blocks():
             k = self._loss.curvatures(m)

@@ -25,11 +25,11 @@ class Region:
 
     Parameters
     ----------
-    max_fpr : float
+    max_fpr : float, default=1.0
         Only the share ``max_fpr`` of the negatives with the highest scores counts.
-    min_tpr : float
+    min_tpr : float, default=0.0
         Only the share ``1 - min_tpr`` of the positives with the lowest scores counts.
-    min_fpr : float
+    min_fpr : float, default=0.0
         The share ``min_fpr`` of the negatives with the highest scores does not count; not convex then.
 
     Examples

@@ -51,7 +51,7 @@ class SmoothHinge(TruncatedSquares):
 
     Parameters
     ----------
-    width : float
+    width : float, default=0.5
         Of the rounding. What is lost to rounding grows with the range of the scores over it: 1e-16 times that.
     """
 

@@ -136,9 +136,9 @@ def fit_calibration(
         Finite scores.
     weight : array-like of shape (n,), optional
         How much each row counts for: one of weight 3 as three equal rows.
-    folds : int
+    folds : int, default=5
         Folds of the cross-validation, fewer if a class has fewer rows; at least 2.
-    seed : int
+    seed : int, default=0
         Of the folds.
     current : Calibration, optional
         The map in use, which is not fitted anew.

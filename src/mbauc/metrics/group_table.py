@@ -109,11 +109,11 @@ def group_table(
     ----------
     y, s, groups, sample_weight
         As for :func:`grouped_roc_auc`.
-    sort : {"lost", "pairs", "auc"}
+    sort : {"lost", "pairs", "auc"}, default="lost"
         What comes first: the groups that lose most pairs, those with most pairs, or those of the lowest AUC.
-    most : int
+    most : int, default=50
         Groups to keep.
-    confidence : float
+    confidence : float, default=0.95
         Coverage of the intervals, between 0 and 1.
 
     Returns

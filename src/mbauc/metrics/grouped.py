@@ -38,11 +38,13 @@ def grouped_roc_auc(
 
     Parameters
     ----------
-    y, s, sample_weight
+    y, s
         As for :func:`roc_auc`.
     groups : array-like of shape (n,)
         Group of each row: numbers or texts.
-    equal_groups : bool
+    sample_weight
+        As for :func:`roc_auc`.
+    equal_groups : bool, default=False
         Whether each group counts alike, whatever its size. By default each pair does, so that groups count by
         their number of pairs.
 
@@ -93,9 +95,9 @@ def grouped_roc_auc_interval(
     ----------
     y, s, groups, sample_weight, equal_groups
         As for :func:`grouped_roc_auc`. Weights need no further word: groups vary as they do.
-    confidence : float
+    confidence : float, default=0.95
         Coverage, between 0 and 1.
-    scale : {"logit", "linear"}
+    scale : {"logit", "linear"}, default="logit"
         Where the interval is symmetric. On the logit scale it never leaves [0, 1].
 
     Returns

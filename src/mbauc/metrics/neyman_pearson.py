@@ -201,7 +201,7 @@ def np_roc_band(y: ArrayLike, s: ArrayLike, delta: float = 0.05) -> NpBand:
     ----------
     y, s : array-like of shape (n,)
         Labels and scores of rows that the scorer was not trained on.
-    delta : float
+    delta : float, default=0.05
         Probability of breaking each limit.
 
     Returns
@@ -270,7 +270,7 @@ def detection_interval(
         Labels and scores of rows that the scorer was not trained on.
     false_alarm : float
         P_F, strictly between 0 and 1.
-    confidence : float
+    confidence : float, default=0.95
         Coverage.
 
     Returns

@@ -35,11 +35,11 @@ def partial_roc_auc(
     ----------
     y, s, sample_weight
         As for :func:`roc_auc`.
-    max_fpr : float
+    max_fpr : float, default=1.0
         In (0, 1]: largest false-alarm rate that counts.
-    min_tpr : float
+    min_tpr : float, default=0.0
         In [0, 1): smallest detection rate that counts.
-    standardized : bool
+    standardized : bool, default=True
         Whether to map the area so that ½ is what a coin reaches in the same region and 1 is the whole region
         (McClish 1989, and the same for two-way). False returns the area itself.
 
@@ -94,7 +94,7 @@ def partial_roc_auc_interval(
         As for :func:`partial_roc_auc`, whose value is the ``auc`` of the result.
     weights, clusters, confidence
         As for :func:`roc_auc_interval`.
-    scale : {"logit", "linear"}
+    scale : {"logit", "linear"}, default="logit"
         Where the interval of the share of the region that lies under the curve is symmetric.
 
     Returns

@@ -82,13 +82,13 @@ def calibration_error(
     ----------
     y, p, sample_weight
         As for :func:`normalized_entropy`; one class alone will do if labels are 0/1, ±1 or boolean.
-    bins : int
+    bins : int, default=15
         Number of bins, at least 1.
-    strategy : {"quantile", "uniform"}
+    strategy : {"quantile", "uniform"}, default="quantile"
         Bins of equal weight, or of equal width. Equal probabilities are never parted: all of them go where
         the middle of them lies, so that heavy ones leave fewer bins. A probability on the edge of two bins
         of equal width belongs to the lower.
-    norm : {"l1", "l2", "max"}
+    norm : {"l1", "l2", "max"}, default="l1"
         Mean of the distances weighted by bin, root of the mean of their squares, or the largest.
 
     Returns

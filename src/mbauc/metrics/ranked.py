@@ -124,11 +124,11 @@ class RankedScores:
             How the caller's arguments are called; scores without a name are "scores".
         classes : sequence of two labels, optional
             Both labels, where one of them may be missing.
-        both_classes : bool
+        both_classes : bool, default=True
             Whether rows of both classes, with weight, must be there.
         pos_label : label, optional
             The positive one; the larger if not given.
-        finite : bool
+        finite : bool, default=False
             Whether infinite scores are refused, as NaN always is.
         """
         values = score_vector(s, s_name).astype(np.float64, copy=False)

@@ -40,7 +40,8 @@ class StreamingAUC:
     down to one bin for each power of two: many equal scores of 0, ½ or 1 stay ties and do not widen the
     bracket. Many equal scores of another value, such as 0.1, do widen it once memory is full, by the share
     of pairs that are tied there. Floating-point numbers are dense near 0 and not near 1: of probabilities
-    that crowd below 1 pass the log-odds.
+    that crowd below 1 pass the log-odds. Scores of several versions of a ranker, as of a stream that is scored
+    and then learned from, are on different scales: pass probabilities or log-odds, which are comparable.
 
     The state is that of the rows as a set: any order, any blocks and any tree of merges give the same bins
     (and the same bits, where weights are whole numbers). For a set of rows occupies no more bins than
@@ -57,7 +58,7 @@ class StreamingAUC:
 
     Parameters
     ----------
-    memory : int
+    memory : int, default=1048576
         Bytes that the bins may take, at least 1024; 16 for each bin with a score of a class.
     classes : sequence of two labels, optional
         Both labels; the larger is positive. Needed unless labels are 0/1, ±1 or boolean, or every block has

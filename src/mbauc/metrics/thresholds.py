@@ -313,7 +313,7 @@ def choose_threshold(
         Most alarms that can be looked at in use. The lowest threshold that raises no more is taken.
     at : float
         A score. The threshold next to it is taken, of two the higher.
-    in_use : InUse
+    in_use : InUse, default=InUse(positive=1.0, negative=1.0)
         Rows in use, to which costs and alarms refer.
 
     Returns

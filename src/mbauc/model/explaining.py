@@ -46,11 +46,11 @@ def explain_files(
         First and last row, counted from 0 over all files; all of them if not given.
     top : int, optional
         Only so many of them, those with the highest scores, the highest first.
-    n : int
+    n : int, default=5
         Contributions of each row, at most.
-    keep : sequence of str
+    keep : sequence of str, default=()
         Columns of the files that name rows.
-    on_error : {"stop", "skip"}
+    on_error : {"stop", "skip"}, default="stop"
         What to do at a row that cannot be read.
 
     Raises

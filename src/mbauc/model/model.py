@@ -258,7 +258,7 @@ class RankerModel:
 
     @property
     def current_calibration(self) -> Calibration:
-        """The map that probabilities go by: :attr:`calibration`, or the training's slope."""
+        """The map that probabilities go by: ``calibration``, or the training's slope."""
         return self.calibration or Calibration("moments", self.slope, share=self._trained_share())
 
     def _trained_share(self) -> float | None:

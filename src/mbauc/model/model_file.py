@@ -48,7 +48,7 @@ def save_model(model: RankerModel, path: str | os.PathLike[str], *, moments: boo
         (``files`` is a list); others may be anything.
     path : path
         Usually with the ending ``.mbauc``.
-    moments : bool
+    moments : bool, default=True
         Whether to write the moments, ``8 d (d + 1)`` bytes, so that training can be resumed.
 
     Raises
@@ -91,7 +91,7 @@ def load_model(path: str | os.PathLike[str], *, moments: bool = True) -> RankerM
     ----------
     path : path
         A file that :func:`save_model` or ``mbauc fit`` wrote.
-    moments : bool
+    moments : bool, default=True
         Whether to read the moments, if there are any; to score rows they are not needed.
 
     Raises

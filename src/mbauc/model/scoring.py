@@ -76,15 +76,15 @@ def score_files(
         in their place.
     out : path or None
         File to write, whole or not at all; None for CSV on standard output.
-    keep : sequence of str
+    keep : sequence of str, default=()
         Columns of the files to pass on.
-    reasons : int
+    reasons : int, default=0
         So many columns that raise the score most, beside it as texts such as ``amount=950 (+1.32)``: the row's
-        own value and what it adds in log-odds, counted as in :func:`explain_files`. A row has fewer where
+        own value and what it adds in log-odds, counted as in ``mbauc explain``. A row has fewer where
         fewer raise its score by 0.005 or more.
-    on_error : {"stop", "skip"}
+    on_error : {"stop", "skip"}, default="stop"
         What to do at a row that cannot be read.
-    verbose : bool
+    verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Returns

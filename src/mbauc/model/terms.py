@@ -113,7 +113,7 @@ class ModelTerms:
         ----------
         coef : ndarray of shape (features,)
             The weights.
-        slope : float
+        slope : float, default=1.0
             Scores times the slope are log-odds.
         """
         terms = self.describe(coef, slope)

@@ -48,14 +48,14 @@ def update_model(
         With moments; it is not changed.
     source : Source
         New rows, such as ``model.layout.source(paths, model.classes)``.
-    decay : float
+    decay : float, default=1.0
         In (0, 1]: what the weights of earlier rows are multiplied by; 1 forgets nothing.
     n_jobs : int, optional
         Threads; by default as many as BLAS may use.
     about : dict, optional
         For the record: ``files`` (by default the source's) are added to the known ones, the rest
         is stored with the update.
-    verbose : bool
+    verbose : bool, default=False
         Show progress on a terminal.
 
     Examples

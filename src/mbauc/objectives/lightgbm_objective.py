@@ -40,20 +40,20 @@ def lightgbm(
 
     Parameters
     ----------
-    loss : str or PairLoss
+    loss : str or PairLoss, default="logistic"
         ``"logistic"``, ``"squared_hinge"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed).
-    max_fpr : float
+    max_fpr : float, default=1.0
         In (0, 1]: largest false-alarm rate that counts, as for :func:`mbauc.metrics.partial_roc_auc`: the pairs
         of the negatives with the highest scores so far.
-    min_tpr : float
+    min_tpr : float, default=0.0
         In [0, 1): smallest detection rate that counts.
-    whole : float
+    whole : float, default=0.8
         Share of the whole curve in the objective where only a part of it counts. Without it nothing keeps the
         other rows where they are, and trees learn the few that count by heart.
     groups : array-like of shape (n,), optional
         Group of each training row: only rows of the same group are paired. For a ``Dataset`` or a
         ``LGBMRanker`` that knows its groups leave this out.
-    equal_groups : bool
+    equal_groups : bool, default=False
         Whether each group counts alike, instead of each pair.
     min_curvature : float, optional
         The Hessian of a row is at least this share of what it is for the squared loss, so that leaves of rows

@@ -54,11 +54,11 @@ def grouped_moments(
     ----------
     block : Block
         Rows with groups.
-    n_threads : int
+    n_threads : int, default=1
         Threads to use.
     subset : ndarray, optional
         Numbers of the rows to take.
-    equal_groups : bool
+    equal_groups : bool, default=False
         Whether each group weighs 1; otherwise pair (i, j) weighs wᵢ wⱼ.
     advance : callable
         Called with numbers of rows completed.

@@ -112,7 +112,7 @@ class PairMoments(ScorerStatistics):
             Needed if y holds one class only and is not in {0, 1}, {-1, 1} or boolean.
         n_jobs : int, optional
             Threads; by default as many as BLAS may use.
-        verbose : bool
+        verbose : bool, default=False
             Show a progress bar on a terminal.
         """
         block = Block.checked(X, y, sample_weight, Labels(classes))
@@ -140,7 +140,7 @@ class PairMoments(ScorerStatistics):
             As for :meth:`from_arrays`. A block may hold one class only.
         classes, n_jobs
             As for :meth:`from_arrays`. Give ``classes`` unless labels are 0/1, ±1 or boolean.
-        verbose : bool
+        verbose : bool, default=False
             Show a progress bar on a terminal.
         """
         total: RunningSums | None = None

@@ -28,7 +28,7 @@ class RunningSums:
     ----------
     n_features : int
         Number of columns.
-    n_threads : int
+    n_threads : int, default=1
         Threads to use.
     advance : callable
         Called with the number of rows completed.

@@ -42,20 +42,24 @@ def sample_pairs(
 
     Parameters
     ----------
-    X, y, sample_weight, classes, n_jobs
-        As for :meth:`PairMoments.from_arrays`. A row is drawn with probability proportional to its
-        weight, so that pair (i, j) has weight wᵢ wⱼ. X is not copied, but for CSC, which is converted to
-        CSR once.
+    X, y
+        As for :meth:`PairMoments.from_arrays`. X is not copied, but for CSC, which is converted to CSR once.
     pairs : int
         Number S of pairs to draw (any size: rounds are streamed).
-    batch_size : int
+    batch_size : int, default=1024
         Number B of pairs a round.
-    pairing : {"matched", "complete"}
+    pairing : {"matched", "complete"}, default="matched"
         ``"matched"`` keeps the S pairs as drawn (Eq. 16). ``"complete"`` pools the S positive and S
         negative rows and takes all S² pairs among them, which costs less and gives Σ a smaller variance.
+    sample_weight : array-like of shape (n,), optional
+        A row is drawn with probability proportional to its weight, so that pair (i, j) has weight wᵢ wⱼ.
+    classes
+        As for :meth:`PairMoments.from_arrays`.
     random_state : None, int, numpy Generator or RandomState
         The same seed gives the same bits.
-    verbose : bool
+    n_jobs
+        As for :meth:`PairMoments.from_arrays`.
+    verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Returns

@@ -111,7 +111,7 @@ class Study:
             For the progress bar.
         size : callable
             From the parts of a key to the units that the task counts for.
-        show : bool
+        show : bool, default=True
             Whether there is a bar; tasks may have their own.
         again : callable
             From the parts of a key to whether the task is run although it is in the journal. Of two records of

@@ -61,13 +61,13 @@ class ContributionDisplay(Display):
 
         Parameters
         ----------
-        estimator : ranker or LinearScorer
+        estimator : ranker, TableRanker or LinearScorer
             Fitted; see :func:`mbauc.explain`.
         X : array-like, sparse matrix or data frame of shape (n, d)
             Rows.
-        row : int
+        row : int, default=0
             Which of them.
-        n : int
+        n : int, default=10
             Steps to show, at most; the others are one.
         name : str, optional
             Of the row, for the title.
@@ -78,7 +78,9 @@ class ContributionDisplay(Display):
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if row >= n_rows:
             raise ValueError(f"row must be below {n_rows:,}, the number of rows, got {row}.")
-        return cls(explain(estimator, _take(X, int(row)), n)[0], name=name).plot(ax, **kwargs)
+        one = _take(X, int(row))
+        found = estimator.explain(one, n) if hasattr(estimator, "explain") else explain(estimator, one, n)
+        return cls(found[0], name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.

@@ -68,7 +68,7 @@ class CurveDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
         column : str or int
             Its name, or its number from 0 on as X has them. Parts of a time are named: ``"when.hour"``.
@@ -98,11 +98,11 @@ class CurveDisplay(Display):
             Where to draw; a new figure if not given.
         name : str, optional
             For the legend, in place of that of the display.
-        confidence : float
+        confidence : float, default=0.95
             Of the band.
-        distribution : bool
+        distribution : bool, default=True
             Whether to show how rows spread over values or levels.
-        top : int
+        top : int, default=20
             Levels of a category, at most: those with most rows.
         **kwargs
             For matplotlib's ``plot`` of the line, or ``barh`` of the bars.

@@ -22,11 +22,11 @@ def curves_figure(estimator: Any, n: int = 12, *, interactions: bool = True) -> 
 
     Parameters
     ----------
-    estimator : AdditiveAUCClassifier or AdditiveTerms
+    estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
         Fitted.
-    n : int
+    n : int, default=12
         Pictures, at most.
-    interactions : bool
+    interactions : bool, default=True
         Whether heat maps are among them.
 
     Returns

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mbauc.checks import check_choice, check_number
 from mbauc.metrics.ranked import RankedScores, label_place
-from mbauc.plots.figure import rates_grid
+from mbauc.plots.figure import encode_png, rates_grid
 
 Array = NDArray[np.float64]
 
@@ -34,6 +34,11 @@ class Display:
     name: str | None
     ax_: Any
     figure_: Any
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture, where a notebook shows the last line of a cell; figures of pyplot show themselves."""
+        figure = getattr(self, "figure_", None)
+        return None if figure is None or figure.canvas.manager is not None else encode_png(figure)
 
     def _draw_line(
         self, ax: Any, x: Any, y: Any, label: str | None, given: dict[str, Any], **style: Any
@@ -159,7 +164,7 @@ class ScoreDisplay(Display):
             Rows that it was not trained on, and their labels.
         sample_weight : array-like of shape (n,), optional
             For how many equal rows each row counts.
-        response_method : {"auto", "decision_function", "predict_proba"}
+        response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
             What to draw; "auto" is ``decision_function`` if the estimator has it, because probabilities near
             0 and 1 may be equal where scores are not.
         pos_label : label, optional

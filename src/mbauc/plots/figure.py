@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ def new_figure(width: float = 6.4, height: float = 6.0) -> Any:
 def axes_or_new(ax: Any, width: float = 6.4, height: float = 6.0) -> Any:
     """The axes to draw on: those given, or the only ones of a new figure."""
     return new_figure(width, height).add_subplot() if ax is None else ax
+
+
+def encode_png(figure: Any) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png")
+    return stream.getvalue()
 
 
 def rates_grid(ax: Any) -> None:

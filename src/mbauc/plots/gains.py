@@ -84,7 +84,7 @@ class GainsDisplay(ScoreDisplay):
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
-        plot_chance_level : bool
+        plot_chance_level : bool, default=True
             Whether to draw the line of rows drawn blindly.
         **kwargs
             For matplotlib's ``plot`` of the curve.

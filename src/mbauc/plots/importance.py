@@ -77,11 +77,11 @@ class ImportanceDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted; with rows the estimator itself.
         X, y : optional
             Rows that it was not trained on, and their labels, to measure the AUC lost without each.
-        by : {"column", "term"}
+        by : {"column", "term"}, default="column"
             Whether interactions belong to their columns, or stand beside them.
         name : str, optional
             Of the ranker.
@@ -113,7 +113,7 @@ class ImportanceDisplay(Display):
             Where to draw; a new figure if not given.
         name : str, optional
             For the title, in place of that of the display.
-        top : int
+        top : int, default=20
             How many, at most; those that add nothing are left out.
         **kwargs
             For matplotlib's ``barh``.
@@ -130,7 +130,7 @@ class ImportanceDisplay(Display):
             style = {"va": "center", "fontsize": 8, "color": "0.3", "transform": ax.get_yaxis_transform()}
             for place, k in enumerate(order):
                 ax.text(1.02, place, f"{-self.lost[k]:+.4f}".replace("-", "−"), **style)
-            ax.set_title("AUC without it", loc="right", fontsize=8, color="0.3")
+            ax.set_title("change of AUC without it", loc="right", fontsize=8, color="0.3")
         left_out = int(np.count_nonzero(self.importance > 0)) - order.size
         if left_out > 0:
             ax.set_title(f"{left_out} more not shown", loc="left", fontsize=8, color="0.3")

@@ -72,9 +72,9 @@ class InteractionDisplay(Display):
 
         Parameters
         ----------
-        estimator : AdditiveAUCClassifier or AdditiveTerms
+        estimator : TableRanker, AdditiveAUCClassifier or AdditiveTerms
             Fitted.
-        columns : tuple of two columns, or int
+        columns : tuple of two columns, or int, default=0
             Names or numbers of the two columns, as for :class:`CurveDisplay`; or the place among the
             interactions, the most important first.
         name : str, optional
@@ -119,7 +119,7 @@ class InteractionDisplay(Display):
             Above the picture, in place of that of the display.
         numbers : bool, optional
             Whether to write the number in each cell, bold where it is sure; by default where cells are few.
-        colorbar : bool
+        colorbar : bool, default=True
             Whether to draw the scale of colours.
         **kwargs
             For matplotlib's ``pcolormesh``.

@@ -38,7 +38,7 @@ class PrecisionBandDisplay(ScoreDisplay):
         Area below the steps of the curve.
     prevalence : float, optional
         Share of the positives: the precision of scores that say nothing.
-    confidence : float
+    confidence : float, default=0.95
         That of the intervals.
     name : str, optional
         Of the curve.
@@ -110,7 +110,7 @@ class PrecisionBandDisplay(ScoreDisplay):
         ----------
         ax, name
             As for :meth:`RocBandDisplay.plot`.
-        plot_chance_level : bool
+        plot_chance_level : bool, default=True
             Whether to draw the prevalence.
         **kwargs
             For matplotlib's ``plot`` of the curve.

@@ -26,7 +26,7 @@ class ReliabilityDisplay(ScoreDisplay):
     ----------
     bins : Reliability
         Probabilities, what was seen and its intervals.
-    confidence : float
+    confidence : float, default=0.95
         That of the intervals.
     name : str, optional
         Of the scorer.
@@ -115,7 +115,7 @@ class ReliabilityDisplay(ScoreDisplay):
             Where to draw; a new figure if not given. Axes that hold something keep their scale.
         name : str, optional
             For the legend, in place of that of the display.
-        ref_line : bool
+        ref_line : bool, default=True
             Whether to draw where the points of true probabilities lie.
         **kwargs
             For matplotlib's ``errorbar``.

@@ -47,9 +47,9 @@ class RocBandDisplay(ScoreDisplay):
         AUC where there is no interval.
     band : NpBand, optional
         What a false-alarm promise leaves of the curve.
-    detections : sequence of DetectionInterval
+    detections : sequence of DetectionInterval, default=()
         Detection rates at fixed false-alarm rates.
-    confidence : float
+    confidence : float, default=0.95
         That of the interval of each point.
     name : str, optional
         Of the curve.
@@ -123,11 +123,11 @@ class RocBandDisplay(ScoreDisplay):
         ----------
         ranked : RankedScores
             Rows of both classes.
-        confidence : float
+        confidence : float, default=0.95
             Of the interval of the AUC (none if a class has less than two rows) and of that of each point.
-        delta : float or None
+        delta : float or None, default=0.05
             Probability of breaking a false-alarm limit; None for no Neyman–Pearson band.
-        at : sequence of float
+        at : sequence of float, default=()
             False-alarm rates at which to show :func:`mbauc.metrics.neyman_pearson.detection_interval`, which
             allows for a threshold that comes from the same rows; for rows without weights.
         name : str, optional
@@ -182,9 +182,9 @@ class RocBandDisplay(ScoreDisplay):
             Where to draw; a new figure if not given.
         name : str, optional
             For the legend, in place of that of the display.
-        plot_chance_level : bool
+        plot_chance_level : bool, default=True
             Whether to draw the diagonal.
-        x_scale : {"linear", "log"}
+        x_scale : {"linear", "log"}, default="linear"
             Of the false-alarm rate. A logarithmic axis begins one decade or less below the first false alarm.
         **kwargs
             For matplotlib's ``plot`` of the curve.

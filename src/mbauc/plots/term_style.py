@@ -26,8 +26,8 @@ def terms_of(estimator: Any) -> AdditiveTerms:
         return estimator
     if not hasattr(estimator, "terms"):
         raise ValueError(
-            f"estimator {type(estimator).__name__} has no curves; pass a fitted AdditiveAUCClassifier, of a "
-            "pipeline its last step (pipeline[-1])."
+            f"estimator {type(estimator).__name__} has no curves; pass a fitted TableRanker or "
+            "AdditiveAUCClassifier, of a pipeline its last step (pipeline[-1])."
         )
     check_is_fitted(estimator)
     found: AdditiveTerms = estimator.terms()
@@ -39,6 +39,8 @@ def term_name(estimator: Any, column: str | int) -> str:
     if not isinstance(column, int | np.integer):
         return str(column)
     if not isinstance(estimator, AdditiveTerms):
+        if not hasattr(estimator, "term_name"):
+            raise ValueError(f"column must be a name, as terms() has it, got {column}.")
         return str(estimator.term_name(column))
     if not 0 <= column < len(estimator.curves):
         raise ValueError(f"column must be from 0 to {len(estimator.curves) - 1}, got {column}.")

@@ -80,7 +80,7 @@ class WeightsDisplay(Display):
             With ``coef_`` for two classes.
         feature_names : sequence of str, optional
             Names of the columns; by default the training data's, or their numbers.
-        top : int
+        top : int, default=20
             How many weights to draw, at most.
         name : str, optional
             For the axis; the estimator's class if not given.
@@ -113,7 +113,7 @@ class WeightsDisplay(Display):
             Where to draw; a new figure if not given.
         name : str, optional
             For the axis, in place of that of the display.
-        top : int
+        top : int, default=20
             How many, at most; zeros are left out.
         **kwargs
             For matplotlib's ``barh``.

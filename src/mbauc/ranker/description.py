@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 
 from mbauc.estimators.column_findings import ColumnFinding, tell_findings
 from mbauc.metrics.intervals import AucInterval
 from mbauc.model.hold_out import tested_late
 from mbauc.model.model import RankerModel
 from mbauc.readers.table.columns.plan import ColumnPlan
+
+#: Letters of a line, at most, and where what it says begins.
+_WIDTH, _INDENT = 112, 12
 
 
 def describe_ranker(model: RankerModel, plan: ColumnPlan, auc: AucInterval | None) -> str:
@@ -21,7 +25,7 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
     negative, positive = model.classes
     yield f"labels      {positive!r} is positive, {negative!r} negative"
     if "choice" in record:
-        yield f"chose       {record['choice']}"
+        yield _wrap("chose", record["choice"])
     if "positives" in record:
         yield f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives"
     tested = record.get("tested")
@@ -44,6 +48,18 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
     for sentence in tell_findings(
         [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
     ):
-        yield f"note        {sentence}"
+        yield _wrap("note", sentence)
     for note in record.get("notes", []):
-        yield f"note        {note}"
+        yield _wrap("note", note)
+
+
+def _wrap(head: str, text: str) -> str:
+    """A sentence in lines that fit a page, below each other."""
+    return fill(
+        text,
+        _WIDTH,
+        initial_indent=head.ljust(_INDENT),
+        subsequent_indent=" " * _INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -17,6 +17,7 @@ from mbauc.checks import abbreviate, check_number
 from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import NotTestedWarning
 from mbauc.estimators.additive.explain import Explanation
+from mbauc.estimators.additive.terms import AdditiveTerms
 from mbauc.estimators.validation import restore_on_failure
 from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import AucInterval, Weights
@@ -34,6 +35,7 @@ from mbauc.ranker.tables import LabelledTable, is_path, name_columns
 from mbauc.readers.table.columns.plan import ColumnPlan
 from mbauc.readers.table.source import TableSource
 from mbauc.report import report_html
+from mbauc.report.terms_section import model_terms
 from mbauc.rows.labels import as_labels, distinct_labels
 from mbauc.runtime.seeds import integer_seed
 from mbauc.runtime.warn import warn
@@ -51,9 +53,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    features : {"auto", "linear", "curves", "interactions", "fourier"}
+    features : {"auto", "linear", "curves", "interactions", "fourier"}, default="auto"
         As for :class:`AdditiveAUCClassifier`.
-    loss : str or PairLoss
+    loss : str or PairLoss, default="auto"
         As for :class:`AdditiveAUCClassifier`. ``"auto"`` takes the one that ranks held-out rows better where
         there are no more than ``search_rows`` rows, and else the squared one, in one pass.
     types : mapping from names to kinds, optional
@@ -61,27 +63,27 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         whose words become columns of codes), ``"time"``, or ``"id"`` and ``"ignore"``, which are left out.
     ignore : sequence of str, optional
         Columns to leave out.
-    on_error : {"stop", "skip"}
+    on_error : {"stop", "skip"}, default="stop"
         Whether a row that cannot be used is an error, or left out, in ``fit``.
     positive : label or collection of labels, optional
         The positive ones; by default the larger of two.
     interactions, bins, search_rows
         As for :class:`AdditiveAUCClassifier`.
-    hold_out : "auto", "last" or float
+    hold_out : "auto", "last" or float, default="auto"
         Rows to test on: a share drawn at random, or the last fifth of the rows. ``"auto"`` takes the latest
         fifth of a table with a time, each row once by folds where rows are few, and else a fifth at random. 0
         for no test.
-    refit : bool
+    refit : bool, default=True
         Whether the final model is trained on all rows, also those that it was tested on.
     false_alarm : float, optional
         Largest share of the negatives for which :meth:`predict` may say positive, kept with probability
         ``confidence`` (Neyman-Pearson). The threshold comes from the rows held out, so that the model is not
         refitted to them.
-    confidence : float
+    confidence : float, default=0.95
         Probability with which ``false_alarm`` is kept.
-    weights : {"frequency", "sampling"}
+    weights : {"frequency", "sampling"}, default="frequency"
         What weights mean: how many equal rows a row stands for, or how it was drawn.
-    random_state : int, Generator, RandomState or None
+    random_state : int, Generator, RandomState or None, default=0
         Seed of everything that is drawn.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
@@ -376,6 +378,14 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         rows = X if is_path(X) else name_columns(self, X)
         return [one.explanation for one in explain_files(self.model_, rows, n=n)]
 
+    def terms(self) -> AdditiveTerms:
+        """Curves and heat maps as numbers, in log-odds; :mod:`mbauc.plots` draws them by the ranker itself."""
+        check_is_fitted(self)
+        found = model_terms(self.model_)
+        if found is None:
+            raise ValueError("this model is of weights for columns, without curves; see model_.coef.")
+        return found
+
     def describe(self) -> str:
         """What was done and why: columns, features, penalties, the test."""
         check_is_fitted(self)
@@ -393,7 +403,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         X, y : table and labels, optional
             Rows to judge it on, which it was not trained on, with labels beside them; by default those that
             were held out.
-        title : str
+        title : str, default=""
             Heading of the page.
         """
         check_is_fitted(self)

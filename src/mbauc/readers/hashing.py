@@ -71,7 +71,7 @@ def fold_columns(X: Any, width: int, *, signed: bool = False) -> Any:
         Rows; d does not matter.
     width : int
         Number of columns of the result, at least 2.
-    signed : bool
+    signed : bool, default=False
         Whether half of the columns change their sign, so that columns that meet cancel as often as they
         add up: inner products of rows keep their mean.
 

@@ -66,20 +66,20 @@ def report_html(
         none.
     groups : array-like of shape (n,), optional
         Group of each row, such as its query, user or day, for a section about the ranking within groups.
-    group_name : str
+    group_name : str, default="group"
         What a group is.
     segments : mapping of str to array-like of shape (n,), optional
         Columns by whose levels AUC is shown, by their names. Numbers of many values are cut into fifths.
     time : array-like of shape (n,), optional
         Dates, times or values that can be sorted, for AUC over time: whether it is worse at the end.
-    time_name : str
+    time_name : str, default="time"
         What the time is.
     X : ndarray or sparse matrix of shape (n, d), or callable, optional
         The rows in the model's columns, or what gives some of them by their numbers in rising order. Of a model
         of curves, some are then explained; from a matrix also what each column is worth.
     title, data_name, model_name : str
         Heading, what the rows are, and the file of the model, for the command that sets a threshold.
-    warnings : iterable of str
+    warnings : iterable of str, default=()
         To be shown with those that the report finds itself.
     generated : optional
         Time of the report, shown as it is; no time is shown without it.

@@ -109,9 +109,9 @@ class Plot:
         What a screen reader says it is.
     x, y : Axis
         Its axes; the label of y stands above the plot.
-    key : sequence of (shape, class, text)
+    key : sequence of (shape, class, text), default=()
         Legend; shapes are "line", "area" and "dot".
-    height : int
+    height : int, default=220
         Of the area between the axes.
     """
 

@@ -39,7 +39,7 @@ def content_crc(
         Labels 0 and 1.
     weight : ndarray of shape (n,), optional
         Row weights.
-    ones : bool
+    ones : bool, default=False
         Whether X is sparse and known to hold ones only, which need not be looked at then.
     groups : ndarray of shape (n,), optional
         Keys of the groups.

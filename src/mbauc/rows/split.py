@@ -53,7 +53,7 @@ class RandomSplit:
     ----------
     share : float
         Of the rows, in (0, 1), that are held out.
-    seed : int
+    seed : int, default=0
         Of the hash.
     fold, n_folds : int
         With more than one fold, which of them is held out; ``share`` is ignored.

@@ -30,7 +30,7 @@ def parse_memory(memory: Any = None, name: str = "memory") -> int:
         ``"2GB"`` or ``"2G"`` (10⁹ bytes each) or ``"2GiB"`` (2³⁰), from B to TB; a whole number of bytes; or
         None for half of what is available now, within the limits of the control group (container) that the
         process runs in.
-    name : str
+    name : str, default="memory"
         Name of the argument, for errors.
 
     Returns

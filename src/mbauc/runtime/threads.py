@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
@@ -17,6 +17,9 @@ from mbauc.checks import abbreviate
 
 #: More threads than this are taken for a mistake.
 MOST_THREADS = 4096
+#: Up to this many columns one thread factorises a matrix: not slower on a quiet machine, and far faster on a
+#: busy one, where threads of BLAS wait for each other some thousand times.
+_ONE_THREAD = 512
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -87,6 +90,11 @@ class _QuietBlas:
 
 _quiet = _QuietBlas()
 single_threaded_blas = _quiet.limit
+
+
+def blas_for_matrix(columns: int) -> AbstractContextManager[None]:
+    """Within this block BLAS uses as many threads as serve it to work on symmetric matrices of this size."""
+    return single_threaded_blas() if columns <= _ONE_THREAD else nullcontext()
 
 
 @contextmanager

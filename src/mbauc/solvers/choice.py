@@ -208,7 +208,7 @@ def choose_for_rows(
         What is asked for.
     memory : float
         Bytes that Σ may take.
-    limited : bool
+    limited : bool, default=False
         Whether somebody has set that limit, so that Σ beyond it is refused.
     sample : Preview, optional
         The rows of the pairs, if pairs are drawn.
@@ -267,11 +267,11 @@ def choose_solver(
         Bytes that Σ may take.
     n_l1, n_l2, n_fits : int
         Values of l1 other than zero, values of l2, and splits and refits of cross-validation.
-    given_l2 : bool
+    given_l2 : bool, default=True
         Whether l2 is given, rather than chosen from the spectrum of Σ.
-    needs_moments : str
+    needs_moments : str, default=""
         What cannot be done without moments, if anything.
-    keep_moments : bool
+    keep_moments : bool, default=False
         Whether moments are wanted for later, where they are small and soon formed.
     """
     check_choice("solver", solver, ("auto", "gram", "matrix-free"))
@@ -322,9 +322,9 @@ def choose_cluster_solver(
         Number d of columns.
     largest_result : float
         Bytes that the result of a task may have.
-    n_folds : int
+    n_folds : int, default=1
         Sets of moments in one result.
-    repeats : int
+    repeats : int, default=1
         Results that the driver holds at a time.
 
     Raises

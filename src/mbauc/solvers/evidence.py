@@ -68,9 +68,9 @@ def maximise_evidence(
         f, above 0.
     group : ndarray of shape (d,)
         Which group each column is in, counted from 0.
-    start : float or ndarray of shape (groups,)
+    start : float or ndarray of shape (groups,), default=1.0
         λ to start from.
-    max_iter : int
+    max_iter : int, default=8
         Steps, at most.
 
     Examples

@@ -52,7 +52,7 @@ def excess_risk_bound(
         l1, l2 and the factors.
     w, product : ndarrays of shape (d,)
         Weights and Σw. Weights of features with Σⱼⱼ = 0 must be zero.
-    curvature : float
+    curvature : float, default=1.0
         See :func:`unpenalised_curvature`. Needed only if two or more features are unpenalised.
 
     Returns

@@ -142,8 +142,8 @@ def expected_loss(separation: Array) -> Array:
 def choose_l2(spectrum: Spectrum, sizes: tuple[float, float]) -> float:
     """The l2 whose solution is expected to rank best on rows that were left out.
 
-    See :func:`expected_separation`. It depends on the spectrum relative to l2 alone, so multiplying all columns
-    by a number does not change the ranking.
+    See :func:`~mbauc.solvers.leave_one_out.expected_separation`. It depends on the spectrum relative to l2
+    alone, so multiplying all columns by a number does not change the ranking.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ def roc_auc(frame: Any, score: Column | str, label: str = "label", weight: str |
         The rows.
     score : Column or str
         Scores, such as ``ranker.decision_function(df)``, or the name of their column.
-    label : str
+    label : str, default="label"
         Column of the labels; the larger is positive.
     weight : str, optional
         Column of row weights. A pair has the product of the weights of its rows.

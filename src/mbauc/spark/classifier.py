@@ -44,9 +44,9 @@ class _OnSpark:
             The rows.
         y, sample_weight, groups
             For rows in memory; a DataFrame has them as columns.
-        features : list of str, or str
+        features : list of str, or str, default="features"
             Columns of numbers, or one column of vectors (dense or sparse) or arrays.
-        label : str
+        label : str, default="label"
             Column of the labels: numbers, texts or booleans with two values; the larger is positive.
         weight : str, optional
             Column of row weights.

@@ -40,7 +40,7 @@ class SparkParts:
         Items of a part from its Arrow batches.
     labels : SparkParts, optional
         The same rows without features.
-    still : bool
+    still : bool, default=False
         Whether the caller has cached the rows, which then keep their places.
     """
 

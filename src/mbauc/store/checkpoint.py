@@ -72,7 +72,7 @@ class Checkpoint:
         Made if it does not exist.
     identity : dict
         All that the result depends on, as JSON can hold it.
-    interval : float
+    interval : float, default=30.0
         Seconds between saves of what is offered. Where saving is slow it happens less often, so that it takes
         no more than about 5% of the time. 0 saves at every offer.
 

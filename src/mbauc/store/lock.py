@@ -111,7 +111,7 @@ def remove_leftovers(folder: Path, pattern: str, inside: str = "") -> None:
         Where they are.
     pattern : str
         Of their names.
-    inside : str
+    inside : str, default=""
         If given, the names are of folders, and the files that are held are the files in them that fit this
         pattern. A folder goes with the last of them; one without any is left alone.
     """

@@ -322,7 +322,10 @@ def test_losses_are_counted_like_wins(study):
         assert sum(numbers) == 3
     worse = ClickResults(TINY, study.records)
     worse.gain = lambda dataset, ours, rivals: figure4_page.Difference("mba-l2", "olr", -2.0, -3.0, -1.0, 0.001)
-    assert "0 won, 0 open, 3 lost" in figure4_page._summary(worse)
+    assert (
+        "0 significantly better, 0 without significant difference, 3 significantly worse"
+        in figure4_page._summary(worse)
+    )
     assert "reached on 0 of 3" in figure4_page._summary(worse)
     assert "**-2.00**" in figure4_page._difference(worse.gain("criteo", SAMPLED, TUNED))
 
@@ -378,7 +381,7 @@ def test_the_full_run_has_the_steps_that_fewer_rows_favour(study, folder, tmp_pa
         "reproduce figure4 --full",
         "## As many rows as the paper has",
         "| Avazu App, 0.00252 million rows | 2,520 | 5 | 1,260 | 252 | 1,000 |",
-        "minutes by the clock for the sets in turn",
+        "minutes of wall time for the sets in turn",
         about["machine"],
         "## At most 2,000 rows, and real samples",
         "| Avazu App | 1,800 |",
@@ -387,7 +390,7 @@ def test_the_full_run_has_the_steps_that_fewer_rows_favour(study, folder, tmp_pa
     ):
         assert text in page, text
     gains = page.split("## As many rows")[1].split("### Gains")[1]
-    assert gains.splitlines()[2] == "| data | paper | MBA, rivals' best step | exact, rivals' best step |"
+    assert gains.splitlines()[2] == "| data | paper | MBA – others, best step | exact – others, best step |"
     plain = figure4_page.page(study)
     assert "--full" not in plain
     assert "As many rows as the paper has" not in plain

@@ -127,11 +127,13 @@ def test_the_best_rival_is_the_judge():
 def test_wins_and_losses_are_on_the_page(tmp_path):
     table, guesses, path = page.render(made_findings(POINTS, missing={"avazu": "/somewhere"}), tmp_path)
     text = path.read_text()
-    assert "two thirds of the tables, 3 of 4. It is so on 3: the aim is reached." in text
-    assert "first on 2 (bank, credit), of these significantly better than the best rival on 1 (bank);" in text
-    assert "level, but below it, on 1 (german); significantly worse on 1 (telco)." in text
-    assert "Not among the rivals, because they have no figures there: EBM on bank." in text
-    assert "against EBM: significantly better on none; significantly worse on 1 (telco); not" in text
+    assert "two thirds of the tables, 3 of 4. It holds on 3: the target is reached." in text
+    assert (
+        "first on 2 (bank, credit), of these significantly better than the best competitor on 1 (bank)" in text
+    )
+    assert "below it without significance on 1 (german); significantly worse on 1 (telco)." in text
+    assert "Competitors without a result, left out: EBM on bank." in text
+    assert "against EBM: significantly better on none; significantly worse on 1 (telco); no " in text
     assert "| bank | **95.00** | 94.00 ○ | – |" in text
     assert "| telco | 80.00 | **85.00** ● | 84.00 ● |" in text
     assert "| telco | LightGBM | **-5.00 (-5.20 to -4.80)** | 0 | behind |" in text
@@ -139,10 +141,10 @@ def test_wins_and_losses_are_on_the_page(tmp_path):
     assert "| LightGBM | 5 | 1 |" in text
     assert f"```text\n{SNIPPETS[LIGHTGBM].text}\n```" in text
     assert "EBM failed on bank: stopped after 90 seconds." in text
-    assert "not on this machine: avazu (https://" in text
+    assert "not available on this machine: avazu (https://" in text
     assert "credit: 2 of 3 columns right" in text
-    assert "* ✗ `EDUCATION` is a category, taken for a number: whole numbers" in text
-    assert "files that are what TableRanker took them for: 2 of 3; tables with all columns right: none." in text
+    assert "* ✗ `EDUCATION` is a category, inferred as a number: whole numbers" in text
+    assert "Correctly inferred column types of raw files: 2 of 3; tables with all columns right: none." in text
     assert text.splitlines()[-1].startswith("Seed 0; python")
     rows = list(csv.DictReader(table.open()))
     assert float(rows[0]["minus_lightgbm"]) == pytest.approx(0.01)
@@ -151,10 +153,10 @@ def test_wins_and_losses_are_on_the_page(tmp_path):
 
 def test_a_missed_aim_is_said():
     found = made_findings({"german": of(70, 80, 80), "madelon": of(60, 80, 80), "a9a": of(90, 80, 80)})
-    assert "two thirds of the tables, 2 of 3. It is so on 1: the aim is **missed**." in page.page(found)
+    assert "two thirds of the tables, 2 of 3. It holds on 1: the target is **missed**." in page.page(found)
     # the intervals are wide: all is level
     wide = made_findings({"german": of(70, 80, 80)}, stderr=0.2)
-    assert "It is so on 1: the aim is reached." in page.page(wide)
+    assert "It holds on 1: the target is reached." in page.page(wide)
 
 
 def test_kinds_that_come_to_the_same_are_right():

@@ -97,7 +97,7 @@ def test_linearity_finds_what_theory_says(tmp_path):
     assert found["either sign", 12.0].shortfall > found["either sign", -6.0].shortfall
     paths = linearity.render(settings, list(found.values()), tmp_path)
     assert all(path.stat().st_size > 100 for path in paths)
-    assert "Either channel: the linear score falls short by" in paths[1].read_text()
+    assert "Either channel: the linear score loses" in paths[1].read_text()
 
 
 def test_the_command_runs_and_resumes(tmp_path, capsys, monkeypatch):

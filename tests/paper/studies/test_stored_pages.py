@@ -155,7 +155,7 @@ def test_tables(stored, request, tmp_path):
 def without_gaps(page):
     """All but what was not there, which the figures do not tell."""
     lines = without_origin(page)
-    return lines[: lines.index("## What is not here")] if "## What is not here" in lines else lines
+    return lines[: lines.index("## Missing results")] if "## Missing results" in lines else lines
 
 
 def test_linearity(stored):
@@ -164,7 +164,7 @@ def test_linearity(stored):
         for row in stored("linearity.csv")
     ]
     # at which ratio zero is largest hangs on digits that are not stored
-    tie = re.compile(r"(\* Shared covariance: .*by 0\.00 at worst) \(\S+ dB\)")
+    tie = re.compile(r"(\* Shared covariance: .*, 0\.00 at worst) \(\S+ dB\)")
     ours, theirs = (
         tie.sub(r"\1", text)
         for text in (linearity.page(linearity.Settings(), findings), stored("linearity.md"))

@@ -119,7 +119,7 @@ def test_losses_stand_beside_wins():
     text = written({"bank": 1.5, "german": -0.9, "madelon": -5.0, "ijcnn": -1.2, "w1a": 0.1})
     assert "auto at its defaults 78.90, LightGBM at its defaults 80.00 (-1.10 points)" in text
     assert "significantly better on 1 (bank); significantly worse on 3 (german, madelon, ijcnn)" in text
-    assert "not to be told apart on 1 (w1a)" in text
+    assert "no significant difference on 1 (w1a)" in text
     assert f"madelon, -5.00 points; {summary.EXPLANATIONS['madelon']}." in text
     assert "ijcnn, -1.20 points; no explanation is known." in text
     assert "behind: german" not in text
@@ -141,7 +141,7 @@ def test_an_explanation_needs_a_loss():
 
 def test_what_is_missing_is_named():
     text = written({"bank": 0.0}, missing={"adult": "/somewhere"}, absent={"ebm": "interpret is not installed"})
-    assert "Tables that are not on this machine: adult (https://" in text
+    assert "Tables not available on this machine: adult (https://" in text
     assert "EBM: interpret is not installed." in text
     assert "/somewhere" not in text
 
@@ -149,7 +149,7 @@ def test_what_is_missing_is_named():
 def test_disturbed_times_are_named():
     disturbed = outcome(seconds=5.0)._replace(others=0.7)
     found = made_findings({("bank", 0, AUTO): disturbed, ("bank", 0, LIGHTGBM): outcome()})
-    assert "because other programs used the cores as well: auto on bank." in page.page(found)
+    assert "inflated by other programs on the same cores: auto on bank." in page.page(found)
 
 
 # -- runs -----------------------------------------------------------------------------------------------------
@@ -383,5 +383,5 @@ def test_options_of_other_experiments_are_refused(tmp_path, capsys):
 def test_the_command_writes_the_page(stand_ins, tmp_path, capsys):
     asked = ["--tables", "german", "--methods", "auto,lightgbm", "--splits", "1", "--out", str(tmp_path)]
     assert main(["reproduce", "tables", *asked]) == 0
-    assert "# Real tables" in (tmp_path / "tables.md").read_text()
+    assert "# Additive models on real tables" in (tmp_path / "tables.md").read_text()
     assert "tables.csv" in capsys.readouterr().out

@@ -123,10 +123,10 @@ def test_the_interval_holds_for_all_rivals_of_a_set():
     ("gain", "stderr", "says"),
     [
         (-3.1, 0.001, "interval excludes"),
-        (-3.5, 0.01, "the rival is better"),
+        (-3.5, 0.01, "the linear model is better"),
         (-3.5, 1.0, "ahead, but not significantly"),
-        (-3.0, 1.0, "too few to tell"),
-        (-3.2, 0.1, "too large to be sure"),
+        (-3.0, 1.0, "too few test rows"),
+        (-3.2, 0.1, "interval is inconclusive"),
     ],
 )
 def test_exceptions_say_why(gain, stderr, says):
@@ -153,7 +153,7 @@ def test_the_page_names_what_is_better_and_worse():
         tuned_page.write_section(made_study(a9a=(0.1, 0.01), ijcnn=(-4.0, 0.01)), ["a9a", "ijcnn"])
     )
     assert "*auto* is significantly worse than: ijcnn (logistic)." in text
-    assert "It is significantly better than the best rival on: a9a." in text
+    assert "It is significantly better than the best linear model on: a9a." in text
     assert "Exception: ijcnn, -1.00 points against logistic" in text
     rows = list(tuned_page.list_runs(made_study(a9a=(0.1, 0.01)), ("a9a",)))
     assert len(rows) == len(tuned_page.NAMES)

@@ -64,7 +64,7 @@ def auc_without(
         Fitted, as for :func:`explain`.
     X, y
         Rows that it was not trained on, and their labels.
-    by : {"term", "column"}
+    by : {"term", "column"}, default="term"
         Whether to leave out one curve or heat map at a time, or all that a column takes part in. Waves of all
         columns are one term, which stays with each column.
     sample_weight : array-like of shape (n,), optional

@@ -107,7 +107,7 @@ def choose_features(
         Folds of the cross-validation.
     rng : Generator
         Draws the folds.
-    frequencies : bool
+    frequencies : bool, default=False
         Whether a weight k stands for k equal rows.
     n_jobs : int, optional
         Threads.

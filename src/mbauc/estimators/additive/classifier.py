@@ -77,13 +77,13 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    features : {"auto", "linear", "curves", "interactions", "fourier"}
+    features : {"auto", "linear", "curves", "interactions", "fourier"}, default="auto"
         ``"linear"`` takes numbers as they are; ``"curves"`` gives each a curve; ``"interactions"`` adds heat
         maps of pairs of columns. ``"auto"`` takes the simplest that is within one standard error of the next.
         ``"fourier"`` adds random waves of all numeric columns to straight lines
         (:class:`mbauc.features.FourierFeatures`): for many smooth columns, such as pixels. Nobody can read
         these, so ``"auto"`` does not try them.
-    loss : str or PairLoss
+    loss : str or PairLoss, default="auto"
         ``"squared"`` needs one pass over the rows. Others, of :class:`PairwiseAUCClassifier`, start from its
         solution. ``"log_loss"``, that of logistic regression, counts rows, not pairs; it is for tables of up to
         ``search_rows`` rows. ``"auto"`` takes it there if rows are ten times as many as coordinates and it
@@ -94,20 +94,20 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         screening of all pairs finds promising. ``"auto"`` takes interactions that gain on held-out rows;
         ``"interactions"`` takes all pairs that are named, untested where they are more than 80. With other
         features it is refused.
-    bins : int
+    bins : int, default=64
         Bins of a numeric column, at most.
     categories : sequence of columns, optional
         Columns that hold codes of categories, by number or name. Columns of texts and categoricals in data
-        frames need not be named; those of numbers are numeric unless they are. A :class:`TableSource` says
-        itself what its columns are.
-    search_rows : int
+        frames need not be named; those of numbers are numeric unless they are. A
+        :class:`~mbauc.readers.TableSource` says itself what its columns are.
+    search_rows : int, default=50000
         Rows that features and penalties are chosen on, at most: a sample, half of each class where there are
         enough. The weights are then fitted to all rows. It bounds time and memory of the search.
-    cv : int
+    cv : int, default=5
         Folds that features and penalties are chosen by.
     negative_rate, weights
         As for :class:`MBAClassifier`.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Seed of the sample and of the folds; None draws other ones each time.
     n_jobs, verbose
         As for :class:`MBAClassifier`.
@@ -161,6 +161,7 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     coef_: Array
     intercept_: Array
+    n_features_in_: int
 
     def __init__(
         self,

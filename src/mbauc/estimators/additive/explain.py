@@ -86,7 +86,7 @@ def explain(
         terms are its columns; or its scorer.
     X : array-like, sparse matrix or data frame of shape (n, d)
         Rows.
-    n : int
+    n : int, default=5
         Contributions of each row, at most.
     means : array-like, optional
         Where contributions are counted from: of a linear ranker the mean of each column, of an additive scorer

@@ -36,7 +36,7 @@ def find_largest(added: Any, n: int, *, upwards: bool = False) -> LargestTerms:
         What each term adds to the score of each row.
     n : int
         Entries of each row, at most.
-    upwards : bool
+    upwards : bool, default=False
         Whether only entries above 0 count; by default the largest by size.
 
     Examples

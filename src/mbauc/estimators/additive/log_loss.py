@@ -84,11 +84,11 @@ def fit_log_odds(
         λ.
     start : ndarray of shape (d,), optional
         Weights to start from, up to a factor; by default zeros.
-    tol : float
+    tol : float, default=1e-10
         Fall of the loss in a step, as a share of the loss, at which to stop.
-    max_iter : int
+    max_iter : int, default=200
         Steps, at most.
-    n_threads : int
+    n_threads : int, default=1
         Threads; sums differ in their last digits with their number.
 
     Examples

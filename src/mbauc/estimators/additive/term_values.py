@@ -77,7 +77,7 @@ def additive_values(
         Numbers and codes.
     text : callable
         Given a column and rows, texts of its values; None where they are not known.
-    nameless : collection of int
+    nameless : collection of int, default=()
         Columns whose levels have no names, such as slots of a hash.
     """
 

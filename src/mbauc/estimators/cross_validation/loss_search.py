@@ -155,15 +155,15 @@ def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shr
     gaps = [tried.behind(place, best, n_folds) for place in places]
     number = next(k for k, (gap, error) in enumerate(gaps) if gap <= error or places[k] == best)
     taken, (gap, error) = places[number], gaps[number]
-    said = [_describe(tried, taken)]
+    said = [describe(tried, taken)]
     if taken != best:
         said.append(
-            f"{_describe(tried, best)} is ahead by {gap:.5f}, which is no more than the standard error of "
+            f"{describe(tried, best)} is ahead by {gap:.5f}, which is no more than the standard error of "
             f"{error:.5f} over the folds"
         )
     for place, (gap, error) in list(zip(places, gaps, strict=True))[:number]:
         said.append(
-            f"{_describe(tried, place)} is {gap:.5f} behind, by more than the standard error of {error:.5f}"
+            f"{describe(tried, place)} is {gap:.5f} behind, by more than the standard error of {error:.5f}"
         )
     if shrink:
         own = [
@@ -172,11 +172,12 @@ def choose_candidate(tried: Tried, losses: Sequence[PairLoss], n_folds: int, shr
             if tried.has_units_of(place, taken) and np.less_equal(*tried.behind(place, taken, n_folds))
         ]
         taken = tried.take_simplest(own)
-        said.append(f"of its penalties the largest within one standard error: {_describe(tried, taken)}")
+        said.append(f"of its penalties the largest within one standard error: {describe(tried, taken)}")
     return taken, "; ".join(said) + "."
 
 
-def _describe(tried: Tried, place: int) -> str:
+def describe(tried: Tried, place: int) -> str:
+    """A candidate with its mean score, in a few words."""
     one: Candidate = tried.find(place)
     name = "" if one.loss is None else one.loss.name
     region = "" if one.region is None or one.region.is_whole else f", max_fpr={one.region.max_fpr:.3g}"

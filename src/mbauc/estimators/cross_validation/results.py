@@ -71,6 +71,12 @@ class Tried:
         """Mean score of each candidate."""
         return np.asarray(self.table.mean(axis=0))
 
+    def without(self, places: Sequence[int]) -> Tried:
+        """The same places with the lowest scores for some of them, so that others are taken."""
+        table = self.table.copy()
+        table[:, list(places)] = 0.0
+        return Tried(self.candidates, table, self.more)
+
     def find(self, place: int) -> Candidate:
         """The candidate of a place."""
         return self.candidates[place]

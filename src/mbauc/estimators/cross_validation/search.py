@@ -44,6 +44,7 @@ from mbauc.rows.parts.protocol import PartedRows
 from mbauc.rows.parts.source import rows_in_source
 from mbauc.rows.source import Source, count_rows
 from mbauc.runtime.seeds import generator
+from mbauc.runtime.threads import blas_for_matrix
 from mbauc.solvers import Solution
 
 Array = NDArray[np.float64]
@@ -136,6 +137,11 @@ class PenaltySearch(SolvedRanker):
     def _solve_chosen(self, problem: Any, chosen: Candidate) -> tuple[Any, Solution]:
         """The problem of all rows for the loss that was chosen, and its solution."""
 
+    def _solve_best(self, problem: Any, tried: Tried) -> tuple[int, tuple[Any, Solution]]:
+        """The place of the candidate to take, its problem of all rows, and its solution."""
+        best = self._choose(tried)
+        return best, self._solve_chosen(problem, tried.find(best))
+
     # -- the steps of a search -----------------------------------------------------------------------------
 
     def _search_block(
@@ -150,7 +156,8 @@ class PenaltySearch(SolvedRanker):
         rng = generator(self.random_state)
         rounds = self._draw_splits(block, groups, rng)
         settings = PairSettings.from_estimator(self)
-        with name_columns(X):
+        # BLAS threads that have worked on Σ would wait for more beside ours, which score the held-out rows
+        with name_columns(X), blas_for_matrix(block.n_features):
             splits = self._split_block(block, rounds, settings, rng)
             tests = [split.test for one in rounds for split in one]
             block = self._held_out_block(block, splits)
@@ -204,12 +211,12 @@ class PenaltySearch(SolvedRanker):
     def _decide(self, splits: SplitProblems[Any], held_out: HeldOut) -> None:
         """Choose the penalties and store the fit to all rows."""
         tried = self._try(splits, held_out)
-        best = self._choose(tried)
+        best, found = self._solve_best(splits.problem, tried)
         chosen = tried.find(best)
         if not self.one_standard_error and (chosen.region is None or chosen.region.is_whole):
             l2, place, scores = tried.path(best)
             warn_at_the_edge(l2, place, scores)
-        self._store_solution(*self._solve_chosen(splits.problem, chosen))
+        self._store_solution(*found)
         self.cv_results_ = tried.results()
         self.best_index_ = best
         self.best_score_ = float(tried.means[best])

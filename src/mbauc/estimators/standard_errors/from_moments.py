@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, pinvh
 
 from mbauc.pairs.moments import PairMoments
+from mbauc.runtime.threads import blas_for_matrix
 
 Array = NDArray[np.float64]
 
@@ -69,11 +70,12 @@ def drawing_covariance(moments: PairMoments, w: Array, system: Array) -> Array:
 
 def inverse(system: Array) -> Array:
     """Inverse of a positive definite matrix; the pseudo-inverse of a singular one."""
-    try:
-        factor = cho_factor(system, check_finite=False)
-    except LinAlgError:
-        return np.asarray(pinvh(system, check_finite=False))
-    return np.asarray(cho_solve(factor, np.eye(system.shape[0]), check_finite=False))
+    with blas_for_matrix(len(system)):
+        try:
+            factor = cho_factor(system, check_finite=False)
+        except LinAlgError:
+            return np.asarray(pinvh(system, check_finite=False))
+        return np.asarray(cho_solve(factor, np.eye(len(system)), check_finite=False))
 
 
 def _gradient_covariance(C: Array, w: Array, mu: Array) -> Array:

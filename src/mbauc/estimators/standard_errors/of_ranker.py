@@ -18,7 +18,7 @@ from mbauc.metrics.intervals.sample_design import FEW_ROWS
 from mbauc.pairs.moments import PairMoments
 from mbauc.rows.block import Block
 from mbauc.rows.reading import read_blocks
-from mbauc.runtime.threads import thread_count
+from mbauc.runtime.threads import blas_for_matrix, thread_count
 from mbauc.runtime.warn import warn
 
 Array = NDArray[np.float64]
@@ -60,7 +60,8 @@ def errors_from_moments(ranker: FittedRanker, ridge: Array | None) -> Array:
             "tend to be too small. Pass the rows: coef_standard_errors(X, y).",
             FewRowsWarning,
         )
-    return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ridge)[None, :]
+    with blas_for_matrix(ranker.coef_.size):
+        return coefficient_standard_errors(ranker.moments_, ranker.coef_[0], ridge)[None, :]
 
 
 def _holds_levels(moments: PairMoments) -> bool:

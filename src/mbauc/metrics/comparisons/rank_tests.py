@@ -67,7 +67,7 @@ class RankTests:
 
         Parameters
         ----------
-        confidence : float
+        confidence : float, default=0.95
             Between 0 and 1: the probability of finding no difference among methods that do not differ.
         """
         check_confidence(confidence)

@@ -40,7 +40,7 @@ def paired_t_test(a: ArrayLike, b: ArrayLike, *, test_ratio: float = 0.0) -> Pai
     ----------
     a, b : array-like of shape (n,)
         Scores of both methods on the same splits, in the same order.
-    test_ratio : float
+    test_ratio : float, default=0.0
         Number of test rows over number of training rows of a split. 0 is the plain test, which the MBA
         paper uses. It takes splits for independent; random splits of one data set share most of their rows,
         so that it finds differences far too often. With the ratio (1 for halves) the variance is corrected
@@ -110,9 +110,9 @@ def win_tie_loss(
     ----------
     ours, theirs : mapping of data set to scores
         For each data set the scores over the same splits.
-    confidence : float
+    confidence : float, default=0.95
         A difference counts if its p-value is below 1 - confidence.
-    test_ratio : float
+    test_ratio : float, default=0.0
         As for :func:`paired_t_test`.
 
     Returns

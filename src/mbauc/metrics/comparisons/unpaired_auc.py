@@ -58,7 +58,7 @@ def compare_roc_auc_unpaired(
     first, second : AucInterval
         From :func:`roc_auc_interval` or :func:`roc_auc_bootstrap`, with weights or clusters if there are any,
         or two of :func:`partial_roc_auc_interval` of the same region.
-    confidence : float
+    confidence : float, default=0.95
         Coverage of the interval of the difference, between 0 and 1.
 
     Returns

@@ -59,13 +59,13 @@ def roc_auc_bootstrap(
     clusters : array-like of shape (n,), optional
         What belongs together: users, patients, days. Whole clusters are drawn, as many as there are, with
         all their rows and the weights of these. A resample in which a class is missing is drawn again.
-    confidence : float
+    confidence : float, default=0.95
         Coverage, between 0 and 1.
-    resamples : int
+    resamples : int, default=2000
         Number of resamples, at least 2. The ends of a 95% interval need a thousand or more.
     random_state : int, Generator, RandomState or None
         The same seed gives the same interval.
-    verbose : bool
+    verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Returns

@@ -81,9 +81,9 @@ def roc_auc_interval(
     clusters : array-like of shape (n,), optional
         What belongs together: users, patients, days. Rows of a cluster may depend on each other in any way;
         the variance is that of sums over clusters. With each row its own cluster it is DeLong's.
-    confidence : float
+    confidence : float, default=0.95
         Coverage, between 0 and 1.
-    scale : {"logit", "linear"}
+    scale : {"logit", "linear"}, default="logit"
         Where the interval is symmetric. On the logit scale it never leaves [0, 1].
 
     Returns

@@ -37,7 +37,7 @@ def to_onnx(model: RankerModel, path: str | os.PathLike[str], *, inputs: str = "
         (:mod:`mbauc.readers.hashing`) and passes columns or entries.
     path : path
         Replaced whole or not at all. The same model gives the same bytes.
-    inputs : {"columns", "entries", "table"}
+    inputs : {"columns", "entries", "table"}, default="columns"
         What is fed in. ``"columns"``: ``X``, double of shape (n, d), the model's columns. ``"entries"``: the
         same for sparse rows, ``columns`` (int64, from 0) and ``values`` (double) of shape (n, k), where k is
         free and rows with fewer entries are filled up with values 0. ``"table"``: each raw column under its own

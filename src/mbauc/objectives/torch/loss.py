@@ -40,15 +40,15 @@ def pairwise_auc_loss(
         A pair counts the product of the weights of its rows.
     groups : Tensor of shape (n,), optional
         Numbers of groups: only rows of the same group are paired.
-    loss : str or PairLoss
+    loss : str or PairLoss, default="squared_hinge"
         ``"squared_hinge"``, ``"logistic"``, ``"squared"``, ``"exponential"`` or ``"hinge"`` (smoothed), or a
         loss of your own, which is computed by the processor.
-    max_fpr : float
+    max_fpr : float, default=1.0
         In (0, 1]: largest false-alarm rate that counts. Only the negatives with the highest scores of the batch
         are in pairs then: at 0.01, one of a hundred.
-    min_tpr : float
+    min_tpr : float, default=0.0
         In [0, 1): smallest detection rate that counts.
-    equal_groups : bool
+    equal_groups : bool, default=False
         Whether each group counts alike, instead of each pair.
 
     Returns

@@ -1,4 +1,4 @@
-"""Compact rows in a journal that products read chunk by chunk; docs/user_guide/scale.md describes the format.
+"""Compact rows in a journal that products read chunk by chunk; docs/reference/formats.md describes the format.
 
 Records are ``rows`` (a chunk of one class), ``block`` (the end of a block of the source) and ``end``. A killed
 writer loses one block at most.

@@ -46,9 +46,9 @@ class Collector:
     ----------
     n_features : int
         Number of columns.
-    strata : int
+    strata : int, default=2
         Number of strata of rows.
-    n_threads : int
+    n_threads : int, default=1
         Threads to use.
     shift : ndarray of shape (n_features,), optional
         Taken off each stored value; for columns with a value in every row.

@@ -50,7 +50,7 @@ class DensePairOperator(PairOperator):
         Row numbers of each stratum.
     weight : ndarray of shape (n,), optional
         Weight of each row.
-    shards : int
+    shards : int, default=1
         Parts of the rows that work side by side.
     groups : ndarray of shape (n,), optional
         Key of the group of each row.

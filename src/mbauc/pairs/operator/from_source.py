@@ -90,11 +90,11 @@ def build_source_operator(
         Threads to use, in this and in all products.
     memory : int
         Bytes that rows, blocks and the vectors of a solver may take.
-    row_bytes : int
+    row_bytes : int, default=0
         Bytes of it for each row that the rows may not take: for numbers of the rows.
     folder : Path, optional
         Where to keep the cache file; made if it does not exist.
-    show : bool
+    show : bool, default=False
         Show a progress bar on a terminal.
     observe : callable
         Looks on while blocks are read.

@@ -36,7 +36,7 @@ class GroupedPairOperator(PairOperator):
     ----------
     rows : PairOperator
         The rows with their groups; of its pairs those across groups are left out.
-    equal_groups : bool
+    equal_groups : bool, default=False
         Whether each group counts alike, instead of each pair.
 
     Attributes

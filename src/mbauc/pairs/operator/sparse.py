@@ -36,7 +36,7 @@ class SparsePairOperator(PairOperator):
         The rows.
     collector : Collector
         Which made them, and knows their sums.
-    shards : int
+    shards : int, default=1
         Parts that work side by side, each with a vector of its own.
 
     Attributes

@@ -44,16 +44,16 @@ class ClickLog:
     ----------
     n_rows : int
         Number of rows.
-    shape : {"criteo", "avazu-app", "avazu-site"}
+    shape : {"criteo", "avazu-app", "avazu-site"}, default="criteo"
         Which log to resemble: 39 columns and 2.92 negatives for each positive, 22 columns and 8.33, or 22
         columns and 4.06.
-    hash_dim : int
+    hash_dim : int, default=10000
         Number of hashed columns, at most 2²⁴.
-    seed : int
+    seed : int, default=0
         Another seed is another world: other effects and other rows.
-    block_rows : int
+    block_rows : int, default=65536
         Rows in a block; changes nothing else.
-    start : int
+    start : int, default=0
         Number of the first row.
     n_jobs : int, optional
         Threads; None for as many as BLAS may use, -1 for all cores. The rows are the same.
@@ -250,7 +250,7 @@ class ClickLog:
         ----------
         path : path
             Where to write.
-        verbose : bool
+        verbose : bool, default=True
             Show a progress bar on a terminal.
 
         Returns

@@ -34,7 +34,11 @@ In Python no file is needed: mbauc.paper.clicks.ClickLog(20_000_000, shape='avaz
 def add_clicks(actions: Any) -> None:
     """Add ``clicks`` to the actions of ``mbauc data``."""
     clicks = add_command(
-        actions, "clicks", "make a click log in the shape of Criteo or Avazu", _DESCRIPTION, _EPILOG
+        actions,
+        "clicks",
+        _DESCRIPTION,
+        _EPILOG,
+        summary="make a click log in the shape of Criteo or Avazu",
     )
     clicks.add_argument("--rows", type=whole, default=1_000_000, metavar="N", help="rows (default: 1e6)")
     clicks.add_argument(

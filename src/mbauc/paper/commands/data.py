@@ -70,7 +70,7 @@ def add(commands: Any) -> None:
 
 
 def _action(actions: Any, name: str, summary: str, description: str, example: str) -> argparse.ArgumentParser:
-    parser = add_command(actions, name, summary, description, example)
+    parser = add_command(actions, name, description, example, summary=summary)
     parser.add_argument(
         "--data-dir",
         type=Path,

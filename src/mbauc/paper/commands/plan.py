@@ -13,9 +13,9 @@ from mbauc.cli.output import Output
 
 _DESCRIPTION = """\
 Says how many pairs must be drawn so that the weights come close to those of all pairs (Theorem 4 of the MBA
-paper, with constants that can be proved), and what samples of several sizes really do, from the first rows of
-the files.
-Training on all pairs is usually faster than any such sample: this is for understanding, and for data to come.
+paper, with constants that can be proved), and what samples of several sizes really do, from the first rows
+of the files. Training on all pairs is usually faster than any such sample: this is for understanding, and
+for data to come.
 """
 _EXAMPLES = """\
 example:
@@ -28,24 +28,22 @@ _WIDE = 3_000
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = add_command(
-        commands, "plan", "how many pairs a sample would need (Theorem 4)", _DESCRIPTION, _EXAMPLES
-    )
+    parser = add_command(commands, "plan", _DESCRIPTION, _EXAMPLES)
     add_data(parser)
     add_columns(parser)
     parser.add_argument("--l2", type=number_or_auto, default="auto", help="ridge penalty (default: auto)")
     parser.add_argument(
-        "--delta", type=rate, default=0.1, help="largest distance of the weights, as a share (default: 0.1)"
+        "--delta", type=rate, default=0.1, help="largest relative distance of the weights (default: 0.1)"
     )
-    parser.add_argument("--p", type=rate, default=0.05, help="probability that this fails (default: 0.05)")
+    parser.add_argument("--p", type=rate, default=0.05, help="probability of a larger distance (default: 0.05)")
     parser.add_argument(
         "--rows",
         type=_rows,
         default=200_000,
         metavar="N",
-        help="of the files to look at (default: %(default)s)",
+        help="number of rows to read (default: %(default)s)",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="of the draws (default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
     parser.set_defaults(run=run)
 
 

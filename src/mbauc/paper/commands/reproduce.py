@@ -23,7 +23,6 @@ def add(commands: Any) -> None:
     parser = add_command(
         commands,
         "reproduce",
-        "run an experiment of the MBA paper",
         (
             "Runs an experiment of the MBA paper and writes its tables and plots, with the paper's figures "
             "beside ours. table2 and figure2 are two views of one simulation study, which is run once per "

@@ -49,9 +49,9 @@ def download(
     data_dir : path, optional
         Folder for the files; without it the one that the environment variable ``MBAUC_DATA`` names, or the
         user's cache.
-    force : bool
+    force : bool, default=False
         Download files that are there already, and replace them.
-    show : bool
+    show : bool, default=True
         Show a progress bar on a terminal.
 
     Returns

@@ -105,7 +105,7 @@ def load(name: str, data_dir: Folder | None = None, random_state: Any = 0) -> Da
         One of :func:`names`.
     data_dir : path, optional
         Folder to look in first.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=0
         Decides on the halves; sets with test rows of their own do not need it.
 
     Returns

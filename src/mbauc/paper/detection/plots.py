@@ -35,11 +35,11 @@ def frameworks_plot(
     ----------
     hypotheses : Hypotheses in two dimensions, optional
         A mixture of two against one if not given.
-    rows : int
+    rows : int, default=400
         Rows to draw.
-    positive : float
+    positive : float, default=0.3
         Share of positive ones.
-    alpha : float
+    alpha : float, default=0.05
         False-alarm rate.
     random_state
         Seed of the rows.
@@ -111,11 +111,11 @@ def detection_snr_plot(
         From a signal-to-noise ratio in decibels to the two hypotheses.
     snr_db : array-like
         Signal-to-noise ratios.
-    false_alarms : sequence of float
+    false_alarms : sequence of float, default=(0.01, 0.0001, 1e-06)
         False-alarm rates, one colour each.
-    samples : int
+    samples : int, default=100000
         Draws for the Neyman–Pearson detector where it has no closed form.
-    title : str
+    title : str, default=""
         Above the plot.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.

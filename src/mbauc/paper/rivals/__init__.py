@@ -1,15 +1,15 @@
 """The algorithms that the MBA paper compares with, as scikit-learn classifiers in their own right.
 
-=============================  ==================  =================  ==================================
-class                          the paper's name    loss               cost a row of k entries, d columns
-=============================  ==================  =================  ==================================
-:class:`OnlineLogisticRegression`  OLR, ONLR       logistic           O(k)
-:class:`FTRLProximal`          SOLR                logistic           O(k)
-:class:`OAM`                   OAM                 pairwise hinge     O(B k), buffers of B rows
-:class:`OPAUC`                 OPAUC               pairwise squared   O(d²), or O(d τ) with rank τ
-:class:`AdaOAM`                AdaAUC              pairwise squared   O(d²), or O(d τ) with rank τ
-:class:`MiniBatchPairwise`     MB-PSL, MB-PHL      any of Eq. (7)     O(k)
-=============================  ==================  =================  ==================================
+==================================  ==================  =================  ==================================
+class                               the paper's name    loss               cost a row of k entries, d columns
+==================================  ==================  =================  ==================================
+:class:`OnlineLogisticRegression`   OLR, ONLR           logistic           O(k)
+:class:`FTRLProximal`               SOLR                logistic           O(k)
+:class:`OAM`                        OAM                 pairwise hinge     O(B k), buffers of B rows
+:class:`OPAUC`                      OPAUC               pairwise squared   O(d²), or O(d τ) with rank τ
+:class:`AdaOAM`                     AdaAUC              pairwise squared   O(d²), or O(d τ) with rank τ
+:class:`MiniBatchPairwise`          MB-PSL, MB-PHL      any of Eq. (7)     O(k)
+==================================  ==================  =================  ==================================
 """
 
 from mbauc.paper.rivals.ada_oam import AdaOAM

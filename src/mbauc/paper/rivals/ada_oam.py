@@ -21,13 +21,13 @@ class AdaOAM(StatisticsRanker):
 
     Parameters
     ----------
-    eta0 : float
+    eta0 : float, default=0.1
         Size of the steps; the first step of a column has about this length.
-    l1 : float
+    l1 : float, default=0.0
         Penalty l1 ‖w‖₁ of the sparse variant (SAdaOAM); 0 is AdaOAM.
-    l2 : float
+    l2 : float, default=0.0
         λ of the paper.
-    delta : float
+    delta : float, default=1e-08
         Keeps Hᵢ from zero.
     rank, centred
         As for :class:`OPAUC`: low-rank covariances for high dimensions.

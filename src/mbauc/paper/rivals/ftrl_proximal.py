@@ -24,14 +24,14 @@ class FTRLProximal(OnlineRanker, ProbabilisticRanker):
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=0.1
         Size of the steps.
-    beta : float
+    beta : float, default=1.0
         Holds back the first steps of a column; 1 in the paper.
     lambda_1, lambda_2 : float
         λ₁ and λ₂ of the formula. They count once against the sum of the losses of all rows, as published, and
         so are not the ``l1`` and ``l2`` of the other classes, which count against a mean.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Whether to learn b: a column of ones that is not penalised.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
         As for :class:`OnlineLogisticRegression`.

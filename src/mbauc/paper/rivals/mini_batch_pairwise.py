@@ -51,22 +51,22 @@ class MiniBatchPairwise(OnlineRanker):
 
     Parameters
     ----------
-    loss : {"squared", "hinge", "logistic", "exponential"}
+    loss : {"squared", "hinge", "logistic", "exponential"}, default="squared"
         Surrogate φ.
-    eta0 : float or "auto"
+    eta0 : float or "auto", default="auto"
         First step. ``"auto"`` is 30, 100, 300 or 30 in the order of the losses above (a thirtieth of that with
         a constant rate) over the largest mean of ‖x⁺‖² + ‖x⁻‖² of a batch so far, so that the units of X do
         not matter; steps on the squared and the exponential loss are no longer than 1 over that. When it
         grows, the weights shrink with it, as if it had been known before. A number is used as it is.
-    learning_rate : {"invscaling", "constant"}
+    learning_rate : {"invscaling", "constant"}, default="invscaling"
         ηₜ = η / √t, or η throughout.
-    batch_size : int
+    batch_size : int, default=32
         Number B of pairs a step.
-    pairing : {"matched", "complete"}
+    pairing : {"matched", "complete"}, default="matched"
         The B pairs as drawn (Eq. 16), or all B² pairs among the drawn rows.
-    l2 : float
+    l2 : float, default=0.0
         Penalty ½ l2 ‖w‖² beside the mean of φ; its step is implicit, so that it cannot overshoot.
-    max_iter : int
+    max_iter : int, default=1
         Passes: each draws at least as many rows as there are, in n / 2B steps rounded up.
     tol, n_iter_no_change, random_state, verbose
         As for :class:`OnlineLogisticRegression`; ``random_state`` draws the batches.

@@ -40,11 +40,11 @@ class OAM(OnlineRanker):
 
     Parameters
     ----------
-    C : float
+    C : float, default=1e-05
         Aggressiveness: the largest step.
-    update : {"sequential", "gradient"}
+    update : {"sequential", "gradient"}, default="sequential"
         OAM_seq or OAM_gra.
-    buffer_size : int
+    buffer_size : int, default=100
         Rows held of each class; 100 in the paper.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
         As for :class:`OnlineLogisticRegression`; ``random_state`` also draws what the buffers hold.

@@ -27,28 +27,28 @@ class OnlineLogisticRegression(OnlineRanker, ProbabilisticRanker):
 
     Parameters
     ----------
-    eta0 : float or "auto"
+    eta0 : float or "auto", default="auto"
         First step. ``"auto"`` is 64 for the intercept, and for the weights 64 over the mean ‖x‖² of the rows
         so far, whose later changes apply to earlier steps too, so that neither the units of X nor a short
         first row matter. A number is used as it is for both.
-    l2 : float
+    l2 : float, default=0.0
         Penalty ½ l2 ‖w‖² on the mean loss of a row. The shrinkage is that of an implicit step, so that no step
         can overshoot.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Whether to learn b.
-    max_iter : int
+    max_iter : int, default=1
         Passes over the rows.
     tol : float, optional
         Stop when the mean loss of ``n_iter_no_change`` passes running is no better by ``tol`` than the best
         before. None makes all passes.
-    n_iter_no_change : int
+    n_iter_no_change : int, default=5
         See ``tol``.
-    shuffle : bool
+    shuffle : bool, default=True
         Whether ``fit`` takes the rows in a new random order each pass. False takes them as they come, as
         ``partial_fit`` always does.
     random_state : None, int, Generator or RandomState
         Seed of the order.
-    verbose : bool
+    verbose : bool, default=False
         Show a progress bar on a terminal.
 
     Attributes

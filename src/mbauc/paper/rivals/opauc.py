@@ -26,22 +26,22 @@ class OPAUC(StatisticsRanker):
 
     Parameters
     ----------
-    eta0 : float or "auto"
+    eta0 : float or "auto", default="auto"
         Step. ``"auto"`` is min(1, 10 / √t), or ⅓ with a constant rate, over the largest ‖x - c‖² + tr S + l2
         seen so far, a bound on the curvature: with covariances in full or centred sketches weights cannot
         diverge, and the units of X do not matter.
         When the bound grows, the weights shrink with it, as if it had been known before. A number is used
         as it is, as published.
-    l2 : float
+    l2 : float, default=0.0
         λ of the paper.
     rank : int, optional
         τ of the low-rank variant for high dimensions (50 in the paper): S is taken from a sketch
         Z = Σ xᵢ rᵢ' with random rᵢ of τ normal numbers of variance 1/τ. None keeps S in full.
-    centred : bool
+    centred : bool, default=True
         For the low-rank variant: take the mean out of the sketch, S ≈ (Z - n c h')(Z - n c h')' / n with h
         the mean of the rᵢ. False is the rule of the authors' code, S ≈ ZZ'/n - ‖h‖² c c', where only about
         1/n of the mean's part is taken out.
-    learning_rate : {"invscaling", "constant"}
+    learning_rate : {"invscaling", "constant"}, default="invscaling"
         ηₜ = η / √t, or η throughout as in the paper's experiments.
     max_iter, tol, n_iter_no_change, shuffle, random_state, verbose
         As for :class:`OnlineLogisticRegression`; ``random_state`` also draws the sketch.

@@ -155,14 +155,16 @@ def render(settings: Settings, findings: list[Finding], folder: Path) -> list[Pa
 
 
 _WHAT = """
-Made by `mbauc reproduce linearity`: {dimension} dimensions, seed {seed}. The paper argues that a linear score
-is a good approximation where the signal-to-noise ratio is high. In its own simulations the best score is
-linear at any ratio, so they cannot tell. SNR is the energy of the signal over the variance of the noise. AUC
-in percent: of the Neyman–Pearson detector (closed form or {samples:,} draws), of the linear score that MBA
-finds with infinitely many pairs (exact), and of the one that it learns from {train:,} rows with 10% positives
-(exact as well: no test set is drawn). The last column is the number of pairs that the linear score gets wrong
-for each one that the best score gets wrong. Figures from draws have a standard error of about {error:.2f}
-points.
+How much AUC does a linear score lose against the optimal detector, by signal-to-noise ratio (SNR)? The paper
+argues that a linear score is a good approximation at high SNR. Its own simulations cannot test this, because
+their optimal score is linear at any SNR. Written by `mbauc reproduce linearity`: {dimension} dimensions, seed
+{seed}.
+
+SNR is the energy of the signal over the variance of the noise. The tables have AUC in percent of the
+Neyman–Pearson detector (closed form or {samples:,} draws), of the linear score of MBA with infinitely many
+pairs (exact), and of MBA trained on {train:,} rows with 10% positives (exact as well: no test set is drawn).
+*AUC loss* is the first minus the second. *error ratio* is the number of misordered pairs of the linear score
+divided by that of the optimal score. Figures from draws have a standard error of about {error:.2f} points.
 """
 
 
@@ -180,11 +182,11 @@ def page(settings: Settings, findings: list[Finding]) -> str:
     for family in FAMILIES:
         table = markdown_table(_HEAD, (_cells(one) for one in findings if one.family == family.name))
         parts += [f"## {family.name.capitalize()}", f"{family.says.capitalize()}.", table]
-    parts += ["## What this says", "\n".join(f"* {line}" for line in _conclusions(findings))]
+    parts += ["## Findings", "\n".join(f"* {line}" for line in _conclusions(findings))]
     return "\n\n".join(parts) + "\n"
 
 
-_HEAD = ["SNR, dB", "Neyman–Pearson", "linear, infinite data", "MBA", "falls short by", "errors, times"]
+_HEAD = ["SNR, dB", "Neyman–Pearson", "linear, infinite data", "MBA", "AUC loss", "error ratio"]
 
 
 def _cells(one: Finding) -> list[str]:
@@ -199,8 +201,7 @@ def _conclusions(findings: list[Finding]) -> Iterator[str]:
         low, high = rows[0], rows[-1]
         worst = max(rows, key=lambda one: one.shortfall)
         yield (
-            f"{family.name.capitalize()}: the linear score falls short by {low.shortfall:.2f} points at "
-            f"{low.snr_db:g} dB and {high.shortfall:.2f} at {high.snr_db:g} dB, by {worst.shortfall:.2f} at "
-            f"worst ({worst.snr_db:g} dB); it makes {low.error_ratio:.2f} and {high.error_ratio:.2f} times the "
-            "errors of the best score."
+            f"{family.name.capitalize()}: the linear score loses {low.shortfall:.2f} points of AUC at "
+            f"{low.snr_db:g} dB and {high.shortfall:.2f} at {high.snr_db:g} dB, {worst.shortfall:.2f} at worst "
+            f"({worst.snr_db:g} dB); its error ratio goes from {low.error_ratio:.2f} to {high.error_ratio:.2f}."
         )

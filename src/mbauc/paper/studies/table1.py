@@ -60,8 +60,9 @@ def render(datasets: tuple[str, ...], data_dir: Path | None, folder: Path) -> li
         raise NotAvailableError(explain_none(datasets))
     page = [
         "# Table I: the data sets",
-        "Made by `mbauc reproduce table1`: as found in the files, and in brackets as printed (rounded there). "
-        "The ratio is that of negative to positive training rows.",
+        "The data sets of the paper: sizes and class imbalance as found in the files, with the paper's rounded "
+        "figures in brackets. The ratio is that of negative to positive training rows. Written by "
+        "`mbauc reproduce table1`.",
         markdown_table(["data set", "training rows", "test rows", "columns", "ratio"], lines),
         "\n".join(notes),
     ]

@@ -44,7 +44,7 @@ def second_moment_tail(
         Largest squared distance of a row from some point; the same point for all rows.
     sigma_norm : float
         Spectral norm of Σ_N.
-    constants : {"rigorous", "paper"}
+    constants : {"rigorous", "paper"}, default="rigorous"
         What can be proved, or what is printed.
 
     Returns
@@ -103,7 +103,7 @@ def linear_tail(
     sigma_norm: float | None = None,
     constants: Constants = "rigorous",
 ) -> Any:
-    """Bound on P(|(w_N - w_S)'(μ_N - μ_S)| > γ), the event of Lemma 3(ii).
+    """Bound on ``P(|(w_N - w_S)'(μ_N - μ_S)| > γ)``, the event of Lemma 3(ii).
 
     Rigorous: :func:`mean_tail` at t = γ / (2 √R_w), needs ``d`` and ``trace``. Printed:
     ``2 exp(-S γ² / (4 R_w ‖Σ_N‖ + (8/3) γ √(R_x R_w)))``, needs ``sigma_norm``; it treats w_S as if it had
@@ -111,12 +111,16 @@ def linear_tail(
 
     Parameters
     ----------
-    gamma, pairs, d, R_x, sigma_norm, constants
+    gamma, pairs, R_x
         As for :func:`second_moment_tail`.
     R_w : float
         Largest squared norm of the weights; see :func:`weight_bound`.
+    d
+        As for :func:`second_moment_tail`.
     trace : float
         Trace of Σ_N.
+    sigma_norm, constants
+        As for :func:`second_moment_tail`.
 
     Returns
     -------

@@ -137,9 +137,9 @@ def pairs_needed(
     delta, epsilon : float
         Give one of the two. For δ the objective must be strongly convex: l2 > 0 or Σ_N without
         eigenvalue 0.
-    p : float
+    p : float, default=0.05
         In (0, 1): probability that the promise fails.
-    constants : {"rigorous", "paper"}
+    constants : {"rigorous", "paper"}, default="rigorous"
         ``"paper"`` is Eq. (28) as printed, with ε = m δ²/2 where δ is given. ``"rigorous"`` also knows the
         two proofs that go to δ without a detour over ε.
 

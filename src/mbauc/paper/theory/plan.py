@@ -68,34 +68,38 @@ def plan_pairs(
 
     Parameters
     ----------
-    X, y, sample_weight, n_jobs
-        As for :meth:`PairMoments.from_arrays`. Rows are drawn in proportion to their weights.
-    l1 : float
+    X, y
+        As for :meth:`PairMoments.from_arrays`.
+    l1 : float, default=0.0
         λ₁ of Eq. (14).
-    l2 : float or "auto"
+    l2 : float or "auto", default="auto"
         λ₂ of Eq. (14). ``"auto"`` takes what ``MBAClassifier(l2="auto")`` would choose from all pairs; fit
         with ``l2=plan.l2``, since the bound is about one and the same penalty.
     delta : float, optional
         Largest ‖w_S - w_N‖; 0.1 if neither delta nor epsilon is given.
     epsilon : float, optional
         Largest L_N(w_S) - L_N(w_N), in the units of the objective, instead.
-    relative : bool
+    relative : bool, default=True
         Whether delta is a share of ‖w_N‖ or a distance.
-    p : float
+    p : float, default=0.05
         In (0, 1): probability that the promise fails.
-    constants : {"rigorous", "paper"}
+    constants : {"rigorous", "paper"}, default="rigorous"
         What can be proved, or Eq. (28) as printed.
     feature_map : transformer, optional
         Applied to X first (a copy, through its ``fit_transform``); its number of features F takes the place
         of d. The mapped rows are held in memory.
-    measure : bool
+    sample_weight : array-like of shape (n,), optional
+        Rows are drawn in proportion to it.
+    measure : bool, default=True
         Whether to draw pairs and compare: S = 1,000, 10,000 and 100,000 as far as that is fewer than there
         are and takes a few seconds.
-    draws : int
+    draws : int, default=10
         Draws for each S.
     random_state : None, int, Generator or RandomState
         Seed of the draws; the plan's number of pairs does not depend on it.
-    verbose : bool
+    n_jobs
+        As for :meth:`PairMoments.from_arrays`.
+    verbose : bool, default=False
         Show progress bars on a terminal.
 
     Returns

@@ -34,7 +34,7 @@ def squared_radius(X: Any, centre: Array, rows: NDArray[np.intp] | None = None, 
         The point c.
     rows : index array, optional
         Rows to look at.
-    n_threads : int
+    n_threads : int, default=1
         Threads to use.
 
     Examples

@@ -49,20 +49,20 @@ class LibsvmSource:
         One file or several, in order.
     n_features : int, optional
         Number of columns; a larger index is an error, unless ``extra`` says otherwise.
-    zero_based : bool or "auto"
+    zero_based : bool or "auto", default="auto"
         Whether the first column has index 0. "auto": yes if an index 0 occurs in any of the files.
     classes : sequence of two labels, optional
         The negative label and the positive one, two numbers or two words; any other is an error.
     positive : number or collection of numbers, optional
         These labels are positive, all others negative. With neither ``classes`` nor ``positive`` the files must
         have two labels, and the larger is positive.
-    block_rows : int
+    block_rows : int, default=65536
         Rows of a block, at most. It may have fewer, since it also ends where the text does. Moments of other
         blocks differ by rounding, matrix-free weights by what the solver's ``tol`` leaves open.
-    on_error : "stop" or "skip"
+    on_error : "stop" or "skip", default="stop"
         Whether a line that cannot be read is an error, or is passed over and counted. A third label is an error
         in any case, unless ``classes`` tells which two are meant.
-    extra : "error" or "ignore"
+    extra : "error" or "ignore", default="error"
         What to do about columns beyond ``n_features``: "ignore" leaves them out, for models without
         weights for them. It needs ``n_features`` and ``zero_based``.
     group : "qid", optional
@@ -70,7 +70,7 @@ class LibsvmSource:
         must have one then.
     n_jobs : int, optional
         Threads; None for as many as BLAS may use, -1 for all cores. The result is the same.
-    verbose : bool
+    verbose : bool, default=False
         Show a progress bar on a terminal during the first pass.
 
     Attributes
@@ -320,12 +320,14 @@ def read_libsvm(
 
     Parameters
     ----------
-    paths, n_features, zero_based, classes, positive, n_jobs, verbose
+    paths, n_features, zero_based, classes, positive
         As for :class:`LibsvmSource`.
-    labels : "binary" or "raw"
+    labels : "binary" or "raw", default="binary"
         1 and 0 for positive and negative rows, or the numbers in the file, of which there may then be any.
-    on_error : "stop" or "skip"
+    on_error : "stop" or "skip", default="stop"
         Whether a line that cannot be read is an error, or is passed over; a warning says how many were.
+    n_jobs, verbose
+        As for :class:`LibsvmSource`.
 
     Returns
     -------

@@ -177,7 +177,7 @@ class TableSource:
         with the year at last), or ``"group"``, ``"id"``, ``"ignore"``, which are left out.
     ignore, id : sequence of str
         Columns to leave out.
-    encode : {"hash", "onehot", "codes"}
+    encode : {"hash", "onehot", "codes"}, default="hash"
         How categories become columns; see :class:`~mbauc.readers.TableEncoding`. A table without categories has
         nothing to hash and is encoded as by ``"onehot"``. With ``"codes"`` each column stays one column, but
         for free texts, which become a column for each of their frequent words: numbers as they are, categories
@@ -187,29 +187,29 @@ class TableSource:
         Number of hashed columns, 2 or more. Exact moments of d columns take ``8 d²`` bytes: 10,000
         columns, as in the paper and by default, take 0.8 GB. With ``"codes"``, slots of each column that is
         hashed; by default about ten for each of its distinct values, at most 2²⁴.
-    signed : bool
+    signed : bool, default=False
         Whether hashed features have a sign.
-    missing : {"category", "mean"}
+    missing : {"category", "mean"}, default="category"
         ``"category"``: a missing number is 0 (after scaling), and an indicator of its own is 1.
         ``"mean"``: it is the column's mean, without an indicator. A missing category is a category either way.
-    scale : {"standard", "max-abs", None}
+    scale : {"standard", "max-abs", None}, default="standard"
         How numeric columns are scaled; indicators are not. ``"standard"`` subtracts the mean as well.
-    max_categories : int
+    max_categories : int, default=1000
         One-hot columns that a category may have; its rarer values share one, ``(other)``. With ``"codes"``,
         levels that a category may have; one with more is hashed.
-    block_rows : int
+    block_rows : int, default=65536
         Rows in a block, at most. Moments of other blocks differ by rounding, matrix-free weights by what the
         solver's ``tol`` leaves open.
     delimiter : str, optional
         What separates fields; by default detected from the first lines.
     names : sequence of str or "auto", optional
         Names of the columns of files without a header line; ``"auto"`` calls them c1, c2, ….
-    on_error : {"stop", "skip"}
+    on_error : {"stop", "skip"}, default="stop"
         Whether a row that cannot be used (wrong number of fields, no label, no number where one should
         be) is an error, or left out and counted in ``skipped``.
     encoding : TableEncoding, optional
         An encoding learned earlier; then ``encode`` to ``max_categories`` have no say.
-    verbose : bool
+    verbose : bool, default=False
         Show a progress bar on a terminal while learning.
 
     Attributes
@@ -486,7 +486,7 @@ class TableSource:
         ----------
         coef : ndarray of shape (n_features,)
             Weights, of the columns or of ``features``.
-        keep : sequence of str
+        keep : sequence of str, default=()
             Columns to pass on. If there are no rows, one block without any has their types.
         features : FeatureMap, optional
             What the columns become before weights are applied.

@@ -214,7 +214,7 @@ def _fit_groups(plus: ClassSample, minus: ClassSample, most: int) -> tuple[int, 
             fits &= keys < held[-1]
     kept = keys[fits]
     # folds need groups with pairs to train on and to test on; where all rows are here, others say so
-    paired = np.isin(kept, own[0]) & np.isin(kept, own[1])
+    paired = np.isin(kept, own[0], kind="sort") & np.isin(kept, own[1], kind="sort")
     if paired.sum() < _LEAST_GROUPS and kept.size < keys.size:
         raise ValueError(
             f"groups are kept whole, and of those of {most:,} rows {paired.sum()} have rows of both classes; "

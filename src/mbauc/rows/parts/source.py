@@ -31,9 +31,9 @@ class SourceParts:
     ----------
     source : Source
         The rows.
-    title : str
+    title : str, default="reading rows"
         Of the progress bar of each pass.
-    show : bool
+    show : bool, default=False
         Show that on a terminal.
     observe : callable
         Looks on while blocks are read.

@@ -70,9 +70,9 @@ def elastic_net_path(
         λ₂.
     factors : ndarray of shape (d,)
         Penalty factor of each feature; 0 leaves it unpenalised.
-    tol : float
-        Largest :attr:`Solution.optimality` to accept without a warning.
-    max_iter : int
+    tol : float, default=1e-06
+        Largest ``optimality`` of the :class:`Solution` to accept without a warning.
+    max_iter : int, default=1000
         Largest number of sweeps over the features.
 
     Returns

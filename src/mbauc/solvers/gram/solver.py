@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mbauc.runtime.threads import blas_for_matrix
 from mbauc.solvers.gram.elastic_net import elastic_net_path, solve_elastic_net
 from mbauc.solvers.gram.ridge import RidgePath, solve_ridge
 from mbauc.solvers.leave_one_out import choose_l2, warn_of_units
@@ -35,9 +36,10 @@ class GramSolver:
     def solve(self, l1: float, l2: float, *, tol: float, max_iter: int) -> Solution:
         """For one l1 and l2."""
         penalty = Penalty(l1, l2, self.factors)
-        if l1 == 0.0:
-            return solve_ridge(self.sigma, self.mu, penalty)
-        return solve_elastic_net(self.sigma, self.mu, penalty, tol=tol, max_iter=max_iter)
+        with blas_for_matrix(self.mu.size):
+            if l1 == 0.0:
+                return solve_ridge(self.sigma, self.mu, penalty)
+            return solve_elastic_net(self.sigma, self.mu, penalty, tol=tol, max_iter=max_iter)
 
     def solve_auto(self, l1: float, sizes: tuple[float, float], *, tol: float, max_iter: int) -> Solution:
         """For the l2 that is expected to rank best.
@@ -49,10 +51,11 @@ class GramSolver:
         if self.mu.size > ALL_EIGENVALUES:
             l2 = search_l2(MatrixOperator(self.sigma, self.mu), self.factors, sizes, self.mu.size)
         else:
-            path = RidgePath(self.sigma, self.mu, self.factors)
-            l2 = choose_l2(path.spectrum, sizes)
-            if l1 == 0.0:
-                return path.solve(l2)
+            with blas_for_matrix(self.mu.size):
+                path = RidgePath(self.sigma, self.mu, self.factors)
+                l2 = choose_l2(path.spectrum, sizes)
+                if l1 == 0.0:
+                    return path.solve(l2)
         return self.solve(l1, l2, tol=tol, max_iter=max_iter)
 
     def grid(self, l1: Sequence[float], l2: Sequence[float], *, tol: float, max_iter: int) -> Array:
@@ -60,12 +63,14 @@ class GramSolver:
         weights = np.empty((len(l1), len(l2), self.mu.size))
         ridge = [i for i, value in enumerate(l1) if value == 0.0]
         sparse = [i for i, value in enumerate(l1) if value > 0.0]
-        if ridge:
-            weights[ridge] = RidgePath(self.sigma, self.mu, self.factors).coefficients(l2)
-        for j, value in enumerate(l2 if sparse else ()):
-            path = elastic_net_path(
-                self.sigma, self.mu, [l1[i] for i in sparse], value, self.factors, tol=tol, max_iter=max_iter
-            )
-            for i, solution in zip(sparse, path, strict=True):
-                weights[i, j] = solution.coef
+        with blas_for_matrix(self.mu.size):
+            if ridge:
+                weights[ridge] = RidgePath(self.sigma, self.mu, self.factors).coefficients(l2)
+            for j, value in enumerate(l2 if sparse else ()):
+                positive = [l1[i] for i in sparse]
+                path = elastic_net_path(
+                    self.sigma, self.mu, positive, value, self.factors, tol=tol, max_iter=max_iter
+                )
+                for i, solution in zip(sparse, path, strict=True):
+                    weights[i, j] = solution.coef
         return weights

@@ -46,11 +46,11 @@ def solve_elastic_net_matrix_free(
         μ, the diagonal of Σ and its products.
     penalty : Penalty
         l1, l2 and a factor for each feature; 0 leaves a feature unpenalised.
-    tol : float
+    tol : float, default=1e-06
         Largest excess risk to accept without a warning: how far R(w) = 1 - 2w'μ + w'Σw + 2 penalty(w) may be
         above its minimum. Below 1e-5 that is certain, by :func:`~mbauc.solvers.gap.excess_risk_bound`; from
         there on it is estimated by what the latest eight products have lowered R by.
-    max_iter : int
+    max_iter : int, default=1000
         Largest number of products, that of the check at the end included.
     start : ndarray of shape (d,), optional
         Weights to start from, such as the solution of a similar penalty; zero if not given.

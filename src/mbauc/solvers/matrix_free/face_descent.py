@@ -96,7 +96,7 @@ class FaceDescent:
         l1, l2 and the factors.
     coef, product : ndarrays of shape (d,)
         Weights to start from, and Σ times these.
-    curvature : float
+    curvature : float, default=1.0
         See :func:`~mbauc.solvers.gap.unpenalised_curvature`.
     """
 

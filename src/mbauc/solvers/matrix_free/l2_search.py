@@ -248,7 +248,7 @@ def search_l2(
     Parameters
     ----------
     products, factors, sizes, n_features
-        As for :class:`Criterion`.
+        As for :class:`~mbauc.solvers.matrix_free.l2_search.Criterion`.
     """
     search = Criterion(products, factors, sizes, n_features).quadrature()
     while search.look_at_degrees() or search.step():

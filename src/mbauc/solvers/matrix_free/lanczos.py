@@ -92,7 +92,13 @@ class Lanczos:
     def _eigen(diagonal: Array, beside: Array) -> tuple[Array, Array]:
         if not diagonal.size:
             return np.zeros(0), np.zeros((1, 0))
-        return eigh_tridiagonal(diagonal, beside, check_finite=False)  # type: ignore[no-any-return]
+        try:
+            return eigh_tridiagonal(diagonal, beside, check_finite=False)  # type: ignore[no-any-return]
+        except np.linalg.LinAlgError:
+            # in some builds of LAPACK the default driver fails on close eigenvalues; QR steps converge
+            return eigh_tridiagonal(  # type: ignore[no-any-return]
+                diagonal, beside, check_finite=False, lapack_driver="stev"
+            )
 
     def state(self) -> tuple[Array, Array]:
         """All that is needed to resume to the same bits: two vectors, and the tridiagonal matrix."""

@@ -24,7 +24,7 @@ def lowest_point(
         First and second derivative at a = 0 of the smooth part; ``bend`` is at least 0.
     threshold : ndarray of shape (d,)
         l1 times the penalty factors.
-    furthest : float
+    furthest : float, default=inf
         End of the line.
 
     Returns

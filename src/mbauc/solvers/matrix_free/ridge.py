@@ -113,9 +113,9 @@ def solve_ridge_matrix_free(
         Products with Σ; each costs a sweep over the rows.
     penalty : Penalty
         l2 and the factors; l1 must be 0.
-    tol : float
+    tol : float, default=0.0001
         Excess risk to accept.
-    max_iter : int
+    max_iter : int, default=1000
         Most products to spend.
     resume : dict, optional
         A state that ``watch`` was called with, to resume from to the same bits.
@@ -186,12 +186,14 @@ def solve_ridge_auto(
 
     Parameters
     ----------
-    products, factors, tol, max_iter, resume, watch
+    products, factors
         As for :func:`solve_ridge_matrix_free`.
     sizes : (float, float)
         Rows of each class.
     n_features : int
         Columns of the data, those that never occur included.
+    tol, max_iter, resume, watch
+        As for :func:`solve_ridge_matrix_free`.
 
     Returns
     -------

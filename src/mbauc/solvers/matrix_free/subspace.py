@@ -39,7 +39,7 @@ class RidgeSubspace:
         Penalty factors, the diagonal of F.
     target : ndarray of shape (d,), optional
         The right-hand side t; μ if absent.
-    room : int
+    room : int, default=16
         Directions to hold, two vectors of d numbers each.
 
     Attributes

@@ -231,19 +231,21 @@ def render(study: TopOfList, datasets: tuple[str, ...], folder: Path) -> list[Pa
 
 
 _WHAT = """
-Made by `mbauc reproduce partial_auc`. Who can only act on the top of a list asks for detections at few false
-alarms. `PairwiseAUCClassifierCV("{loss}", max_fpr={max_fpr:g})` fits the pairs of the negatives with the
-highest scores; how many of them, from those up to the rate asked for to all, is chosen with the penalty by
-cross-validation of the partial AUC asked for. *Whole AUC* is the same call without `max_fpr`; *tuned for the
-top* has its penalty and columns chosen by the partial AUC, too, so that what differs is the loss alone.
-Logistic regression is tuned by the partial AUC over nine decades of C, with columns as they are and
-standardised.
+Does it pay to fit the partial AUC if only the top of the list is acted on? This page compares the detection
+rate at {rate} false alarms of models fitted to the whole and to the partial AUC, and of tuned logistic
+regression. Written by `mbauc reproduce partial_auc`.
 
-Detections at {rate} false alarms on the test rows, in percent, and the partial AUC up to there (½ for a coin,
-1 at best; in percent). In brackets: difference to *tuned for the top* with a 95% interval, paired bootstrap of
-the test rows, {samples:,} samples. Bold: the interval is on one side of zero. The splits are those of
-[Table III](table3.md), first run. How much larger the parts that are tried may be was found on some of
-these sets with their test rows in view.
+**Methods.** *partial AUC* is `PairwiseAUCClassifierCV("{loss}", max_fpr={max_fpr:g})`, which fits the pairs of
+the negatives with the highest scores. Their share, from the rate above up to all, and the penalty are chosen by
+cross-validation of the partial AUC. *whole AUC* is the same call without `max_fpr`; *tuned for the top* also
+has its penalty and columns chosen by the partial AUC, so it differs from *partial AUC* in the loss alone.
+Logistic regression is tuned by the partial AUC over nine decades of C, with raw and standardised columns.
+
+**Metrics.** Detection rate at {rate} false alarms on the test rows, and partial AUC up to that rate
+(standardised: 50 for random scores, 100 at best), both in percent. In brackets: difference to *tuned for the
+top* with a 95% interval, paired bootstrap of the test rows, {samples:,} samples. Bold: the interval excludes
+zero. The splits are those of [Table III](table3.md), first run. The multiples of the rate that are tried were
+selected on some of these sets with their test rows in view.
 """
 
 
@@ -254,15 +256,15 @@ def page(study: TopOfList, datasets: tuple[str, ...]) -> str:
     rate = f"{100 * s.max_fpr:g}%"
     head = ["data set", *NAMES.values()]
     parts = [
-        "# The top of the list",
+        "# Partial AUC: fit for low false-alarm rates",
         unwrap(_WHAT.format(loss=s.loss, max_fpr=s.max_fpr, rate=rate, samples=s.samples)),
         f"## Detections at {rate} false alarms",
         markdown_table(head, ([name, *_detections(study, name)] for name in present)),
         f"## Partial AUC up to {rate}",
         markdown_table(head, ([name, *_partial_aucs(study, name)] for name in present)),
-        "## The whole AUC, and what was chosen",
+        "## AUC and chosen settings",
         markdown_table(
-            [*head, "partial AUC was"],
+            [*head, "chosen for partial AUC"],
             (
                 [
                     name,
@@ -313,8 +315,9 @@ def _conclusions(study: TopOfList, present: list[str]) -> Iterator[str]:
         less = [name for name, gain in gains.items() if gain.high < 0]
         same = [name for name in present if name not in more + less]
         listed = (", ".join(names) or "none" for names in (more, less, same))
-        yield "Fitting for the top, {}: significantly more on {}; less on {}; not to be told on {}.".format(
-            what, *listed
+        yield (
+            "Fitting the partial AUC, effect on {}: significantly higher on {}; lower on {}; no significant "
+            "difference on {}.".format(what, *listed)
         )
     best = [
         name

@@ -118,24 +118,28 @@ def compare(study: Benchmark, dataset: str, rival: Method) -> Marks:
 # -- the page -------------------------------------------------------------------------------------------------
 
 _WHAT = """
-Made by `mbauc reproduce table3`. AUC in percent on the test rows, mean ± standard deviation over the runs;
-the paper's figure is in brackets. Sets with a test file: {provided_runs} runs with other draws and orders
-(the paper does not say how many). Sets without one: {halves_runs} stratified halves. Every column is
-divided by its largest absolute training value. The sampled MBA columns draw S = n matched pairs in one
-batch (B = n, T = 1, as the author's demo does; B and T are not printed in the paper); the online methods
-see all n training rows once, in random order. {choice} On the same training rows that is done once, in the
-first run. SOLR's ℓ1 penalty is 1.
+The paper's comparison of MBA with online methods, repeated, and extended by tuned linear models and
+converged baselines. AUC in percent on the test rows, mean ± standard deviation over the runs; the paper's
+figure is in brackets. Written by `mbauc reproduce table3`.
 
-● The better of the two MBA columns (by its mean here, which favours MBA a little) is significantly better,
+**Splits.** Sets with a test file: {provided_runs} runs with other draws and orders (the paper does not say how
+many). Sets without one: {halves_runs} stratified halves. Every column is divided by its largest absolute
+training value.
+
+**Methods.** The sampled MBA columns draw S = n matched pairs in one batch (B = n, T = 1, as in the author's
+demo; B and T are not printed in the paper). The online methods make one pass over all n training rows, in
+random order. {choice} Runs on the same training rows share the choice of the first run. SOLR's ℓ1 penalty is 1.
+
+● The better of the two MBA columns (by its mean here, which favours MBA slightly) is significantly better,
 ○ significantly worse (paired t-test at 95% over the runs, as in the paper). A circle in brackets is the
-paper's. Halves of one set share rows, which makes this test find too much: the last line counts with the
-corrected test (Nadeau and Bengio) for these. On sets with a test file the runs share all their rows: there
-the test speaks of draws and orders alone, not of other data.
+paper's. Halves of one set share rows, which gives this test too many false positives: the last line uses the
+corrected test (Nadeau and Bengio) for these. On sets with a test file all runs share their rows: there the
+test covers the variance of draws and orders only, not that of other data.
 """
 
 _THOROUGH = """
-Each method tries {settings} settings and takes the one with the best AUC on held-out training rows, {held}
-folds of {folds} held out in turn.
+Each method has {settings} settings and uses the one with the best cross-validated AUC on training rows,
+with {held} of {folds} folds held out in turn.
 """
 
 _ROUGH = """
@@ -143,15 +147,14 @@ Each method tries three settings and takes the one with the best AUC on one held
 """
 
 _MORE = """
-The rivals again after {passes} passes, with a setting of {some} chosen after {trial} passes on one held-out
-fold.
+The online methods again after {passes} passes, with one of {some} settings, chosen after {trial} passes on one
+held-out fold.
 """
 
 _OTHERS = """
 *exact* is MBA-ℓ2 over all pairs with l2 by cross-validation repeated five times, *balanced ridge* is
-`RidgeClassifier(class_weight="balanced")`, which ranks as it does, *mean difference* is the trivial baseline.
-All have the columns as they are. Some of these take long, so all columns of this table are of the first runs
-alone ({few}).
+`RidgeClassifier(class_weight="balanced")`, which ranks alike, *mean difference* is the trivial baseline.
+All use raw columns. Some of these are slow, so this table covers only the first {few} runs.
 """
 
 
@@ -173,21 +176,21 @@ def _page(study: Benchmark, tuned: Tuned, datasets: tuple[str, ...]) -> str:
         _table(study, datasets, present),
         *tuned_page.write_section(tuned, present),
         *_without_choice(study, tuned, present),
-        "## Rivals at convergence, and other baselines",
+        "## Online methods at convergence, and other baselines",
         unwrap(
             (_MORE if s.thorough else "")
             + _OTHERS.format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2, few=s.few)
         ).format(passes=PASSES, trial=TRIAL_PASSES, some=SETTINGS // 2),
         _others(study, present, others),
-        "## Ours against the paper's",
+        "## MBA here and in the paper",
         *_against(study, tuned, present),
-        "## Settings at the edge",
+        "## Settings at the edge of the grid",
         "\n".join(_edges(study, present)),
         describe_origin(s.seed, study.seconds + tuned.seconds),
     ]
     if not s.thorough:
         parts.insert(
-            1, "**A quick run**: few runs and settings, nothing run to convergence; circles mean little."
+            1, "**A quick run**: few runs and settings, nothing run to convergence; circles are unreliable."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -232,8 +235,8 @@ def _others(study: Benchmark, present: list[str], methods: tuple[Method, ...]) -
 
 def _against(study: Benchmark, tuned: Tuned, present: list[str]) -> Iterator[str]:
     yield (
-        "Difference to the printed mean of MBA-ℓ2, in points, over all runs; and the best mean of all columns "
-        "of this page over the first runs, those that the tuned rivals took part in, with who has it."
+        "Difference to the printed mean of MBA-ℓ2, in points, over all runs; and the method with the best mean "
+        "of this page over the first runs, those that include the tuned linear models."
     )
     rows = []
     for dataset in present:
@@ -270,14 +273,14 @@ def _without_choice(study: Benchmark, tuned: Tuned, present: list[str]) -> Itera
             ahead.append(f"{dataset} ({best} {means[best]:.2f}, *auto* {ours:.2f})")
     if ahead:
         yield (
-            "Columns are chosen by cross-validation, which may be wrong: rivals that keep them as they are, in "
-            f"the next table, are ahead of *auto* by more than {_AHEAD:g} points on {', '.join(ahead)}."
+            "Cross-validation may choose the wrong column scaling: methods with raw columns, in the next "
+            f"table, are ahead of *auto* by more than {_AHEAD:g} points on {', '.join(ahead)}."
         )
 
 
 def _edges(study: Benchmark, present: list[str]) -> Iterator[str]:
     yield (
-        "Where the chosen setting was the first or the last of those tried in most runs: a wider choice might "
+        "Methods whose chosen setting was the first or the last of the grid in most runs: a wider grid might "
         "change these figures. (For l2, l1 and shrinkage the small end means no penalty, beyond which nothing "
         "changes.)"
     )

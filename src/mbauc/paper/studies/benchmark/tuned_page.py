@@ -65,23 +65,23 @@ def find_significant(study: Tuned, present: list[str]) -> dict[tuple[str, str], 
 
 
 _WHAT = """
-What a user would do: call `PairwiseAUCClassifierCV(loss)` with nothing set (*pairs*; *auto* chooses the loss
-as well), or tune a linear model. Each rival tries {settings} settings, with the columns as they are and
-standardised, and takes what ranks held-out rows best, {folds} folds held out in turn; *pairs* choose between
-the same columns, by folds of their own. No fit looks at test rows; but which losses *auto* tries, and in which
-order it prefers them, was found on these sets with their test rows in view, so that *auto* is a little too good
-here. {halves} runs on small sets that are halved, one on all others. *balanced* is `class_weight="balanced"`;
-the SVM has the squared hinge loss;
-balanced ridge ranks as MBA-ℓ2 does.
+`PairwiseAUCClassifierCV(loss)` with defaults (*pairs*; *auto* chooses the loss as well) against tuned linear
+models. Each linear model has {settings} settings, with raw and with standardised columns, and uses the one with
+the best cross-validated AUC, {folds} folds held out in turn; *pairs* choose between the same columns, by folds
+of their own. {halves} runs on small sets that are halved, one on all others. *balanced* is
+`class_weight="balanced"`; the SVM has the squared hinge loss; balanced ridge ranks like MBA-ℓ2.
 
-● *auto* is significantly better than this rival, ○ significantly worse (paired DeLong test on the test rows,
+No fit uses test rows. However, the losses that *auto* tries, and their order of preference, were selected on
+these sets with their test rows in view, so *auto* is slightly optimistic here.
+
+● *auto* is significantly better than this model, ○ significantly worse (paired DeLong test on the test rows,
 Holm's adjustment for all {tests} comparisons, 95%).
 """
 
 _AGAINST = """
-*auto* minus the rival that is best on the test rows, in points, with a 95% interval that holds for all {rivals}
-rivals at once. Choosing the best rival by its test AUC favours it. On halved sets both are means over the runs,
-and the standard error is that of one run: halves share rows.
+*auto* minus the linear model with the best test AUC, in points, with a simultaneous 95% interval for all
+{rivals} models. Selecting the best model by its test AUC favours it. On halved sets both are means over the
+runs, and the standard error is that of one run, because halves share rows.
 """
 
 
@@ -95,7 +95,7 @@ def write_section(study: Tuned, present: list[str]) -> list[str]:
         tests=len(RIVALS) * len(present),
     )
     return [
-        "## Losses over all pairs against tuned linear rivals",
+        "## Pairwise losses against tuned linear models",
         unwrap(what),
         _aucs(study, present),
         unwrap(_AGAINST.format(rivals=len(RIVALS))),
@@ -129,7 +129,7 @@ def _verdicts(study: Tuned, present: list[str]) -> str:
                 "yes" if verdict.within_margin else "**no**",
             ]
         )
-    head = ["data set", "auto chose", "best rival", "difference", "95% interval", f"above -{_MARGIN:g}"]
+    head = ["data set", "auto chose", "best linear model", "difference", "95% interval", f"above -{_MARGIN:g}"]
     return markdown_table(head, rows)
 
 
@@ -144,21 +144,21 @@ def _conclusions(study: Tuned, present: list[str]) -> Iterator[str]:
         found = "; ".join(f"{dataset} ({', '.join(names)})" for dataset, names in where.items())
         yield f"*auto* is significantly {what} than: {found or 'none'}."
     best = [dataset for dataset in present if marks.get((dataset, judge(study, dataset).rival)) == "●"]
-    yield f"It is significantly better than the best rival on: {', '.join(best) or 'none'}."
+    yield f"It is significantly better than the best linear model on: {', '.join(best) or 'none'}."
     outside = [dataset for dataset in present if not judge(study, dataset).within_margin]
     if not outside:
-        yield f"On every set the interval excludes that the best rival is {_MARGIN:g} points ahead."
+        yield f"On every set the interval excludes that the best linear model is {_MARGIN:g} points ahead."
     for dataset in outside:
         verdict = judge(study, dataset)
         stderr = study.gain(dataset, verdict.rival)[1]
         if verdict.high < 0:
-            why = "the rival is better"
+            why = "the linear model is better"
         elif verdict.gain < -_MARGIN:
-            why = "the rival is ahead, but not significantly"
+            why = "the linear model is ahead, but not significantly"
         elif (verdict.high - verdict.low) / 2 > _MARGIN:
-            why = "the test rows are too few to tell"
+            why = "too few test rows for a conclusion"
         else:
-            why = "the difference is too large to be sure"
+            why = "the interval is inconclusive"
         half = " of one half" if is_halved(dataset) else ""
         yield (
             f"Exception: {dataset}, {verdict.gain:+.2f} points against {NAMES[verdict.rival]}, standard error "

@@ -33,61 +33,70 @@ SHOWN_FULL = 2.0
 _NARROW = 0.05
 
 _WHAT = """
-Made by `mbauc reproduce figure4{option}`. The paper's own files (12.6, 23.6 and 45.8 million rows, {columns}
-columns) are not used here: these are synthetic logs of their shape (`mbauc.paper.clicks.ClickLog`, {columns}
-hashed columns){sizes}, and small real samples where they were found. A synthetic log says how methods compare
-on data of that shape, not what they reach on Avazu or Criteo; on the real samples, which are tiny beside the
-paper's sets, chance plays a larger part.
+Test AUC of MBA, exact fits and online methods on click logs, by regularisation strength λ. Written by `mbauc
+reproduce figure4{option}`.
 
-As in the paper, training rows are shuffled (rows of the synthetic logs are exchangeable as they come) and
-split into 100 (Avazu App) or 200 chunks, fewer if a chunk would have under 500 rows, and every method makes one
-pass over them. *MBA* draws matched pairs within each chunk, B = half its rows, so that as many rows are drawn
-as there are, which is also what the mini-batch rivals draw; T is the number of chunks. (B is not printed in
-the paper; it was set beforehand and not tuned.) *exact* is ours: all pairs, one pass, no draws, which is
-where MBA tends to as more pairs are drawn. On validation rows, which nobody learns from, λ, steps and the best
-method of a group are chosen. Test rows have no say in any choice.
+**Data.** The paper's own files (12.6, 23.6 and 45.8 million rows, {columns} columns) are not used here. These
+are synthetic logs of their shape (`mbauc.paper.clicks.ClickLog`, {columns} hashed columns){sizes}, and small
+real samples where available. A synthetic log shows how methods compare on data of that shape, not their AUC
+on Avazu or Criteo. The real samples are tiny beside the paper's sets, so their differences have more noise.
+
+**Methods.** As in the paper, training rows are shuffled (rows of the synthetic logs are exchangeable already)
+and split into 100 (Avazu App) or 200 chunks, fewer if a chunk would have under 500 rows, and every method
+makes one pass over them. *MBA* draws matched pairs within each chunk, with B half its rows and T the number
+of chunks, so that it draws as many rows as there are; the mini-batch methods draw the same number. (B is not
+printed in the paper; it was set beforehand and not tuned.) *exact* uses all pairs in one pass without
+sampling, the limit of MBA for many pairs.
+
+**Selection.** λ, step sizes and the best method of a group are chosen on validation rows that no method
+trains on. Test rows are not used for any choice.
 """
 
 _LAMBDA = """
-λ is, for MBA-ℓ2 and exact-ℓ2, l2 in ½ l2 ‖w‖² beside half the mean squared loss of a pair (Eq. 14); for ℓ1,
-l1 in l1 ‖w‖₁; for EL, l1 = l2 = λ/2. For OLR it is l2 beside the mean logistic loss of a row, for MB-PSL and
-MB-PHL l2 beside the mean loss of a pair. For SOLR (FTRL-Proximal) lambda_1 = λ n, because that penalty counts
-against the sum of the losses of all n rows. MBA and exact stop within {ridge:g} (ℓ2) or {net:g} (ℓ1, EL) of the
-smallest regularised risk; where λ is far too small for the rows, solutions that close may still differ in test
-AUC, and the left end of their lines moves with rounding.
+- MBA-ℓ2 and exact-ℓ2: l2 in ½ l2 ‖w‖² beside half the mean squared loss of a pair (Eq. 14); ℓ1: l1 in l1
+‖w‖₁; EL: l1 = l2 = λ/2.
 
-Steps are O(1/√t), as in the paper, which does not print their constant. SOLR has a rate for each column, of
-size alpha.
+- OLR: l2 beside the mean logistic loss of a row; MB-PSL and MB-PHL: l2 beside the mean loss of a pair.
+
+- SOLR (FTRL-Proximal): lambda_1 = λ n, because that penalty is added to the sum of the losses of all n rows.
+
+**Convergence.** MBA and exact stop within {ridge:g} (ℓ2) or {net:g} (ℓ1, EL) of the smallest regularised
+risk. Where λ is far too small for the number of rows, solutions within this tolerance may still differ in
+test AUC, and the left end of their lines depends on rounding.
+
+**Step sizes** are O(1/√t), as in the paper, which does not print their constant. SOLR has a learning rate for
+each column, of size alpha.
 """
 
 _TRIED = """
-Tried are {grid}. Rivals have the best of {steps} on the validation rows; *step fixed* has {fixed}. The last
-tenth of the training rows are the validation rows.
+Grid: {grid}. Online methods use the step with the best validation AUC of {steps}; *step fixed* uses {fixed}.
+The last tenth of the training rows are the validation rows.
 """
 
 _FULL_TRIED = """
-All of the paper's training rows are learned from; the rows after them are for validation, and as many as the
-paper has for tests. MBA and exact have {grid}; their Σ is formed once, and all λ are solved with it. Rivals
-have {rival_grid}, each with the {count} steps that were best for them on the validation rows of the run with
-fewer rows (below): {steps}. The better of these is chosen on the validation rows, as λ is.
+All of the paper's training rows are used for training; later rows are for validation, and as many as in the
+paper for tests. MBA and exact have {grid}; their Σ is formed once for all λ. Online methods have {rival_grid},
+each with the {count} steps that had the best validation AUC in the run with fewer rows (below): {steps}. The
+better of these is chosen on the validation rows, as λ is.
 """
 
 _GAINS = """
-AUC of the best MBA less that of the best other method, in points, with its 95% interval and the p value of the
-paired DeLong test on the test rows; both are picked on the validation rows. **Bold** is significant at 5%, for
-or against MBA. The tests speak of these training rows: they do not know that others give other weights.
+A gain is the test AUC of the best MBA minus that of the best other method, in points, with its 95% interval
+and the p-value of the paired DeLong test; both methods are selected on the validation rows. **Bold** is
+significant at 5%, for or against MBA. The tests are conditional on these training rows: they exclude the
+variance from drawing other ones.
 """
 
 _MORE_ROWS = """
-Test AUC of the method and settings that the validation rows favour in each group. The test rows are others, and
-more, with more rows; the best possible AUC differs a little for that reason.
+Test AUC of the method and settings with the best validation AUC in each group. The larger runs have other and
+more test rows, so the best possible AUC differs slightly.
 """
 
 #: Ours, rivals, and what the two are called in a table and in a sentence.
 _CONTESTS = (
-    (SAMPLED, TUNED, "MBA, rivals' best step", "Sampled MBA against rivals with their best step"),
-    (SAMPLED, FIXED, "MBA, rivals' step fixed", "Sampled MBA against rivals with a fixed step"),
-    (EXACT, TUNED, "exact, rivals' best step", "The exact fit against rivals with their best step"),
+    (SAMPLED, TUNED, "MBA – others, best step", "Sampled MBA against other methods with their best step"),
+    (SAMPLED, FIXED, "MBA – others, fixed step", "Sampled MBA against other methods with a fixed step"),
+    (EXACT, TUNED, "exact – others, best step", "The exact fit against other methods with their best step"),
 )
 
 
@@ -106,13 +115,13 @@ def page(study: ClickResults, full: ClickResults | None = None) -> str:
         unwrap(_WHAT.format(columns=f"{COLUMNS:,}", **what)),
         "![AUC against λ](figure4.png)",
         unwrap(
-            f"""Solid: the paper's seven methods, rivals with the best step for each λ. Dashed: exact. Dotted:
-            MB-PSL and MB-PHL with the fixed step. A panel ends {ends} below its best line; all points are in
-            figure4.csv."""
+            f"""Solid: the paper's seven methods, online methods with the best step for each λ. Dashed: exact.
+            Dotted: MB-PSL and MB-PHL with the fixed step. A panel ends {ends} below its best line; all points
+            are in figure4.csv."""
         ),
-        "## What λ is",
+        "## Definition of λ",
         unwrap(_LAMBDA.format(ridge=RIDGE_TOL, net=ELASTIC_NET_TOL)),
-        "## What gains are",
+        "## Definition of gains",
         unwrap(_GAINS),
         *([] if full is None else _full_section(full, study)),
         *_section(study, f"At most {_most_rows(study):,} rows, and real samples", tried),
@@ -132,9 +141,9 @@ def _section(study: ClickResults, title: str, tried: str, more: Sequence[str] = 
         _gains(study),
         _summary(study),
         *more,
-        "### Each method with the λ and step that the validation rows favour",
+        "### Each method with its best λ and step on validation rows",
         *(part for dataset in study.datasets for part in _methods(study, dataset)),
-        "### At the edge",
+        "### Choices at the edge of the grid",
         "\n".join(_edges(study)),
     ]
 
@@ -153,7 +162,7 @@ def _full_section(full: ClickResults, fewer: ClickResults) -> list[str]:
         count=s.n_steps,
         steps=steps,
     )
-    more = ["### What more rows bring", unwrap(_MORE_ROWS), _growth(full, fewer)]
+    more = ["### Effect of more rows", unwrap(_MORE_ROWS), _growth(full, fewer)]
     return _section(full, "As many rows as the paper has", f"{tried}\n\n{_machine(full)}", more)
 
 
@@ -167,12 +176,12 @@ def _machine(study: ClickResults) -> str:
     machines = " or ".join(dict.fromkeys(about["machine"] for about in abouts))
     threads = " or ".join(dict.fromkeys(str(about["threads"]) for about in abouts))
     minutes = ", ".join(f"{study.records[dataset,]['seconds'] / 60:.0f}" for dataset in study.datasets)
-    said = f"Run on {machines}; {threads} threads, {minutes} minutes by the clock for the sets in turn."
+    said = f"Run on {machines}; {threads} threads, {minutes} minutes of wall time for the sets in turn."
     loads = [about["load"] for about in abouts if about["load"] is not None]
     if loads:
-        said += f" Load of the machine meanwhile: {min(loads):.1f} to {max(loads):.1f} in the mean of a set"
+        said += f" Load during the runs, mean by set: {min(loads):.1f} to {max(loads):.1f}"
         busy = max(loads) > 1.5 * max(about["threads"] for about in abouts)
-        said += ", because other programs ran beside it: the minutes are too long." if busy else "."
+        said += ", because other programs used the cores: times are inflated." if busy else "."
     return said
 
 
@@ -261,21 +270,24 @@ def _points(found: Difference, value: float) -> str:
 
 
 def _summary(study: ClickResults) -> str:
-    """Wins and losses in words, and who of the paper's claims stands."""
+    """Wins and losses in words, and which of the paper's claims hold."""
     said = []
     for ours, rivals, _, name in _contests(study):
         found = [study.gain(dataset, ours, rivals) for dataset in study.datasets]
         wins = sum(one.points > 0 and one.p_value < _SIGNIFICANT for one in found)
         losses = sum(one.points < 0 and one.p_value < _SIGNIFICANT for one in found)
-        said.append(f"* {name}: {wins} won, {len(found) - wins - losses} open, {losses} lost.")
+        said.append(
+            f"* {name}: {wins} significantly better, {len(found) - wins - losses} without significant "
+            f"difference, {losses} significantly worse."
+        )
     reached = [
         study.gain(dataset, SAMPLED, TUNED).points >= CLICK_GAINS[study.about(dataset)["paper"]]
         for dataset in study.datasets
         if dataset != "avazu-sample"
     ]
     said.append(
-        f"* The paper's gain of the sampled MBA is reached on {sum(reached)} of {len(reached)} sets that stand "
-        "for one of its own."
+        f"* The paper's gain of the sampled MBA is reached on {sum(reached)} of {len(reached)} sets that model "
+        "one of its own."
     )
     return "\n".join(said)
 
@@ -306,8 +318,9 @@ def _step_end(study: ClickResults, dataset: str, rival: Rival) -> str:
 
 def _edges(study: ClickResults) -> Iterator[str]:
     yield (
-        "Where the chosen λ or step is the smallest or the largest of those tried (the smallest λ means hardly "
-        "any penalty, beyond which little changes), and what else did not go well."
+        "Methods whose chosen λ or step is the smallest or the largest of the grid (the smallest λ means "
+        "hardly any penalty, below which little changes), runs that diverged, and solutions that did not "
+        "converge."
     )
     yield ""
     for dataset in study.datasets:

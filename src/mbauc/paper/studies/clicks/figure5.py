@@ -92,15 +92,19 @@ def _title(shape: str) -> str:
 
 
 _WHAT = """
-Made by `mbauc reproduce figure5{option}`, on synthetic logs in the shape of the paper's (its own files are not
-used here), 10,000 columns. Seconds for one pass over the chunks and one solution with λ = {penalty:g},
-{repeats}; making the rows is not in them and has a column of its own. MBA-ℓ2 draws half as many pairs as there
-are rows, within the chunks; exact-ℓ2 is ours, over all pairs. Neither forms Σ: both keep compact rows (in
-memory, up to half of what is free; the rest in a temporary file) and multiply by them, on {threads}. The
-mini-batch methods (automatic step) need a gradient alone, on one thread.
+Training time and throughput of MBA, exact fits and mini-batch methods on click logs. Written by `mbauc
+reproduce figure5{option}`.
 
-The paper compares nothing but its own plain implementations and prints no numbers, only that MBA on Criteo
-took under an hour. Machines differ, so that is no race.{estimate}
+**Data.** Synthetic logs in the shape of the paper's (its own files are not used here), 10,000 columns. Times
+are seconds for one pass over the chunks and one solution with λ = {penalty:g}, {repeats}. Generating the rows
+is not included and has its own column.
+
+**Methods.** MBA-ℓ2 draws half as many pairs as there are rows, within the chunks; exact-ℓ2 uses all pairs.
+Both are matrix-free on compact rows (in memory, up to half of what is free; the rest in a temporary file), on
+{threads}. The mini-batch methods (automatic step) compute gradients only, on one thread.
+
+**Comparison with the paper.** It compares only its own plain implementations and prints no times except that
+MBA on Criteo took under an hour, on another machine.{estimate}
 """
 
 
@@ -114,11 +118,11 @@ def page(times: Times) -> str:
         unwrap(_WHAT.format(penalty=PENALTY, threads=threads, **_options(times))),
         "![Seconds by method, and against rows](figure5.png)",
         _busy(times),
-        "Seconds, and thousands of rows a second in brackets.",
+        "Seconds, and throughput in thousands of rows a second in brackets.",
         _table(times),
-        "## As many rows as the paper has",
+        "## Times at the paper's number of rows",
         _estimates(times),
-        "## Who is faster",
+        "## Speed relative to MBA",
         "\n".join(_order(times)),
         describe_origin(s.seed, times.seconds, elapsed=True),
     ]
@@ -131,8 +135,8 @@ def _options(times: Times) -> dict[str, str]:
     measured = [shape for shape in times.shapes if times.is_full(shape)]
     if measured and times.settings.repeats > 1:
         repeats += f" ({_times(1)} with the paper's number of rows)"
-    scaled = """ A time marked *estimate* is that of the most rows timed here, scaled up in proportion to the
-        rows."""
+    scaled = """ A time marked *estimate* is extrapolated in proportion to the rows from the largest run
+        here."""
     return {
         "option": " --full" if measured else "",
         "repeats": repeats,
@@ -152,7 +156,7 @@ def _busy(times: Times) -> str:
         return f"{machine} How much else it had to do is not known."
     said = f"{machine} Load of the machine: {times.loads[0]:.1f} to {times.loads[-1]:.1f}, on {cores} cores."
     if times.loads[-1] > _BUSY * cores:
-        said += " **It was busy with other things: times are too long, and noisy.**"
+        said += " **It was busy with other things: times are inflated and noisy.**"
     return said
 
 
@@ -163,7 +167,7 @@ def _table(times: Times) -> str:
             found = [times.seconds_of(shape, size, method) for method in (*METHODS, "data")]
             cells = (f"{seconds:.3g} ({size / seconds / 1000:,.0f})" for seconds in found)
             rows.append([_title(shape), f"{size:,}", *cells])
-    return markdown_table(["data", "rows", *METHODS.values(), "making the rows"], rows)
+    return markdown_table(["data", "rows", *METHODS.values(), "generating the rows"], rows)
 
 
 def _estimates(times: Times) -> str:
@@ -179,8 +183,8 @@ def _estimates(times: Times) -> str:
 
 def _order(times: Times) -> Iterator[str]:
     yield (
-        "Time of MBA-ℓ2 over that of each other method, at the most rows: above 1 the other is faster. In the "
-        "paper the mini-batch gradient methods are."
+        "Time of MBA-ℓ2 divided by that of each other method, for the largest number of rows: above 1 the "
+        "other is faster. In the paper the mini-batch gradient methods are."
     )
     yield ""
     for shape in times.shapes:

@@ -81,9 +81,9 @@ class AllPairs:
         Number of columns.
     n_threads : int
         Threads to use.
-    room : int
+    room : int, default=2000000000
         Bytes of compact rows to hold in memory.
-    form : bool
+    form : bool, default=False
         Whether Σ is formed, instead of keeping rows.
     """
 

@@ -45,40 +45,44 @@ def render(found: OneDoor, folder: Path) -> list[Path]:
 
 
 _WHAT = """
-Made by `mbauc reproduce one_door`. Everybody gets the same frame and has nothing set. The frames of raw files
-are what `pandas.read_csv` gives: the label is taken out, and columns that give it away; numbers of rows, ids,
-dates, codes and blanks stay in, because telling what columns are is part of the job. Tables of numbers are
-frames of numbers.
+`TableRanker` against LightGBM, EBM and skrub on the same raw data frames, all with default settings: test
+AUC, time, memory, lines of code, and accuracy of the inferred column types. Written by `mbauc reproduce
+one_door`.
 
-Tables with test rows of their own are split as provided. The others are split into stratified halves at random:
-{small} times below {large:,} rows, {large_splits} times above. AUCs, times and gains are means over the
-splits. No fit looks at test rows. EBM is stopped after {ebm:g} seconds, and has no figures of the table then.
+**Data.** Frames of raw files are the output of `pandas.read_csv` without the label and columns that leak it.
+Row numbers, ids, dates, codes and blanks remain, because inferring column types is part of the task. The
+other tables are numeric frames.
 
-Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows: the standard
-error of a mean is taken to be that of one split, which is no smaller than the true one. It tells how test rows
-vary, not how training rows do. P-values have Holm's adjustment for the number of tables. The best rival is
-the one that turned out best on the test rows, which favours it.
+**Splits.** Tables with their own test rows are split as provided. The others are split into random stratified
+halves; the number of splits is {small} below {large:,} rows and {large_splits} above. AUCs, times and gains
+are means over the splits. No fit uses test rows. EBM is stopped after {ebm:g} seconds, and then has no result
+for the table.
 
-Each fit runs in a process of its own, with {threads} threads and no other fit at work, after a fit of a small
-made-up table that loads compiled code. Seconds are those of the lines up to the fit, by the clock. TableRanker
-tests itself on rows that it holds out and is then trained again on all rows; *hold_out=0* is without this test.
-EBM keeps one core free by its default. Memory is the peak of the process, Python and libraries included.
+**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows,
+so the standard error of a mean is taken to be that of one split, which is conservative. It measures the
+variance of test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
+The best competitor is selected on the test rows, which favours it.
+
+**Time and memory.** Each fit runs alone in its own process, with {threads} threads, after a warm-up fit to a
+small synthetic table that loads compiled code. Seconds are wall time of the lines up to the fit. TableRanker
+tests itself on held-out rows and then refits on all rows; *hold_out=0* skips this test. EBM leaves one core
+free by default. Memory is the peak of the process, Python and libraries included.
 """
 _MARKS = """
 AUC in percent, best in bold. ● significantly better than TableRanker, ○ significantly worse
 (p < {significant:g} after Holm's adjustment over the tables).
 """
 _PAIRS = """
-Number of tables on which the method of the line is significantly better than that of the column, significantly
-worse, and not to be told apart from it.
+Number of tables on which the method of the row is significantly better than that of the column, significantly
+worse, and not significantly different.
 """
 _LINES = """
-These texts are what was run. `X` is the frame, `y` has 0 and 1; imports are not counted.
+The code that was run. `X` is the data frame, `y` has labels 0 and 1; imports are not counted.
 """
 _GUESSES = """
-What TableRanker took the columns of raw files for (`plan_`), on the training rows of the first split, and what
-they are by the descriptions of who published them. Columns of two values and few numbers in order may be
-either, a number or a category.
+Column types of raw files inferred by TableRanker (`plan_`) on the training rows of the first split, against
+the publishers' descriptions. Binary columns and short ordinal scales count as correct both as number and as
+category.
 """
 
 
@@ -88,26 +92,26 @@ def page(found: OneDoor) -> str:
     what = _WHAT.format(
         small=s.small_splits, large=s.large, large_splits=s.large_splits, ebm=EBM_SECONDS, threads=THREADS
     )
-    parts = ["# One door", unwrap(what)]
+    parts = ["# TableRanker against LightGBM, EBM and skrub with defaults", unwrap(what)]
     if s.quick:
         parts.insert(1, "**A quick run**: one split of each table.")
-    parts += list_items("What was found", summarise(found))
+    parts += list_items("Findings", summarise(found))
     parts += ["## The tables", tabulate_facts(found)]
     ranked = [key for key in found.methods if key != UNTESTED]
     marks = unwrap(_MARKS.format(significant=SIGNIFICANT))
     parts += ["## AUC", marks, tabulate_aucs(found.against(RANKER), ranked)]
     if found.standings():
-        parts += ["## TableRanker minus the best rival", _tabulate_standings(found)]
-    parts += ["## TableRanker minus each rival", "Points with 95% intervals; in bold if significant."]
+        parts += ["## TableRanker minus the best competitor", _tabulate_standings(found)]
+    parts += ["## TableRanker minus each competitor", "Points with 95% intervals; in bold if significant."]
     parts += [_tabulate_gains(found)]
-    parts += ["## Each against each", unwrap(_PAIRS), _tabulate_pairs(found, ranked)]
-    parts += ["## Intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
+    parts += ["## Pairwise comparison", unwrap(_PAIRS), _tabulate_pairs(found, ranked)]
+    parts += ["## Confidence intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
     parts += [tabulate(found, ranked, show_interval)]
-    parts += ["## Seconds of a fit", tabulate(found, found.methods, show_seconds)]
-    parts += ["## Peak of memory, MB", tabulate(found, found.methods, show_memory)]
+    parts += ["## Training time, s", tabulate(found, found.methods, show_seconds)]
+    parts += ["## Peak memory, MB", tabulate(found, found.methods, show_memory)]
     parts += ["## Lines of code", unwrap(_LINES), *_list_snippets(found)]
-    parts += ["## Guesses of columns", unwrap(_GUESSES), *_list_guesses(found)]
-    parts += list_items("What is not here", list_gaps(found))
+    parts += ["## Inferred column types", unwrap(_GUESSES), *_list_guesses(found)]
+    parts += list_items("Missing results", list_gaps(found))
     parts.append(describe_making(found))
     return "\n\n".join(parts) + "\n"
 
@@ -120,7 +124,7 @@ def _tabulate_standings(found: OneDoor) -> str:
         gain = show_gain(one.gain, one.p_value)
         rows.append([table, methods[one.rival].name, gain, f"{one.p_value:.2g}", verdict])
     return markdown_table(
-        ["table", "best rival", "points (95% interval)", "p after Holm", "TableRanker is"], rows
+        ["table", "best competitor", "points (95% interval)", "p after Holm", "TableRanker is"], rows
     )
 
 
@@ -166,7 +170,7 @@ def _list_guesses(found: OneDoor) -> Iterator[str]:
             kinds.setdefault(one.kind, []).append(f"`{one.column}` {'✓' if one.right else '✗'}")
         lines = [f"* {kind}: {', '.join(columns)}" for kind, columns in kinds.items()]
         lines += [
-            f"* ✗ `{one.column}` is {_name_kind(one.expected)}, taken for {_name_kind(one.kind)}: {one.why}"
+            f"* ✗ `{one.column}` is {_name_kind(one.expected)}, inferred as {_name_kind(one.kind)}: {one.why}"
             for one in guesses
             if not one.right
         ]

@@ -32,18 +32,18 @@ def _aim(found: OneDoor) -> Iterator[str]:
     needed = ceil(AIM * len(standings) - 1e-9)
     reached = len(first) + len(level)
     yield (
-        "Aim: TableRanker first, or statistically level with the best rival, on at least two thirds of the "
-        f"tables, {needed} of {len(standings)}. It is so on {reached}: the aim is "
+        "Target: TableRanker first, or not significantly worse than the best competitor, on at least two "
+        f"thirds of the tables, {needed} of {len(standings)}. It holds on {reached}: the target is "
         f"{'reached' if reached >= needed else '**missed**'}."
     )
     yield (
-        f"TableRanker is first on {_list(first)}, of these significantly better than the best rival on "
-        f"{_list(clear)}; level, but below it, on {_list(level)}; significantly worse on {_list(behind)}."
+        f"TableRanker is first on {_list(first)}, of these significantly better than the best competitor on "
+        f"{_list(clear)}; below it without significance on {_list(level)}; significantly worse on "
+        f"{_list(behind)}."
     )
     worse = [one for one in standings.values() if not one.is_first and one.gain.p_value < SIGNIFICANT]
     yield (
-        f"Without Holm's adjustment it would be first or level on {len(standings) - len(worse)} of "
-        f"{len(standings)}."
+        f"Without Holm's adjustment the target would hold on {len(standings) - len(worse)} of {len(standings)}."
     )
     without = [
         f"{_name(found, key)} on {table}"
@@ -52,7 +52,7 @@ def _aim(found: OneDoor) -> Iterator[str]:
         if not found.outcomes(table, key)
     ]
     if without:
-        yield f"Not among the rivals, because they have no figures there: {', '.join(without)}."
+        yield f"Competitors without a result, left out: {', '.join(without)}."
 
 
 def _verdicts(found: OneDoor) -> Iterator[str]:
@@ -61,7 +61,7 @@ def _verdicts(found: OneDoor) -> Iterator[str]:
         if better or worse or level:
             yield (
                 f"TableRanker against {_name(found, key)}: significantly better on {_list(better)}; "
-                f"significantly worse on {_list(worse)}; not to be told apart on {_list(level)}."
+                f"significantly worse on {_list(worse)}; no significant difference on {_list(level)}."
             )
 
 
@@ -73,7 +73,7 @@ def _means(found: OneDoor) -> Iterator[str]:
             difference = means[RANKER] - means[key]
             others.append(f"{_name(found, key)} {difference:+.2f} ({_count(len(shared), 'table')})")
     if others:
-        yield f"Mean AUC of TableRanker minus others, in points, where both have figures: {'; '.join(others)}."
+        yield f"Mean AUC of TableRanker minus others, in points, on shared tables: {'; '.join(others)}."
 
 
 def _times(found: OneDoor) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _times(found: OneDoor) -> Iterator[str]:
         if ratios:
             slowest = max(ratios, key=lambda table: ratios[table])
             yield (
-                f"Seconds of a fit, TableRanker over {_name(found, key)}: median "
+                f"Training time, TableRanker over {_name(found, key)}: median "
                 f"{float(np.median(list(ratios.values()))):.3g}, largest {ratios[slowest]:.3g} ({slowest}), "
                 f"{_count(len(ratios), 'table')}."
             )
@@ -95,8 +95,8 @@ def _guesses(found: OneDoor) -> Iterator[str]:
         total = sum(map(len, guesses.values()))
         whole = [table for table, listed in guesses.items() if all(one.right for one in listed)]
         yield (
-            f"Columns of raw files that are what TableRanker took them for: {right} of {total}; tables with "
-            f"all columns right: {_list(whole)}."
+            f"Correctly inferred column types of raw files: {right} of {total}; tables with all columns right: "
+            f"{_list(whole)}."
         )
 
 

@@ -42,31 +42,37 @@ def render(found: Findings, folder: Path) -> list[Path]:
 
 
 _WHAT = """
-Made by `mbauc reproduce tables`. *linear*, *curves*, *interactions* and *auto* are
-`AdditiveAUCClassifier(features=...)` with nothing else set, *auto, loss="squared"* is with the loss that takes
-one pass over rows of any number. LightGBM is `LGBMClassifier()`, texts as
-categories. EBM is `ExplainableBoostingClassifier()` with nothing set. Logistic regression (`max_iter=1000`) and
-the RBF SVM (`SVC()`, up to {svm_rows:,} training rows) get standardised numbers and one-hot texts; missing
-numbers are put at the median, with a column that says so. All others get the tables as they are.
+Test AUC, time and memory of `AdditiveAUCClassifier` on real tables, against LightGBM, explainable boosting
+(EBM), logistic regression and an RBF SVM, with default and with tuned settings. Written by `mbauc reproduce
+tables`.
 
-Tables with test rows of their own are split as provided. The others are split into stratified halves at random:
-{small} times below {large:,} rows, {large_splits} times above. AUCs, times and gains are means over the
-splits. No fit and no choice of settings looks at test rows. The rules by which *auto* chooses were made with
-the test rows of some of these tables in view.
+**Methods.** *linear*, *curves*, *interactions* and *auto* are `AdditiveAUCClassifier(features=...)` with no
+other setting; *auto, loss="squared"* uses the squared loss, which takes one pass over any number of rows.
+LightGBM is `LGBMClassifier()`, with texts as categories. EBM is `ExplainableBoostingClassifier()` with
+defaults. Logistic regression (`max_iter=1000`) and the RBF SVM (`SVC()`, up to {svm_rows:,} training rows)
+get standardised numbers and one-hot encoded texts; missing numbers are imputed by the median, with an
+indicator column. All others get the raw tables.
 
-Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows: the
-standard error of a mean is taken to be that of one split, which is no smaller than the true one. It tells how
-test rows vary, not how training rows do. P-values have Holm's adjustment for the number of tables. Intervals
-tend to be too narrow where a class has fewer than 100 test rows, or the AUC is very near to 1.
+**Splits.** Tables with their own test rows are split as provided. The others are split into random stratified
+halves; the number of splits is {small} below {large:,} rows and {large_splits} above. AUCs, times and gains
+are means over the splits. No fit and no choice of settings uses test rows. The rules of *auto* were developed
+with the test rows of some of these tables in view.
 
-Each fit runs in a process of its own, with {threads} threads and no other fit at work, after a fit of a small
-made-up table that loads compiled code. Seconds are those of `fit` by the clock. EBM keeps one core free
-by its default. Memory is the peak of the process, Python and libraries included.
+**Tests.** Gains are paired differences of AUC on the same test rows (DeLong). Splits of one table share rows,
+so the standard error of a mean is taken to be that of one split, which is conservative. It measures the
+variance of test rows, not that of training rows. P-values have Holm's adjustment for the number of tables.
+Intervals undercover where a class has fewer than 100 test rows, or the AUC is close to 1.
+
+**Time and memory.** Each fit runs alone in its own process, with {threads} threads, after a warm-up fit to a
+small synthetic table that loads compiled code. Seconds are wall time of `fit`. EBM leaves one core free by
+default. Memory is the peak of the process, Python and libraries included.
 """
 _TUNED = """
-Settings are chosen by the AUC of {folds} folds of the training rows; seconds are those of the whole search.
-{grids} Our own settings are not searched for: *auto* chooses features, loss and penalties by itself. ● and ○
-beside who is tuned are against *auto*; beside the others against LightGBM at its defaults, as above.
+Settings are chosen by {folds}-fold cross-validated AUC on the training rows; seconds are those of the whole
+search. *auto* is not tuned: it chooses features, loss and penalties by itself. ● and ○ at tuned methods are
+against *auto*, at the others against LightGBM at its defaults, as above.
+
+Grids: {grids}
 """
 _MARKS = """
 AUC in percent, best in bold. ● significantly better than LightGBM at its defaults, ○ significantly worse
@@ -86,10 +92,10 @@ def page(found: Findings) -> str:
         large_splits=s.large_splits,
         threads=THREADS,
     )
-    parts = ["# Real tables", unwrap(what)]
+    parts = ["# Additive models on real tables: AdditiveAUCClassifier, LightGBM, EBM", unwrap(what)]
     if s.quick:
         parts.insert(1, "**A quick run**: one split of each table.")
-    parts += list_items("What was found", summarise(found))
+    parts += list_items("Findings", summarise(found))
     parts += ["## The tables", tabulate_facts(found)]
     if defaults:
         marks = unwrap(_MARKS.format(significant=SIGNIFICANT))
@@ -100,12 +106,12 @@ def page(found: Findings) -> str:
         text = unwrap(_TUNED.format(folds=FOLDS, grids=" ".join(_describe_grids(tuned))))
         # auto with nothing set is there to be seen beside what was searched for
         shown = [key for key in (AUTO, LIGHTGBM) if key in defaults]
-        parts += ["## Tuned", text, tabulate_aucs(found, shown + tuned)]
-    parts += ["## Intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
+        parts += ["## AUC with tuned settings", text, tabulate_aucs(found, shown + tuned)]
+    parts += ["## Confidence intervals", "95% intervals of the AUC (DeLong; means over splits), in percent."]
     parts += [tabulate(found, found.methods, show_interval)]
-    parts += ["## Seconds of a fit", tabulate(found, found.methods, show_seconds)]
-    parts += ["## Peak of memory, MB", tabulate(found, found.methods, show_memory)]
-    parts += list_items("What is not here", list_gaps(found))
+    parts += ["## Training time, s", tabulate(found, found.methods, show_seconds)]
+    parts += ["## Peak memory, MB", tabulate(found, found.methods, show_memory)]
+    parts += list_items("Missing results", list_gaps(found))
     parts.append(describe_making(found))
     return "\n\n".join(parts) + "\n"
 

@@ -120,17 +120,17 @@ def list_gaps(found: Findings) -> Iterator[str]:
     methods = found.comparison.methods
     if found.missing:
         listed = ", ".join(f"{name} ({found.comparison.tables[name].source})" for name in found.missing)
-        yield f"Tables that are not on this machine: {listed}."
+        yield f"Tables not available on this machine: {listed}."
     for key, why in found.absent.items():
         yield f"{methods[key].name}: {why}."
     for table, key, why in found.errors():
         yield f"{methods[key].name} failed on {table}: {why}."
     if busy := found.disturbed():
         listed = ", ".join(f"{methods[key].name} on {table}" for table, key in busy)
-        yield f"Times that are too long, because other programs used the cores as well: {listed}."
+        yield f"Times inflated by other programs on the same cores: {listed}."
     limited = [methods[key].name + limit for key in found.methods if (limit := describe_limit(methods[key]))]
     if limited:
-        yield f"Not run beyond their limits ({NONE}): {'; '.join(limited)}."
+        yield f"Not run above their size limits ({NONE}): {'; '.join(limited)}."
 
 
 def describe_limit(method: Method) -> str:

@@ -20,10 +20,10 @@ from mbauc.paper.studies.tables.methods import (
 BEHIND = 1.0
 #: Why auto is behind, by table; printed only where it is.
 EXPLANATIONS = {
-    "madelon": "the classes are corners of a cube in five columns, among 480 of noise; pairs of columns "
-    "find those that matter and most of the ranking, but corners are interactions of five",
-    "usps": "a digit is a shape, an interaction of many pixels, and auto stays with curves and pairs, which "
-    "can be read; AdditiveAUCClassifier(features='fourier') is for such columns",
+    "madelon": "the classes are corners of a cube in five columns, an interaction of order five, among 480 "
+    "columns of noise; pairs of columns find the informative ones and most of the ranking",
+    "usps": "digits are interactions of many pixels, and auto is limited to curves and pairs, which are "
+    "interpretable; use AdditiveAUCClassifier(features='fourier') for such columns",
 }
 
 
@@ -57,15 +57,16 @@ def _means(found: Findings) -> Iterator[str]:
         if shared and key not in (AUTO, LIGHTGBM, LIGHTGBM_TUNED):
             others.append(f"{_name(key)} {means[AUTO] - means[key]:+.2f} ({_count(shared)})")
     if others:
-        yield f"Mean of auto at its defaults minus others, in points, where both were run: {'; '.join(others)}."
+        listed = "; ".join(others)
+        yield f"Mean AUC of auto at its defaults minus others, in points, on shared tables: {listed}."
 
 
 def _verdicts(found: Findings, key: str) -> str:
     better, worse, level = found.judge(key)
     listed = (f"{len(names)} ({', '.join(names)})" if names else "none" for names in (better, worse, level))
     return (
-        "{} against {}, tables: significantly better on {}; significantly worse on {}; not to be told apart "
-        "on {}.".format(_name(key), _name(baseline(key)), *listed)
+        "{} against {}, tables: significantly better on {}; significantly worse on {}; no significant "
+        "difference on {}.".format(_name(key), _name(baseline(key)), *listed)
     )
 
 
@@ -87,7 +88,7 @@ def _times(found: Findings, key: str, other: str) -> Iterator[str]:
         slowest = max(ratios, key=lambda table: ratios[table])
         median = float(np.median(list(ratios.values())))
         yield (
-            f"Seconds of a fit, {_name(key)} over {_name(other)}: median {median:.3g}, "
+            f"Training time, {_name(key)} over {_name(other)}: median {median:.3g}, "
             f"largest {ratios[slowest]:.3g} ({slowest}), {_count(list(ratios))}."
         )
 

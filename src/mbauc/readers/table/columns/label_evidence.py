@@ -34,7 +34,7 @@ def prefer_levels(values: Array, y: Array, *, line: bool = False) -> bool | None
         Numbers; NaN where one is missing.
     y : ndarray of shape (n,)
         Labels 0 and 1; NaN where one is missing.
-    line : bool
+    line : bool, default=False
         Whether a straight line stands against the levels.
 
     Examples

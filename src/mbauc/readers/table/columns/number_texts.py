@@ -27,7 +27,7 @@ def parse_number(text: str, marks: str = "") -> float | None:
     ----------
     text : str
         A value.
-    marks : str
+    marks : str, default=""
         What may stand in it besides the number: one of ``$€£¥₹%``, and ``,`` between thousands. They are left
         out: 12% is 12.
 

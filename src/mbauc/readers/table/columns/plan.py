@@ -177,7 +177,7 @@ def plan_columns(
         Columns that are left out unless the user says what they are. Some may be missing from the table.
     judge : callable
         What a column is where nobody says so, given its name, its values and, if there are two, labels.
-    where : str
+    where : str, default="the table"
         The file, for errors.
 
     Examples

@@ -43,9 +43,9 @@ def learn_table_codes(
     types : mapping from names to kinds, optional
         ``"numeric"``, ``"category"``, ``"text"``, ``"time"``, or ``"group"``, ``"id"``, ``"ignore"``, which are
         left out.
-    ignore : sequence of str
+    ignore : sequence of str, default=()
         Columns to leave out.
-    max_categories : int
+    max_categories : int, default=1000
         Levels that a category may have; one with more is hashed.
     hash_dim : int, optional
         Slots of each column that is hashed; by default about ten for each of its distinct values, at most 2²⁴.

@@ -68,7 +68,7 @@ class TableEncoding:
       texts. Numbers come as they are, categories as the number of their level: 0 to L - 1, and L for a text
       that was not learned. A category with very many levels comes as slots of a hash. Free texts become a
       column of 0 and 1 for each of their most frequent words, and one with the number of words. Missing values
-      are NaN. Such a matrix is for curves and levels, not for weights; :attr:`code_columns` says what its
+      are NaN. Such a matrix is for curves and levels, not for weights; ``code_columns`` says what its
       columns mean.
 
     ``O(entries)`` time and memory.
@@ -215,7 +215,7 @@ class TableEncoding:
         table : Arrow table, pandas or polars frame, or dict of columns
             With the columns that were learned, in any order. Those that the first table had and that are not
             used (labels, ids) may be there or not.
-        extra : {"error", "ignore"}
+        extra : {"error", "ignore"}, default="error"
             What to do about columns that the first table did not have.
 
         Returns

@@ -57,9 +57,9 @@ class PlainLines:
         At the beginning of a line.
     columns : sequence of str
         Columns to read.
-    numbers : collection of str
+    numbers : collection of str, default=()
         Those of them that are numbers, plainly spelled.
-    n_threads : int
+    n_threads : int, default=1
         Chunks that are parsed at the same time.
     first : bytes
         What comes before the stream.
