@@ -82,8 +82,8 @@ def explain(
     Parameters
     ----------
     estimator : ranker or LinearScorer
-        Fitted: an :class:`AdditiveAUCClassifier`, whose terms are curves and heat maps, or a linear one, whose
-        terms are its columns; or its scorer.
+        Fitted: an :class:`AdditiveAUCClassifier` or :class:`TableRanker`, whose terms are curves and heat maps,
+        or a linear one, whose terms are its columns; or its scorer.
     X : array-like, sparse matrix or data frame of shape (n, d)
         Rows.
     n : int, default=5
