@@ -205,6 +205,24 @@ def test_failures_are_json_too(model, tmp_path, capsys):
     assert "error: argument --hash-dim" in shown.err
 
 
+@pytest.mark.parametrize(
+    ("words", "usage", "said"),
+    [
+        (("fit", "a.csv", "--lable", "y", "-o", "m"), "mbauc fit", "--lable y. Did you mean --label?"),
+        (("fit", "a.csv", "--lable=y", "-o", "m"), "mbauc fit", "--lable=y. Did you mean --label?"),
+        (("data", "clicks", "-o", "c", "--sed", "1"), "mbauc data clicks", "--sed 1. Did you mean --seed?"),
+        (("inspect", "m.mbauc", "--qqq"), "mbauc inspect", "--qqq"),
+    ],
+)
+def test_an_option_that_a_command_does_not_have(capsys, words, usage, said):
+    with pytest.raises(SystemExit) as stopped:
+        main([*words])
+    assert stopped.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"usage: {usage} ")
+    assert shown.endswith(f"{usage}: error: unrecognized arguments: {said}\n")
+
+
 def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
     bad, out = tmp_path / "bad.csv", tmp_path / "s.csv"
     bad.write_text("depth,x\n" + "deep,1\n" * 9)

@@ -6,11 +6,13 @@ import argparse
 import io
 import json
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -138,6 +140,16 @@ class _WrongWords(Exception):
 
 class _Parser(argparse.ArgumentParser):
     """A parser that leaves it to others to say what is wrong, and to end."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse them; words that are left over are an error of the command that they were given to."""
+        options, rest = super().parse_known_args(args, namespace)
+        if rest:
+            wrong = next((word for word in rest if word.startswith("--")), "").split("=", 1)[0]
+            close = get_close_matches(wrong, re.findall(r"--[\w-]+", self.format_usage()), n=1)
+            hint = f". Did you mean {close[0]}?" if close else ""
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return options, rest
 
     def error(self, message: str) -> NoReturn:
         """Raise it."""
