@@ -302,6 +302,8 @@ def _make_training(options: argparse.Namespace) -> Training:
     if told and (options.test is not None or options.hold_out == "last" or len(told) > 1):
         other = "--test" if options.test is not None else "--hold-out last" if len(told) == 1 else "--cluster"
         raise Usage(f"--{told[0]} cannot be combined with {other}: both say which rows to test on.")
+    if options.keep_tested and options.hold_out == 0:
+        raise Usage("--keep-tested keeps the model that was tested, and --hold-out 0 tests no model.")
     if options.cv == 1:
         raise Usage("--cv needs at least 2 folds.")
     if options.test is not None and "-" in options.test:
