@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from mbauc.cli import COMMANDS
 from mbauc.cli.advice import OWNERS, in_options, option
 from mbauc.cli.main import main, whole_parser
 from mbauc.errors import Advice
@@ -271,6 +272,19 @@ def test_thresholds_are_short_and_raise_the_same_alarms(model, tmp_path, capsys)
     line = re.search(r"detections +([\d,]+) of ([\d,]+) positives, ([\d.]+)% \(95% interval", shown)
     detected, positives, share = (float(text.replace(",", "")) for text in line.groups())
     assert share == pytest.approx(100 * detected / positives, abs=0.05)
+
+
+# -- help --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_descriptions_are_no_wider_than_the_terminal(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    shown = capsys.readouterr().out.split("positional arguments:")[0].split("options:")[0]
+    description = shown.split("\n\n", 1)[1].splitlines()
+    assert max(map(len, description)) <= 80
 
 
 # -- fit's lines -------------------------------------------------------------------------------------------

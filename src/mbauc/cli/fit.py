@@ -27,8 +27,9 @@ rows, and its AUC is printed with a confidence interval; the final model is then
 
 For tables the model is additive: a curve for each number, levels for each category, and heat maps for pairs
 of columns that interact, wherever these rank better than straight lines (--features auto). For LIBSVM text,
-and with options of linear models (--encode, --l2, --cv and others), the model is linear: exact, in one
-pass.
+and with options that only linear models have, the model is linear: exact, in one pass. These options are
+--encode, --hash-dim, --signed, --scale, --missing, --l1, --l2, --cv, --pairs, --decay, --solver, --no-moments,
+--like, --max-fpr, --min-tpr and --equal-groups.
 
 All pairs count alike by default. --loss squared_hinge or auto often ranks better, --group compares only
 rows of the same user, query or day, and --max-fpr 0.05 optimises the top of the list, where false alarms

@@ -21,13 +21,13 @@ from mbauc.cli.advice import in_options
 from mbauc.cli.output import Usage, escape_controls, note
 
 _EPILOG = """\
-from a file to a model that raises alarms, in three commands:
+from a file to scores, in three commands ('mbauc threshold' adds alarms):
   mbauc fit train.csv --label click -o model.mbauc
   mbauc evaluate model.mbauc test.csv --report report.html
   mbauc score model.mbauc today.csv -o scores.parquet
 
 Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
-Exit codes: 0 done; 1 the data, a file or a missing package stopped it; 2 wrong usage.
+Exit codes: 0 success; 1 the data, a file or a missing package; 2 wrong usage.
 """
 
 
@@ -167,7 +167,7 @@ def _parser(
     """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
     parser = kind(
         prog="mbauc",
-        description="Ranks positives above negatives (AUC) on large, imbalanced data, with readable models.",
+        description="Ranks positives above negatives (AUC) on large, imbalanced data.",
         epilog=_EPILOG,
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=16),
     )
