@@ -42,6 +42,19 @@ def test_a_label_column_that_is_not_there(write):
         read(write("clicks,x\n0,1.5\n"))
 
 
+def test_a_part_of_the_name_of_the_label_column_is_enough_for_advice(write):
+    with pytest.raises(ValueError, match=r"no column for label 'click'.*mean 'first.click.of.the.month'\?"):
+        read(write("first.click.of.the.month,x\n0,1.5\n"))
+    with pytest.raises(ValueError, match="no column for weight 'x'") as caught:
+        read(write("click,a_column_of_extras\n0,1.5\n"), weight="x")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_a_separator_that_separates_nothing(write):
+    with pytest.raises(ValueError, match=r"its only column is 'click,x'\. Is delimiter right\?"):
+        read(write("click,x\n0,1.5\n"), delimiter=";")
+
+
 def test_a_third_label(write):
     with pytest.raises(
         ValueError, match=r"t\.csv, line 4: a third label 2 in column 'click', after 0, 1; .*positive=2"
