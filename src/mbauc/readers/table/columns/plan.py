@@ -132,7 +132,7 @@ class NoFeatureError(ValueError):
 
 
 def override_advice(column: Column) -> Advice:
-    """What overrules the guess about a column."""
+    """What overrides the guess about a column."""
     if column.kind in ("label", "weight"):
         return Advice.of_argument(column.kind, ...)
     if column.kind == "category" and column.spelling in ("text", "truth"):
