@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from mbauc.cli import COMMANDS
 from mbauc.cli.advice import OWNERS, in_options, option
 from mbauc.cli.main import main, whole_parser
 from mbauc.errors import Advice
@@ -205,6 +206,24 @@ def test_failures_are_json_too(model, tmp_path, capsys):
     assert "error: argument --hash-dim" in shown.err
 
 
+@pytest.mark.parametrize(
+    ("words", "usage", "said"),
+    [
+        (("fit", "a.csv", "--lable", "y", "-o", "m"), "mbauc fit", "--lable y. Did you mean --label?"),
+        (("fit", "a.csv", "--lable=y", "-o", "m"), "mbauc fit", "--lable=y. Did you mean --label?"),
+        (("data", "clicks", "-o", "c", "--sed", "1"), "mbauc data clicks", "--sed 1. Did you mean --seed?"),
+        (("inspect", "m.mbauc", "--qqq"), "mbauc inspect", "--qqq"),
+    ],
+)
+def test_an_option_that_a_command_does_not_have(capsys, words, usage, said):
+    with pytest.raises(SystemExit) as stopped:
+        main([*words])
+    assert stopped.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"usage: {usage} ")
+    assert shown.endswith(f"{usage}: error: unrecognized arguments: {said}\n")
+
+
 def test_rows_that_all_fail_are_a_failure(model, tmp_path, capsys):
     bad, out = tmp_path / "bad.csv", tmp_path / "s.csv"
     bad.write_text("depth,x\n" + "deep,1\n" * 9)
@@ -253,6 +272,19 @@ def test_thresholds_are_short_and_raise_the_same_alarms(model, tmp_path, capsys)
     line = re.search(r"detections +([\d,]+) of ([\d,]+) positives, ([\d.]+)% \(95% interval", shown)
     detected, positives, share = (float(text.replace(",", "")) for text in line.groups())
     assert share == pytest.approx(100 * detected / positives, abs=0.05)
+
+
+# -- help --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_descriptions_are_no_wider_than_the_terminal(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    shown = capsys.readouterr().out.split("positional arguments:")[0].split("options:")[0]
+    description = shown.split("\n\n", 1)[1].splitlines()
+    assert max(map(len, description)) <= 80
 
 
 # -- fit's lines -------------------------------------------------------------------------------------------

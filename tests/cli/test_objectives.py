@@ -437,6 +437,13 @@ def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
     assert load_model(out).group == "query"
 
 
+def test_a_model_that_was_not_tested_cannot_be_kept(tmp_path, capsys):
+    rows = searches(tmp_path / "few.csv", n=200)
+    words = ("fit", rows, "--label", "click", "--keep-tested", "--hold-out", 0, "-o", tmp_path / "m.mbauc")
+    assert "--hold-out 0 tests no model" in told(capsys, *words, code=2).err
+    assert not (tmp_path / "m.mbauc").exists()
+
+
 def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
     rows = searches(tmp_path / "few.csv", n=200, queries=1)
     words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", tmp_path / "m.mbauc")

@@ -475,6 +475,12 @@ def test_columns_of_which_no_value_is_known_are_warned_of(tmp_path, recwarn):
         ranker.decision_function(other.assign(vip=[None, *other["vip"][1:]]))
 
 
+def test_the_name_of_a_column_instead_of_labels_is_refused_with_advice():
+    table = pd.DataFrame({"x": [0.5, 1.5, 2.5], "click": [0, 1, 1]})
+    with pytest.raises(ValueError, match=r"y must hold a label for each row, got 'click'; pass label='click'"):
+        TableRanker().fit(table, "click")
+
+
 def test_a_positive_label_that_never_occurs_is_refused():
     table = pd.DataFrame({"x": np.arange(90.0), "y": ["a", "b", "c"] * 30})
     ranker = TableRanker(positive=["b", "q"], hold_out=0)

@@ -12,10 +12,10 @@ from mbauc.cli.output import escape_controls
 _LINES = 100
 #: How many of them are its last lines.
 _LAST = 20
-#: Characters of a reason that are worth more than what overrules it.
+#: Characters of a reason that are worth more than what overrides it.
 _REASON = 30
 _STANDS = "(… stands for the name of the column)"
-_OVERRULE = "(overrule: --types NAME=category, numeric, text, time, id or --ignore NAME)"
+_OVERRIDE = "(override: --types NAME=category, numeric, text, time, id or --ignore NAME)"
 
 
 def column_table(plan: Any) -> str:
@@ -35,7 +35,7 @@ def column_table(plan: Any) -> str:
         feet.append(_STANDS)
     if _least(cells) > width:
         cells = [row[:4] for row in cells]
-        feet[-1] = _OVERRULE
+        feet[-1] = _OVERRIDE
     shown = [*_fit_to_screen(cells, width), *feet]
     if len(shown) > _LINES:
         middle = f"… {len(shown) - _LINES:,} more columns …"

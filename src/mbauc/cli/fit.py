@@ -27,8 +27,9 @@ rows, and its AUC is printed with a confidence interval; the final model is then
 
 For tables the model is additive: a curve for each number, levels for each category, and heat maps for pairs
 of columns that interact, wherever these rank better than straight lines (--features auto). For LIBSVM text,
-and with options of linear models (--encode, --l2, --cv and others), the model is linear: exact, in one
-pass.
+and with options that only linear models have, the model is linear: exact, in one pass. These options are
+--encode, --hash-dim, --signed, --scale, --missing, --l1, --l2, --cv, --pairs, --decay, --solver, --no-moments,
+--like, --max-fpr, --min-tpr and --equal-groups.
 
 All pairs count alike by default. --loss squared_hinge or auto often ranks better, --group compares only
 rows of the same user, query or day, and --max-fpr 0.05 optimises the top of the list, where false alarms
@@ -188,8 +189,8 @@ def _add_objective(parser: argparse.ArgumentParser) -> None:
         type=rate,
         metavar="B",
         help="optimise the partial AUC up to this false-alarm rate, such as 0.05: for lists of which only the "
-        "top is "
-        "used; with --loss auto losses are also compared by it",
+        "top is used; with --loss auto losses are also compared by it. Such models are linear; compare "
+        "them with the default, whose curves may rank the top better",
     )
     group.add_argument(
         "--min-tpr",
@@ -302,6 +303,8 @@ def _make_training(options: argparse.Namespace) -> Training:
     if told and (options.test is not None or options.hold_out == "last" or len(told) > 1):
         other = "--test" if options.test is not None else "--hold-out last" if len(told) == 1 else "--cluster"
         raise Usage(f"--{told[0]} cannot be combined with {other}: both say which rows to test on.")
+    if options.keep_tested and options.hold_out == 0:
+        raise Usage("--keep-tested keeps the model that was tested, and --hold-out 0 tests no model.")
     if options.cv == 1:
         raise Usage("--cv needs at least 2 folds.")
     if options.test is not None and "-" in options.test:

@@ -6,11 +6,13 @@ import argparse
 import io
 import json
 import os
+import re
 import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -19,13 +21,13 @@ from mbauc.cli.advice import in_options
 from mbauc.cli.output import Usage, escape_controls, note
 
 _EPILOG = """\
-from a file to a model that raises alarms, in three commands:
+from a file to scores, in three commands ('mbauc threshold' adds alarms):
   mbauc fit train.csv --label click -o model.mbauc
   mbauc evaluate model.mbauc test.csv --report report.html
   mbauc score model.mbauc today.csv -o scores.parquet
 
 Start with 'mbauc demo'; 'mbauc COMMAND --help' has examples.
-Exit codes: 0 done; 1 the data, a file or a missing package stopped it; 2 wrong usage.
+Exit codes: 0 success; 1 the data, a file or a missing package; 2 wrong usage.
 """
 
 
@@ -139,6 +141,16 @@ class _WrongWords(Exception):
 class _Parser(argparse.ArgumentParser):
     """A parser that leaves it to others to say what is wrong, and to end."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse them; words that are left over are an error of the command that they were given to."""
+        options, rest = super().parse_known_args(args, namespace)
+        if rest:
+            wrong = next((word for word in rest if word.startswith("--")), "").split("=", 1)[0]
+            close = get_close_matches(wrong, re.findall(r"--[\w-]+", self.format_usage()), n=1)
+            hint = f". Did you mean {close[0]}?" if close else ""
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return options, rest
+
     def error(self, message: str) -> NoReturn:
         """Raise it."""
         raise _WrongWords(message, f"{self.format_usage()}{self.prog}: error: ")
@@ -155,7 +167,7 @@ def _parser(
     """A parser that knows the chosen command in full, and the others by name: they may be slow to import."""
     parser = kind(
         prog="mbauc",
-        description="Ranks positives above negatives (AUC) on large, imbalanced data, with readable models.",
+        description="Ranks positives above negatives (AUC) on large, imbalanced data.",
         epilog=_EPILOG,
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=16),
     )

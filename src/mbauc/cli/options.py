@@ -148,35 +148,6 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         help=f"types of columns, where the detected one is wrong: {', '.join(KINDS[:-1])} or {KINDS[-1]}",
     )
     group.add_argument(
-        "--encode",
-        choices=("hash", "onehot"),
-        help=f"encoding of categories (default: {defaults.ENCODE})",
-    )
-    group.add_argument(
-        "--hash-dim",
-        type=hash_dim,
-        metavar="D",
-        help=f"number of hashed columns (default: {defaults.HASH_DIM:,})",
-    )
-    group.add_argument(
-        "--signed",
-        action="store_true",
-        default=None,
-        help="hash with random signs, so that collisions cancel on average",
-    )
-    group.add_argument(
-        "--scale",
-        choices=("none", "max-abs", "standard"),
-        help="scaling of numbers: standard (mean 0, standard deviation 1), max-abs (absolute value at most 1) "
-        "or none "
-        f"(default: {defaults.SCALE})",
-    )
-    group.add_argument(
-        "--missing",
-        choices=("category", "mean"),
-        help=f"missing numbers: an indicator column, or the mean (default: {defaults.MISSING})",
-    )
-    group.add_argument(
         "--delimiter",
         type=delimiter,
         metavar="C",
@@ -187,4 +158,34 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         metavar="A,B|auto",
         type=name_list,
         help="column names, for text files without a header; auto: c1, c2, …",
+    )
+    linear = parser.add_argument_group("columns of linear models")
+    linear.add_argument(
+        "--encode",
+        choices=("hash", "onehot"),
+        help=f"encoding of categories (default: {defaults.ENCODE})",
+    )
+    linear.add_argument(
+        "--hash-dim",
+        type=hash_dim,
+        metavar="D",
+        help=f"number of hashed columns (default: {defaults.HASH_DIM:,})",
+    )
+    linear.add_argument(
+        "--signed",
+        action="store_true",
+        default=None,
+        help="hash with random signs, so that collisions cancel on average",
+    )
+    linear.add_argument(
+        "--scale",
+        choices=("none", "max-abs", "standard"),
+        help="scaling of numbers: standard (mean 0, standard deviation 1), max-abs (absolute value at most 1) "
+        "or none "
+        f"(default: {defaults.SCALE})",
+    )
+    linear.add_argument(
+        "--missing",
+        choices=("category", "mean"),
+        help=f"missing numbers: an indicator column, or the mean (default: {defaults.MISSING})",
     )

@@ -19,17 +19,13 @@ if TYPE_CHECKING:
     from mbauc.model import RankerModel, Threshold
 
 _DESCRIPTION = """\
-Sets a threshold from labelled rows by one of these rules, and reports detections, false alarms and
+Sets a threshold from labelled rows by one of the rules below, and reports detections, false alarms and
 precision. -o writes a model that has the threshold; 'mbauc score' then raises alarms.
-  --false-alarm       the lowest threshold whose false-alarm rate on new rows is at most RATE, with probability
-                      --confidence (Neyman-Pearson order-statistic rule). This is the default.
-  --top               the lowest that raises at most N alarms in as many rows as DATA has
-  --alarms-per-10000  the lowest that raises at most N alarms per 10,000 rows
-  --cost              the one of least cost, if a missed positive costs as much as C false alarms
-  --at                a threshold of your own, without rows and without a promise
+
 --share gives the share of positives in production, if it differs from DATA: alarms, precision and costs are
 computed for it. The rows must be new to the model; rows of its training are refused, because on them every
-figure is too good. If there is one file only, --held-out uses the rows of it that 'mbauc fit' held out.
+figure is too good. If there is one file only, train with 'mbauc fit --keep-tested': --held-out then uses the
+rows that were held out.
 """
 _EXAMPLES = """\
 examples:
@@ -60,25 +56,39 @@ def add(commands: Any) -> None:
     )
     add_model(parser)
     data = add_data(parser)
-    parser.add_argument(
-        "--false-alarm", type=rate, metavar="RATE", help=f"largest false-alarm rate (default: {_FALSE_ALARM})"
+    rules = parser.add_argument_group("rules (one of them; default: --false-alarm)")
+    rules.add_argument(
+        "--false-alarm",
+        type=rate,
+        metavar="RATE",
+        help="lowest threshold whose false-alarm rate on new rows is at most RATE, with probability "
+        f"--confidence, by the Neyman-Pearson order-statistic rule (default: {_FALSE_ALARM})",
     )
-    parser.add_argument(
+    rules.add_argument(
         "--confidence",
         type=rate,
         metavar="P",
         help=f"probability that the rate is kept (default: {_CONFIDENCE})",
     )
-    parser.add_argument(
+    rules.add_argument(
         "--top",
         type=whole,
         metavar="N",
-        help="largest number of alarms in as many rows as DATA has, such as one day's capacity",
+        help="lowest threshold that raises at most N alarms in as many rows as DATA has, such as one day's "
+        "capacity",
     )
-    parser.add_argument(
-        "--alarms-per-10000", type=number, metavar="N", help="largest number of alarms per 10,000 rows"
+    rules.add_argument(
+        "--alarms-per-10000",
+        type=number,
+        metavar="N",
+        help="lowest threshold that raises at most N alarms per 10,000 rows",
     )
-    parser.add_argument("--cost", type=number, metavar="C", help="cost of a missed positive, in false alarms")
+    rules.add_argument(
+        "--cost",
+        type=number,
+        metavar="C",
+        help="threshold of least cost, if a missed positive costs as much as C false alarms",
+    )
 
     class At(argparse.Action):
         """A threshold set by hand, which needs no rows."""
@@ -86,12 +96,12 @@ def add(commands: Any) -> None:
         def __call__(self, _: Any, options: argparse.Namespace, value: Any, option: str | None = None) -> None:
             options.at, data.required = value, False
 
-    parser.add_argument(
+    rules.add_argument(
         "--at",
         type=any_number,
         action=At,
         metavar="SCORE",
-        help="set this threshold; needs no DATA and promises nothing",
+        help="a threshold of your own; needs no DATA, and promises nothing",
     )
     add_share(parser, "alarms, precision and costs")
     add_held_out(parser, "there is no promise")

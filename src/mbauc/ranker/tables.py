@@ -76,6 +76,10 @@ class LabelledTable:
             return cls(rows, label, weight)
         if is_path(X):
             raise ValueError("X names files; name the column of the labels with label= instead of passing y.")
+        if isinstance(y, str):
+            raise ValueError(
+                f"y must hold a label for each row, got {y!r}; pass label={y!r} if that names a column of X."
+            )
         if weight is not None:
             raise ValueError("weight= goes with label=; pass sample_weight with y.")
         table = name_columns(estimator, X, reset=True)

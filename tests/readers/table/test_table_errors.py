@@ -42,6 +42,19 @@ def test_a_label_column_that_is_not_there(write):
         read(write("clicks,x\n0,1.5\n"))
 
 
+def test_a_part_of_the_name_of_the_label_column_is_enough_for_advice(write):
+    with pytest.raises(ValueError, match=r"no column for label 'click'.*mean 'first.click.of.the.month'\?"):
+        read(write("first.click.of.the.month,x\n0,1.5\n"))
+    with pytest.raises(ValueError, match="no column for weight 'x'") as caught:
+        read(write("click,a_column_of_extras\n0,1.5\n"), weight="x")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_a_separator_that_separates_nothing(write):
+    with pytest.raises(ValueError, match=r"its only column is 'click,x'\. Is delimiter right\?"):
+        read(write("click,x\n0,1.5\n"), delimiter=";")
+
+
 def test_a_third_label(write):
     with pytest.raises(
         ValueError, match=r"t\.csv, line 4: a third label 2 in column 'click', after 0, 1; .*positive=2"
@@ -287,6 +300,49 @@ def test_an_archive_without_a_table(tmp_path):
         archive.writestr("picture.png", b"x")
     with pytest.raises(ValueError, match=r"t\.zip holds no table .* it holds 'picture.png'"):
         read(tmp_path / "t.zip")
+
+
+@pytest.mark.parametrize("name", ["t.zip", "t.zip/t.csv"])
+def test_an_archive_that_is_cut_short(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("t.csv", "click,x\n0,1.5\n1,2.5\n")
+    whole = (tmp_path / "t.zip").read_bytes()
+    (tmp_path / "t.zip").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match=r"t\.zip: the compressed file is cut short .*Fetch it again"):
+        read(tmp_path / name)
+
+
+def test_a_workbook(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
+        for member in ("[Content_Types].xml", "xl/workbook.xml", "xl/worksheets/sheet1.xml"):
+            archive.writestr(member, "<x/>")
+    with pytest.raises(ValueError, match=r"t\.xlsx is an Excel workbook; .* Save the sheet as CSV"):
+        read(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook"),
+        (b"ARROW1\x00\x00", "a Feather file"),
+        (b"SQLite format 3\x00", "an SQLite database"),
+        (b"\x93NUMPY\x01\x00", "a NumPy array"),
+        (b"\x80\x04\x95", "a pickle"),
+        (b'{"click":0,"x":1.5}\n{"click":1,"x":2.5}\n', "JSON"),
+        (b'[{"click":0,"x":1.5},{"click":1,"x":2.5}]', "JSON"),
+        (b'[\n  {"click":0,"x":1.5},\n {"click":1,"x":2.5}]', "JSON"),
+    ],
+)
+def test_files_of_other_programs_are_called_what_they_are(write, start, kind):
+    with pytest.raises(
+        ValueError, match=rf"t\.csv is {kind}; expected rows as CSV, TSV or Parquet\."
+    ) as caught:
+        read(write(start + b"\x00" * 8 if start[0] > 127 else start))
+    assert "iconv" not in str(caught.value)
+
+
+def test_a_column_in_brackets_is_no_json(write):
+    assert len(read(write("[x],{y},click\n1.5,2,0\n2.5,3,1\n"))) == 1
 
 
 @pytest.mark.parametrize(

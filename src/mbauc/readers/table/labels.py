@@ -163,7 +163,9 @@ class TableLabels:
                 raise ValueError(
                     f"{piece.place(row)}: a third label {label!r} in column {self.name!r}, after "
                     f"{_join(list(self._seen))}; two classes are needed. "
-                    + Advice("Say which is positive, as in {positive}; ", positive=label)
+                    + Advice(
+                        "If this is the label column, say which is positive, as in {positive}; ", positive=label
+                    )
                     + "the others will be negative."
                 )
             if len(self._seen) < _REMEMBERED:

@@ -132,7 +132,7 @@ class NoFeatureError(ValueError):
 
 
 def override_advice(column: Column) -> Advice:
-    """What overrules the guess about a column."""
+    """What overrides the guess about a column."""
     if column.kind in ("label", "weight"):
         return Advice.of_argument(column.kind, ...)
     if column.kind == "category" and column.spelling in ("text", "truth"):
@@ -269,8 +269,13 @@ def no_such_column(what: str, name: str, names: Iterable[str], where: str) -> st
     """What to say about a column that is not there."""
     names = list(names)
     shown = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    close = get_close_matches(name, names, n=1, cutoff=0.6) or [n for n in names if n.lower() == name.lower()]
+    low = name.lower()
+    close = get_close_matches(name, names, n=1, cutoff=0.6)
+    close += [one for one in names if one.lower() == low or (len(low) > 2 and low in one.lower())]
     hint = f" Did you mean {close[0]!r}?" if close else ""
+    if len(names) == 1:
+        hint = " Is " + Advice.of_argument("delimiter") + " right?" if set(",;\t|") & set(names[0]) else hint
+        return f"{where}: there is no column for " + what + f"; its only column is {shown}." + hint
     return f"{where}: there is no column for " + what + f"; its {len(names)} columns are {shown}.{hint}"
 
 

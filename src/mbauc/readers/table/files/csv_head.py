@@ -20,6 +20,15 @@ _HEAD_LINES = 20
 _LONGEST_HEADER = 1 << 25
 #: What to do about other encodings.
 CONVERT = "Convert the file first (iconv -f latin1 -t utf-8, or from the encoding that it has)"
+#: What files of other programs begin with.
+_OTHERS = {
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",  # before .xlsx
+    b"ARROW1": "a Feather file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x93NUMPY": "a NumPy array",
+    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), "a pickle"),
+}
+_JSON = re.compile(rb"\s*(\[\s*)?\{\s*\"")
 _HEADLESS = Advice(
     "If the file has no header line, pass {names}, which calls them c1, c2, …, ", names="auto"
 ) + Advice("or {names} with a name for each column.", names=[...])
@@ -90,6 +99,11 @@ def quote_is_open(text: str, delimiter: str) -> bool:
 def read_first_lines(stream: IO[bytes], file: TableFile) -> str:
     """The first lines, whole, as text; an error if there are none, or the first one is not UTF-8."""
     data = _start(stream)
+    kind = next((name for start, name in _OTHERS.items() if data.startswith(start)), None)
+    if kind or _JSON.match(data):
+        raise ValueError(
+            f"{file} is {kind or 'JSON'}; expected rows as CSV, TSV or Parquet. Save the table as one of these."
+        )
     if len(data) >= _LONGEST_HEADER:
         raise ValueError(
             f"{file}: the first line is longer than {_LONGEST_HEADER >> 20} MiB; expected names of columns, or "

@@ -235,7 +235,7 @@ def _is_zip(path: Path) -> bool:
 
 
 def _members(path: Path) -> list[str]:
-    with zipfile.ZipFile(path) as archive:
+    with TableFile(path)._name_damage(), zipfile.ZipFile(path) as archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
     return [name for name in names if not name.startswith("__MACOSX/")]
 
@@ -246,6 +246,10 @@ def _only_member(path: Path) -> str:
     rows = [name for name in tables if not name.lower().endswith(".txt")] or tables
     if len(rows) == 1:
         return rows[0]
+    if "xl/workbook.xml" in _members(path):
+        raise ValueError(
+            f"{path} is an Excel workbook; expected rows as CSV, TSV or Parquet. Save the sheet as CSV."
+        )
     if not rows:
         raise ValueError(f"{path} holds no table ({', '.join(_TEXT)}); it holds {_list_names(_members(path))}.")
     raise ValueError(
