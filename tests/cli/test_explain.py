@@ -119,4 +119,4 @@ def test_the_report_of_a_model_of_curves_explains_rows(folder, capsys, tmp_path)
     html = page.read_text(encoding="utf-8")
     assert 'id="terms"' in html
     assert 'id="rows"' in html
-    assert "AUC without" in html
+    assert "AUC change without" in html

@@ -156,10 +156,10 @@ def precision_plot(table: ThresholdTable, at: OperatingPoint) -> Plot:
 def gains_plot(table: ThresholdTable) -> Plot:
     """Share of the positives found in a share of all rows."""
     plot = Plot(
-        "Gains: positives found against rows looked at",
+        "Cumulative gains: share of positives found against share of rows",
         Axis(*_SHARE, "share of the rows, highest scores first", percent=True),
         Axis(*_SHARE, "share of the positives found", percent=True),
-        [("line", "curve", "by score"), ("line", "chance", "blindly"), ("line", "ideal", "at best")],
+        [("line", "curve", "model"), ("line", "chance", "random"), ("line", "ideal", "perfect ranking")],
     )
     plot.line(_SHARE, _SHARE, "chance")
     plot.line([0.0, table.prevalence, 1.0], [0.0, 1.0, 1.0], "ideal")
@@ -178,10 +178,10 @@ def calibration_plot(bins: Reliability) -> Plot:
         ends = (0.0, min(1.0, 1.15 * max(float(bins.high.max()), high)))
     tail = ", logarithmic" if log else ""
     plot = Plot(
-        "Calibration: share of positives against probability",
+        "Calibration curve: observed share of positives against predicted probability",
         Axis(*ends, "mean probability" + tail, log=log, percent=True),
         Axis(*ends, "share of positives" + tail, log=log, percent=True),
-        [("dot", "dot", "rows of like probability"), ("line", "chance", "as promised")],
+        [("dot", "dot", "bins of rows"), ("line", "chance", "as promised")],
         height=300,
     )
     plot.line(ends, ends, "chance")
