@@ -66,7 +66,7 @@ def test_a_tired_person_understands_it(folder, capsys):
     assert any(line.endswith("  site = mars (other)") for line in parts)
     text = run(capsys, "explain", folder / "lines.mbauc", folder / "new.csv", "--rows", 3, "--n", 9)
     assert "site = " in text
-    assert "  the start" in text
+    assert "  baseline" in text
     with (folder / "new.csv").open(newline="") as stream:
         age = list(csv.DictReader(stream))[3]["age"]
     assert f"  age = {age}\n" in text

@@ -359,7 +359,7 @@ class TestSettings:
 
     def test_cross_validation_and_streams_refuse(self, medium):
         X, y = medium
-        with pytest.raises(ValueError, match="pairs='enough' is for MBAClassifier, which alone finds out"):
+        with pytest.raises(ValueError, match="pairs='enough' is available in MBAClassifier only"):
             MBAClassifierCV(pairs="enough").fit(X, y)
         with pytest.raises(ValueError, match="pairs='enough' needs all rows at once"):
             enough().partial_fit(X, y)

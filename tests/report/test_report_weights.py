@@ -81,7 +81,7 @@ def test_inspect_says_the_same(tmp_path, capsys):
     shown = capsys.readouterr().out
     one = change(model, (100.0, "s1"), (101.0, "s1"))
     assert "one standard deviation" in shown
-    assert f"({one:+.4g} for one unit)" in shown
+    assert f"({one:+.4g} per unit)" in shown
     assert main(["inspect", str(path), "--json"]) == 0
     told = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)["weights"]}
     assert told["seconds"]["per_unit"] == pytest.approx(one)

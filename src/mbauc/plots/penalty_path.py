@@ -138,7 +138,7 @@ class PenaltyPathDisplay(Display):
         if self.chosen is not None:
             self.chosen_ = ax.axvline(
                 self.chosen, color="black", linestyle="--", linewidth=1,
-                label=f"chosen {self.penalty_name}: {self.chosen:.3g}",
+                label=f"selected {self.penalty_name}: {self.chosen:.3g}",
             )  # fmt: skip
         self._scale(ax)
         more = f", the best {self.best_other} for each" if self.best_other else ""

@@ -308,7 +308,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def _hold_out(self, source: TableSource, seed: int, time: str | None, cluster: str | None) -> HoldOut:
         """The rows to test on, as asked for or as fits the table."""
         if time is not None and cluster is not None:
-            raise ValueError("time and cluster both say which rows to test on; pass one of them.")
+            raise ValueError("time and cluster both select the test rows; pass one of them.")
         if isinstance(self.hold_out, str) and self.hold_out not in ("auto", "last"):
             raise ValueError(f"hold_out must be 'auto', 'last' or a share of the rows, got {self.hold_out!r}.")
         share = HOLD_OUT if isinstance(self.hold_out, str) else check_number("hold_out", self.hold_out, low=0.0)
@@ -354,7 +354,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def _encoding(self) -> Any:
         layout = self.model_.layout
         if not isinstance(layout, TableLayout):
-            raise ValueError("this model is of LIBSVM text, which has no table; use mbauc.model.load_model.")
+            raise ValueError(
+                "the model was trained on LIBSVM text, not on a table; load it with mbauc.model.load_model."
+            )
         return layout.encoding
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -383,7 +385,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         found = model_terms(self.model_)
         if found is None:
-            raise ValueError("this model is of weights for columns, without curves; see model_.coef.")
+            raise ValueError("this model is linear and has no curves; see model_.coef.")
         return found
 
     def describe(self) -> str:

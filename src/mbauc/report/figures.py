@@ -75,7 +75,12 @@ def score_plot(bins: Histogram, at: OperatingPoint | None) -> Plot:
     plot = Plot(
         "Scores of both classes",
         Axis(float(bins.edges[0]), float(bins.edges[-1]), "score"),
-        Axis(0.0, float(max(bins.plus.max(), bins.minus.max())) * 1.05, "share of the class", percent=True),
+        Axis(
+            0.0,
+            float(max(bins.plus.max(), bins.minus.max())) * 1.05,
+            "share of rows in the class",
+            percent=True,
+        ),
         [*key, ("line", "mark", "threshold")] if at else key,
     )
     for kind, _, shares in kinds:
@@ -179,9 +184,9 @@ def calibration_plot(bins: Reliability) -> Plot:
     tail = ", logarithmic" if log else ""
     plot = Plot(
         "Calibration curve: observed share of positives against predicted probability",
-        Axis(*ends, "mean probability" + tail, log=log, percent=True),
-        Axis(*ends, "share of positives" + tail, log=log, percent=True),
-        [("dot", "dot", "bins of rows"), ("line", "chance", "as promised")],
+        Axis(*ends, "mean predicted probability" + tail, log=log, percent=True),
+        Axis(*ends, "observed share of positives" + tail, log=log, percent=True),
+        [("dot", "dot", "bins of rows"), ("line", "chance", "perfect calibration")],
         height=300,
     )
     plot.line(ends, ends, "chance")
@@ -202,7 +207,7 @@ def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure:
     last = max(np.ceil(powers.max()), first + 1)
     low, high = float((score - stderr).min()), float((score + stderr).max())
     room = 0.08 * (high - low) or 0.01
-    key = [("line", "curve", f"held-out {measure}"), ("line", "mark", f"chosen {name}")]
+    key = [("line", "curve", f"held-out {measure}"), ("line", "mark", f"selected {name}")]
     if stderr.any():
         key.append(("line", "whisker", "± 1 standard error"))
     plot = Plot(
