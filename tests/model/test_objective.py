@@ -113,7 +113,7 @@ def test_models_of_other_losses_are_neither_updated_nor_merged():
     _, model = hinge_model()
     for call in (lambda: update_model(model, None), lambda: merge_models([model, model])):
         with pytest.raises(
-            ValueError, match="squared hinge loss over all pairs up to 50% false alarms, of which"
+            ValueError, match="squared hinge loss over all pairs up to 50% false alarms and cannot be updated"
         ):
             call()
 

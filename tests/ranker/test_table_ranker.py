@@ -332,7 +332,7 @@ def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
     ranker, table, y = fitted
     with pytest.raises(ValueError, match=error):
         ranker.report(tmp_path / "page.html", table, labels(y))
-    with pytest.raises(ValueError, match="y goes with X"):
+    with pytest.raises(ValueError, match="pass both X and y"):
         ranker.report(tmp_path / "page.html", y=y)
     ranker.report(tmp_path / "page.html", table, y)
     assert not list(tmp_path.glob("*.tmp"))

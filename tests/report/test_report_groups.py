@@ -46,7 +46,8 @@ def test_the_numbers_are_those_of_the_metrics(weighted):
     assert [row[1:] for row in cells(page, "AUC over all rows and within groups")] == [
         [f"{one.auc:.4f}", f"{one.low:.4f} to {one.high:.4f}"] for one in found
     ]
-    for caption, sort in (("Groups with the most misranked pairs", "lost"), ("Groups with the most pairs", "pairs")):
+    captions = {"lost": "Groups with the most misranked pairs", "pairs": "Groups with the most pairs"}
+    for sort, caption in captions.items():
         table, shown = group_table(y, s, groups, weight, sort=sort), cells(page, caption)
         assert len(shown) == (10 if sort == "lost" else 50)
         for k, row in enumerate(shown):

@@ -48,7 +48,7 @@ class PenaltyPathDisplay(Display):
     --------
     >>> display = PenaltyPathDisplay([0.1, 1.0, 10.0], [0.70, 0.75, 0.72], chosen=1.0).plot()
     >>> display.chosen_.get_label()
-    'chosen l2: 1'
+    'selected l2: 1'
     """
 
     line_: Any

@@ -415,9 +415,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
             groups = None
         elif y is not None:
-            raise ValueError(
-                "y goes with X, the rows that it labels; pass both, or neither for the rows held out."
-            )
+            raise ValueError("pass both X and y, or neither for the held-out rows.")
         elif self.tested_ is None:
             raise ValueError("no rows were held out to report on; pass X and y that are new to the ranker.")
         else:
