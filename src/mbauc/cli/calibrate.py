@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
     add_model(parser)
     add_data(parser)
     add_share(parser, "probabilities")
-    add_held_out(parser, "probabilities are too sure")
+    add_held_out(parser, "probabilities are overconfident")
     add_out(parser, "model with the new probabilities to write")
     parser.set_defaults(run=run)
 

@@ -67,7 +67,7 @@ def add(commands: Any) -> None:
         "--confidence",
         type=rate,
         metavar="P",
-        help=f"probability that the rate is kept (default: {_CONFIDENCE})",
+        help=f"probability that the limit holds on new rows (default: {_CONFIDENCE})",
     )
     parser.add_argument(
         "--top",
@@ -91,10 +91,10 @@ def add(commands: Any) -> None:
         type=any_number,
         action=At,
         metavar="SCORE",
-        help="set this threshold; needs no DATA and promises nothing",
+        help="set this threshold; needs no DATA, no guarantee",
     )
     add_share(parser, "alarms, precision and costs")
-    add_held_out(parser, "there is no promise")
+    add_held_out(parser, "there is no guarantee")
     add_out(parser, "model with the threshold to write", required=False)
     parser.set_defaults(run=run)
 
