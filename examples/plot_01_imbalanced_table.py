@@ -47,9 +47,9 @@ ranker = TableRanker(random_state=0).fit(payments[known], fraud[known])
 print(ranker.describe())
 
 # %%
-# **seen as** is what each column was taken for, and **override** what to write where the guess is wrong.
-# **chose** says which features were tried, what each gained on rows held out, and what was taken. Here
-# straight lines are far behind curves. **test AUC** is that of the latest fifth of these payments, because
+# **seen as** is the inferred type of each column, and **override** what to write where it is wrong.
+# **selected** says which features were compared, their held-out AUC, and which were selected. Here
+# linear terms are far behind curves. **test AUC** is that of the latest fifth of these payments, because
 # the rows to come are later than those that you have. Then the ranker was trained once more, on all rows.
 #
 # How well does it rank the payments that follow?

@@ -26,7 +26,12 @@ def test_the_demo_ends_with_alarms_reasons_and_a_report(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert main(["demo", "--rows", "5000", "--out", str(tmp_path / "out")]) == 0
     shown = capsys.readouterr().out
-    for part in ("95% interval", "alarms find", "at most 1% was promised", "Why the highest scores are high"):
+    for part in (
+        "95% interval",
+        "alarms find",
+        "(limit 1%, with 95% confidence)",
+        "Reasons for the highest scores",
+    ):
         assert part in shown
     assert shown.splitlines()[-1].startswith(f"Open {tmp_path / 'out' / 'report.html'}")
     assert (tmp_path / "out" / "roc.png").read_bytes().startswith(b"\x89PNG")

@@ -66,7 +66,7 @@ def test_a_tired_person_understands_it(folder, capsys):
     assert any(line.endswith("  site = mars (other)") for line in parts)
     text = run(capsys, "explain", folder / "lines.mbauc", folder / "new.csv", "--rows", 3, "--n", 9)
     assert "site = " in text
-    assert "  the start" in text
+    assert "  baseline" in text
     with (folder / "new.csv").open(newline="") as stream:
         age = list(csv.DictReader(stream))[3]["age"]
     assert f"  age = {age}\n" in text
@@ -119,4 +119,4 @@ def test_the_report_of_a_model_of_curves_explains_rows(folder, capsys, tmp_path)
     html = page.read_text(encoding="utf-8")
     assert 'id="terms"' in html
     assert 'id="rows"' in html
-    assert "AUC without" in html
+    assert "AUC change without" in html

@@ -50,7 +50,7 @@ def test_fit_says_what_it_chose_and_keeps_it(loans, crossed, tmp_path, capsys):
         capsys, "fit", loans, "--label", "bad", "--weight", "times", "--features", "curves", "--bins", 16,
         "--loss", "squared_hinge", "-o", tmp_path / "a.mbauc",
     )  # fmt: skip
-    assert found["choice"].startswith("curves, as asked for")
+    assert found["choice"].startswith("curves, as requested")
     model = load_model(tmp_path / "a.mbauc")
     assert model.describe_objective() == "squared hinge loss over all pairs"
     assert model.layout.weight == "times"
@@ -98,10 +98,13 @@ def test_waves_are_shown_as_one_term(loans, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--bins", "8", "--encode", "hash"], "--bins is for curves"),
-        (["--features", "curves", "--cross", "age,debt"], "--cross asks for interactions"),
-        (["--cross", "age,height"], "no column 'height'"),
-        (["--features", "auto", "--encode", "hash"], "--encode says how columns become numbers"),
+        (["--bins", "8", "--encode", "hash"], "--bins applies to curves only"),
+        (
+            ["--features", "curves", "--cross", "age,debt"],
+            "--cross needs interactions, but --features curves has none",
+        ),
+        (["--cross", "age,height"], "no feature column 'height'"),
+        (["--features", "auto", "--encode", "hash"], "--encode applies to linear models only"),
         (["--features", "auto", "--cv"], "--cv cannot be combined with --features"),
         (["--features", "auto", "--l2", "1"], "--l2 cannot be combined with --features"),
         (

@@ -35,11 +35,11 @@ def work(tmp_path, monkeypatch):
 )
 def test_refused(work, capsys, words):
     assert main([*words.split(), "--force"]) == 2
-    assert "would replace what the command reads; name another file." in capsys.readouterr().err
+    assert "would overwrite an input of the command; choose another file." in capsys.readouterr().err
     assert (work / "t.csv").read_text() == "y,a\n1,2\n"
 
 
 @pytest.mark.parametrize("words", ["update m.mbauc t.csv -o m.mbauc", "fit day --label y -o day/notes"])
 def test_not_refused_for_this(work, capsys, words):
     main([*words.split(), "--force"])
-    assert "would replace" not in capsys.readouterr().err
+    assert "would overwrite" not in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_models_of_two_machines_are_merged_into_that_of_all_rows(east, west, tmp
     plain = tmp_path / "plain.mbauc"
     told(capsys, "fit", west, "--label", "click", "--hash-dim", 30, *common, "-o", plain)
     assert "--like first.mbauc" in told(capsys, "merge", first, plain, "-o", both, "--force", code=1).err
-    assert "leave out --label" in told(
+    assert "cannot be combined with --label" in told(
         capsys, "fit", west, "--like", first, "--label", "click", "-o", tmp_path / "x.mbauc", code=2
     ).err  # fmt: skip
     assert load_model(both).l2 == 0.01
@@ -77,11 +77,14 @@ def test_fit_says_whether_the_model_can_go_on_learning(east, tmp_path, capsys):
         in told(capsys, "fit", east, "--label", "click", "--hash-dim", 500, "-o", out).out
     )
     shown = told(capsys, "fit", east, "--label", "click", "-o", out, "--force").out
-    assert "updates     not possible: curves are chosen anew" in shown
+    assert "updates     not possible for curves" in shown
     shown = told(capsys, "fit", east, "--label", "click", "--encode", "hash", "-o", out, "--force").out
-    assert "updates     not possible; --solver gram, or fewer columns, keeps what they need (800 MB)" in shown
+    assert (
+        "updates     not possible: too many columns for updates; use --solver gram (800 MB) or fewer columns"
+        in shown
+    )
     many = told(capsys, "fit", east, "--label", "click", "--hash-dim", 2**20, "-o", out, "--force").out
-    assert "updates     not possible: too many columns to keep what they need" in many
+    assert "updates     not possible: too many columns for updates; --hash-dim 2000" in many
     assert "no moments" in told(capsys, "update", out, east, "-o", tmp_path / "n.mbauc", code=1).err
     found = answer(
         capsys, "fit", east, "--label", "click", "--hash-dim", 30, "--no-moments", "-o", out, "--force"
@@ -109,7 +112,7 @@ def test_cross_validation_with_few_positives_gives_each_fold_some(tmp_path, caps
     assert {"l1", "l2", "score", "stderr"} == set(found["path"][0])
     told(capsys, "evaluate", out, path, "--report", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
-    errors = page.split("Penalties that were tried")[1].split("</table>")[0]
+    errors = page.split("Penalties compared")[1].split("</table>")[0]
     assert f"{found['path'][0]['stderr']:.5f}" in errors
 
 
@@ -255,7 +258,10 @@ def test_kept_columns_of_files_that_do_not_agree_are_texts(east, tmp_path, capsy
 def test_a_format_that_is_not_the_models_is_usage(east, tmp_path, capsys):
     out = tmp_path / "m.mbauc"
     told(capsys, "fit", east, "--label", "click", "--hash-dim", 30, "-o", out)
-    assert "the model reads tables" in told(capsys, "evaluate", out, east, "--format", "libsvm", code=2).err
+    assert (
+        "the model was trained on tables"
+        in told(capsys, "evaluate", out, east, "--format", "libsvm", code=2).err
+    )
     assert "expected a name" in told(capsys, "score", out, east, "-o", tmp_path / "s.xlsx", code=2).err
 
 

@@ -163,18 +163,18 @@ def test_ordinary_rows_that_are_taken_as_positive_are_told(rare, usual, tmp_path
     path, out = table(tmp_path / "rows.csv", usual, rare, share=0.05), tmp_path / "m.mbauc"
     words = ["fit", path, "--label", "y", "--hold-out", 0, "-o", out]
     shown = told(capsys, *words).out
-    assert f"{usual!r} is taken as positive" in shown
+    assert f"{usual!r} is the positive label because it sorts after {rare!r}" in shown
     assert f"--positive {rare}" in shown
-    assert re.search(rf"9\d\.\d% of the rows are {usual!r}", shown)
+    assert re.search(rf"9\d\.\d% of the rows are {usual!r}", " ".join(shown.split()))
     shown = told(capsys, *words, "--positive", rare, "--force").out
-    assert "is taken as positive" not in shown
+    assert "is the positive label" not in shown
 
 
 def test_the_rare_word_as_positive_needs_no_word(tmp_path, capsys):
     for share in (0.1, 0.9):
         path = table(tmp_path / "rows.csv", "no", "yes", share=share)
         words = ["fit", path, "--label", "y", "--hold-out", 0, "-o", tmp_path / "m.mbauc", "--force"]
-        assert "taken as positive" not in told(capsys, *words).out
+        assert "is the positive label" not in told(capsys, *words).out
 
 
 def test_too_few_negatives_have_a_hint_at_swapped_labels(tmp_path, capsys):
@@ -321,10 +321,10 @@ def test_checkpoints_are_gone_on_from_and_left_with_a_word(rows, tmp_path, capsy
     out, folder = tmp_path / "m.mbauc", tmp_path / "ck3"
     words = ["fit", rows, "--label", "y", "--checkpoint", folder, "-o", out]
     shown = told(capsys, *words).out
-    assert "going on from" not in shown
-    assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB, needed no longer", shown)
+    assert "resuming from" not in shown
+    assert re.search(rf"checkpoint +{folder} holds [\d.]+ MB and is no longer needed", shown)
     assert "nothing is left to do" in told(capsys, *words, code=2).err
-    assert f"going on from {folder}" in told(capsys, *words, "--force").out
+    assert f"resuming from {folder}" in told(capsys, *words, "--force").out
     said = told(capsys, *words, "--force", "--bins", 10, code=1).err
     assert "bins was" in said
 
@@ -355,7 +355,7 @@ def test_files_without_rows_or_with_one_class_are_told(model, tmp_path, capsys):
     one = tmp_path / "one.csv"
     one.write_text(header + "".join(line for line in lines if line[0] == lines[0][0]))
     said = told(capsys, "calibrate", model, one, "-o", tmp_path / "c.mbauc", code=1).err
-    assert "probabilities need rows of both classes" in said
+    assert "calibration needs rows of both classes" in said
     shown = told(capsys, "threshold", model, tmp_path / "new.csv", "--top", "0").out
     assert "precision     no alarms" in shown
 
@@ -367,10 +367,10 @@ def test_nobody_who_tests_on_the_last_rows_is_told_to(tmp_path, capsys):
     advice = "test on the last"
     fit = ("fit", path, "--label", "y", "-o", tmp_path / "m.mbauc", "--force")
     shown = " ".join(told(capsys, *fit, "--hold-out", "0.2").out.split())
-    assert "'rate' has other values in the last fifth" in shown
+    assert "'rate' drifts: its values differ in the last fifth" in shown
     assert advice in shown
     shown = " ".join(told(capsys, *fit, "--hold-out", "last").out.split())
-    assert "'rate' has other values in the last fifth" in shown
+    assert "'rate' drifts: its values differ in the last fifth" in shown
     assert advice not in shown
 
 
@@ -396,7 +396,7 @@ def test_each_command_says_what_it_does_with_ids(capsys, command, said):
     [
         (("--cluster", "nope"), "there is no column for --cluster 'nope'"),
         (("--time", "nope"), "there is no column for --time 'nope'"),
-        (("--cluster", "y"), "column 'y' is both --label and --cluster; say one of the two"),
+        (("--cluster", "y"), "column 'y' is both --label and --cluster; choose one of the two"),
         (("--cluster", "depth", "--types", "depth=numeric"), "column 'depth' is both --cluster and --types"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_model_of_another_loss_is_that_of_the_estimator(monday, tmp_path, caps
     assert model.estimator().get_params().items() >= settings.items()
     assert (model.l1, model.l2) == pytest.approx((ranker.l1_, ranker.l2_), rel=1e-2)
     assert model.describe_objective() in printed
-    assert "updates     not possible: --loss squared without a region" in printed
+    assert "updates     not possible: updates need --loss squared over the whole ROC curve" in printed
     assert model.describe_objective() in told(capsys, "inspect", out).out
 
 
@@ -130,7 +130,7 @@ def test_the_part_that_counts_is_tested(monday, tmp_path, capsys, tuesday):
     scores = np.concatenate([b.scores for b in model.score_blocks(model.layout.source(tuesday, model.classes))])
     share = partial_roc_auc(y, scores, max_fpr=0.3)
     assert model.trained_on["tested"]["region"] == pytest.approx(share)
-    assert f"{share:.4f} in the region that counts" in printed
+    assert f"{share:.4f} in the requested region" in printed
 
 
 @pytest.mark.parametrize("words", [(), ("--equal-groups",)])
@@ -147,7 +147,7 @@ def test_the_part_that_counts_is_tested_within_groups(monday, tmp_path, capsys, 
             counts.append(1 if "--equal-groups" in words else y[own].sum() * (1 - y[own]).sum())
     share = np.average(parts, weights=counts)
     assert load_model(out).trained_on["tested"]["region"] == pytest.approx(share)
-    assert f"{share:.4f} in the region that counts, within groups (standardised partial AUC)" in printed
+    assert f"{share:.4f} in the requested region, within groups (standardised partial AUC)" in printed
 
 
 def test_folds_keep_the_default_loss_of_a_region(monday, tmp_path, capsys):
@@ -198,8 +198,8 @@ def test_what_was_asked_for_and_what_was_fitted_are_told_apart(tmp_path, capsys)
     np.testing.assert_allclose(model.coef, again.coef_[0], rtol=2e-2, atol=1e-3)
     assert model.estimator().max_fpr == fitted
     asked = "standardised partial AUC up to 1% false alarms"
-    assert f"lowered     {model.describe_objective()}\n" in printed
-    assert f"asked for   {asked}, " in printed
+    assert f"objective   {model.describe_objective()}\n" in printed
+    assert f"requested   {asked}, " in printed
     told(capsys, "evaluate", out, path, "--report", page)
     for shown in (told(capsys, "inspect", out).out, page.read_text()):
         assert asked in shown
@@ -337,7 +337,7 @@ def test_query_numbers_of_libsvm_text_are_groups(tmp_path, capsys):
     for words in (("fit", text), ("evaluate", out, text)):
         more = ("-o", tmp_path / "x.mbauc") if words[0] == "fit" else ()
         error = told(capsys, *words, "--group", "query", *more, code=2).err
-        assert "--group query: LIBSVM text has no groups but query numbers" in error
+        assert "--group query: the only groups in LIBSVM text are query numbers" in error
 
 
 @pytest.mark.parametrize("words", [(), ("--equal-groups",)])
@@ -360,20 +360,19 @@ def test_what_keeps_no_moments_is_not_updated(models, tuesday, tmp_path, capsys,
     for words in (("update", model, tuesday), ("merge", model, model)):
         error = told(capsys, *words, "-o", out, code=1).err
         assert (
-            f"was trained for the {load_model(model).describe_objective()}, of which nothing is kept" in error
+            f"was trained with the {load_model(model).describe_objective()} and cannot be updated or merged"
+            in error
         )
         assert "--loss squared (of 'mbauc fit') over all pairs" in error
     assert not out.exists()
-    assert (
-        "updates             not possible for these pairs and this loss" in told(capsys, "inspect", model).out
-    )
+    assert "updates             not possible for this loss or these pairs" in told(capsys, "inspect", model).out
 
 
 def test_the_columns_of_a_grouped_model_have_its_groups(models, tuesday, tmp_path, capsys):
     out = tmp_path / "m.mbauc"
     told(capsys, "fit", tuesday, "--like", models / "within.mbauc", "--equal-groups", "-o", out)
     assert load_model(out).describe_objective().endswith("within each 'query', each counting alike")
-    assert "--equal-groups says how groups count" in told(
+    assert "--equal-groups needs --group" in told(
         capsys, "fit", tuesday, "--like", models / "all.mbauc", "--equal-groups", "-o", out, "--force", code=2
     ).err  # fmt: skip
 
@@ -404,7 +403,7 @@ def test_other_programs_score_the_same(models, tuesday, tmp_path, capsys):
         ),
         (("--group", "query", "--pairs", "100"), "--group: within groups all pairs are used"),
         (("--group", "query", "--decay", "0.9"), "--group cannot be combined with --decay"),
-        (("--equal-groups",), "name their column with --group"),
+        (("--equal-groups",), "--equal-groups needs --group"),
     ],
 )
 def test_contradictions_are_usage(monday, tmp_path, capsys, words, message):
@@ -426,14 +425,14 @@ def test_groups_that_are_not_there_are_named(monday, models, tuesday, tmp_path, 
         capsys, "fit", monday, "--label", "click", "--group", "querry", "-o", out, code=1
     ).err  # fmt: skip
     paths = (models / "all.mbauc", models / "hinge.mbauc", tuesday)
-    assert "name their column with --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
+    assert "--equal-groups needs --group" in told(capsys, "compare", *paths, "--equal-groups", code=2).err
 
 
 def test_few_groups_are_trained_on_even_if_none_is_held_out(tmp_path, capsys):
     rows, out = searches(tmp_path / "few.csv", n=200, queries=1), tmp_path / "m.mbauc"
     words = ("fit", rows, "--label", "click", "--group", "query", "--l2", 0.1, "-o", out)
     said = " ".join(told(capsys, *words, "--hold-out", 1e-9).out.split())
-    assert "not tested: there are so few groups that none was held out" in said
+    assert "not tested: too few groups to hold any out" in said
     assert load_model(out).group == "query"
 
 
@@ -458,5 +457,5 @@ def test_groups_that_are_all_held_out_are_said(tmp_path, capsys):
 def test_the_log_loss_is_refused_where_straight_lines_are_asked_for(monday, tmp_path, capsys):
     words = ("--label", "click", "--loss", "log_loss", "--l2", "1", "-o", tmp_path / "m.mbauc")
     said = told(capsys, "fit", monday, *words, code=2).err
-    assert "--loss log_loss is for curves, and other settings ask for straight lines" in said
+    assert "--loss log_loss is for curves, but other settings select a linear model" in said
     assert not (tmp_path / "m.mbauc").exists()

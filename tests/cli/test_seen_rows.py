@@ -1,6 +1,7 @@
 """Rows that a model was trained on are never called new ones."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -57,23 +58,23 @@ def test_fit_tells_a_test_on_its_own_rows_from_one_on_others(train, copied, fres
     out = tmp_path / "m.mbauc"
     for test in (train, copied):
         shown = told(capsys, "fit", train, "--label", "click", "--test", test, "-o", out, "--force").out
-        assert "not trained on" not in shown
+        assert re.search(r"\d held-out rows", shown) is None
         assert f"it was trained on ({test.name})" in shown
         assert "trained on" in load_model(out).trained_on["tested"]["rows"]
         assert "other files" not in told(capsys, "inspect", out).out
     shown = told(capsys, "fit", train, "--label", "click", "--test", fresh, "-o", out, "--force").out
-    assert "1,800 rows not trained on" in shown
+    assert "1,800 held-out rows" in shown
 
 
 def test_no_promise_is_made_from_training_rows(model, train, copied, fresh, tmp_path, capsys):
     armed = tmp_path / "armed.mbauc"
     for rows in (train, copied):
         said = told(capsys, "threshold", model, rows, "-o", armed, code=1).err
-        assert f"trained on rows of {rows.name}" in said
+        assert f"{rows.name}: the model was trained on these rows" in said
         assert "--on-training-rows" in said
         assert not armed.exists()
     shown = told(capsys, "threshold", model, train, "--on-training-rows", "-o", armed).out
-    assert "no promise" in shown
+    assert "no guarantee" in shown
     assert "at most" not in shown
     assert load_model(armed).threshold.false_alarm is None
     shown = told(capsys, "threshold", model, fresh, "-o", armed, "--force").out
@@ -128,7 +129,10 @@ def test_a_folder_of_days_is_known_file_by_file(tmp_path, capsys):
     for day in range(2):
         table(folder / f"{day}.csv", day)
     told(capsys, "fit", folder, "--label", "click", "-o", out)
-    assert "trained on rows of 1.csv" in told(capsys, "threshold", out, folder / "1.csv", code=1).err
+    assert (
+        "1.csv: the model was trained on these rows"
+        in told(capsys, "threshold", out, folder / "1.csv", code=1).err
+    )
 
 
 def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh, tmp_path, capsys):
@@ -137,12 +141,15 @@ def test_rows_that_fit_held_out_can_set_a_threshold(model, train, copied, fresh,
     found = answer(capsys, "threshold", model, copied, "--held-out", "-o", tmp_path / "armed.mbauc")
     assert (found["positives"], found["negatives"]) == (tested["positives"], tested["negatives"])
     assert found["false_alarm"] == 0.05
-    assert "not those that" in told(capsys, "threshold", model, fresh, "--held-out", code=1).err
+    assert (
+        "pass the files that the model was trained on, unchanged"
+        in told(capsys, "threshold", model, fresh, "--held-out", code=1).err
+    )
     whole = tmp_path / "whole.mbauc"
     told(capsys, "fit", train, "--label", "click", "--hold-out", 0, "-o", whole)
     said = told(capsys, "threshold", whole, train, code=1).err
     assert "--held-out" not in said
-    assert "held no rows out" in told(capsys, "threshold", whole, train, "--held-out", code=1).err
+    assert "the training held none out" in told(capsys, "threshold", whole, train, "--held-out", code=1).err
     newer = tmp_path / "newer.mbauc"
     told(capsys, "update", model, fresh, "-o", newer)
     assert "--held-out" not in told(capsys, "threshold", newer, train, code=1).err
@@ -156,5 +163,7 @@ def test_probabilities_are_not_checked_on_the_rows_they_came_from(model, fresh, 
     save_model(replace(trained, slope=trained.slope / 50, calibration=None), tmp_path / "off.mbauc")
     told(capsys, "calibrate", tmp_path / "off.mbauc", fresh, "-o", calibrated)
     shown = " ".join(told(capsys, "evaluate", calibrated, fresh).out.split())
-    assert "Probabilities were calibrated on fresh.csv: they fit these rows better" in shown
+    assert (
+        "Probabilities were calibrated on fresh.csv: the calibration error on these rows is optimistic" in shown
+    )
     assert "were calibrated on" not in told(capsys, "evaluate", calibrated, other).out

@@ -328,7 +328,7 @@ def libsvm(path, rows=1500):
 def test_options_of_tables_are_refused_for_libsvm_text(words, tmp_path, capsys):
     rows = libsvm(tmp_path / "a.libsvm")
     told = refused(capsys, "fit", rows, *words, "-o", tmp_path / "m.mbauc")
-    assert f"{words[0]} is for tables" in told
+    assert f"{words[0]} applies to tables only" in told
     assert f"{words[0]} is for tables" in refused(capsys, "plan", rows, *words)
 
 
@@ -336,7 +336,9 @@ def test_positive_labels_of_libsvm_text_are_numbers(tmp_path, capsys):
     rows = libsvm(tmp_path / "a.libsvm")
     for label in ("yes", "nan"):
         told = refused(capsys, "fit", rows, "--positive", label, "-o", tmp_path / "m.mbauc")
-        assert f"--positive: expected numbers, as labels of LIBSVM text are, got '{label}'" in told
+        assert (
+            f"--positive: expected a number, because labels in LIBSVM text are numeric, got '{label}'" in told
+        )
 
 
 def test_a_folder_is_what_its_files_are(tmp_path, capsys):

@@ -175,7 +175,7 @@ def test_stopped_commands_leave_nothing_half_written(rows, tmp_path, number, cod
     process.send_signal(number)
     told = process.stderr.read().decode()
     assert process.wait(60) == code, told
-    assert "nothing was left half-written" in told
+    assert "no incomplete file was written" in told
     assert "Traceback" not in told
     assert sorted(path.name for path in tmp_path.iterdir()) == ["endless.csv", "m.mbauc", "rows.csv"]
 

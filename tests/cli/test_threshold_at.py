@@ -29,7 +29,7 @@ def test_a_threshold_set_by_hand_is_the_one_that_alarms_go_by(model, tmp_path, c
     armed = tmp_path / "armed.mbauc"
     shown = told(capsys, "threshold", model, f"--at={value}", "-o", armed).out
     assert f"threshold     {float(value)!r}" in shown
-    assert "no promise" in shown
+    assert "no guarantee" in shown
     assert load_model(armed).threshold == Threshold(float(value))
     assert "set by hand" in told(capsys, "inspect", armed).out
     rows, out = tmp_path / "rows.libsvm", tmp_path / "scores.csv"
@@ -89,8 +89,10 @@ def test_the_report_says_that_nothing_was_promised(model):
     y = rng.random(300) < 0.3
     armed = load_model(model).with_threshold(Threshold(0.5))
     page = report_html(y, rng.standard_normal(300) + y, model=armed)
-    assert "Set by hand, without a promise" in page
+    assert "Set by hand, no guarantee" in page
     chosen = armed.with_threshold(Threshold(0.5, negatives=10, rule="top", number=40.0))
     page = report_html(y, rng.standard_normal(300) + y, model=chosen)
-    assert "At most 40 alarms in as many rows, on the rows that it was chosen on; no promise." in page
+    assert (
+        "At most 40 alarms in as many rows, on the rows used to select it; no guarantee for new rows." in page
+    )
     assert "et by hand" not in page

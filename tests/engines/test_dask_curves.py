@@ -100,7 +100,7 @@ def test_on_a_cluster_of_processes(rows):
 @pytest.mark.usefixtures("in_this_thread")
 def test_what_cannot_be_fitted_is_said(rows):
     X, y, _ = rows
-    with pytest.raises(ValueError, match="groups cannot be had with curves"):
+    with pytest.raises(ValueError, match="groups cannot be combined with curves"):
         AdditiveAUCClassifier().fit(chunked(X, 300), chunked(y, 300), groups=chunked(y, 300))
     X = X.copy()
     X[500, 3] = np.inf

@@ -413,7 +413,7 @@ def test_curves_of_arrays_with_another_loss(gaps, data):
     local = LocalCurves(**settings).fit(X[:, :5], data[1])
     assert ours.feature_map_.to_dict() == local.feature_map_.to_dict()
     np.testing.assert_allclose(ours.coef_, local.coef_, atol=1e-6 * np.abs(local.coef_).max())
-    with pytest.raises(ValueError, match="groups cannot be had with curves"):
+    with pytest.raises(ValueError, match="groups cannot be combined with curves"):
         AdditiveAUCClassifier(**settings).fit(frame, features=FEATURES, group="id")
     assert AdditiveAUCClassifier("linear").fit(X, data[1]).features_ == "linear"
 

@@ -150,7 +150,7 @@ def test_values_stand_as_people_wrote_them():
     }
     [one] = explain(scorer, np.array([[61.5, 2.0, 2.0]]), 9)
     assert {part.name: part.value for part in one.contributions}["age × site"] == "61.5 × c"
-    assert str(one).splitlines()[1] == "   +0.00  the start"
+    assert str(one).splitlines()[1] == "   +0.00  baseline"
 
 
 def test_linear_rankers_are_explained_by_their_columns(table):

@@ -85,11 +85,11 @@ def test_sentences_name_the_column_and_what_to_do():
     assert "'salary K$' alone has an AUC of 0.999" in finding.sentence
     assert in_options(finding.sentence).endswith("leave it out with --ignore 'salary K$'.")
     part = ColumnFinding("day.weekday", "constant", of="day")
-    assert part.sentence.endswith("same value in all rows. Leave 'day' out with ignore=['day'].")
+    assert part.sentence.endswith("same value in all rows). Leave 'day' out with ignore=['day'].")
     assert in_options(ColumnFinding("day.hour", "leaking", auc=1.0, of="day").sentence).endswith(
         "--ignore day."
     )
-    assert "says the same as 'a'" in ColumnFinding("b", "duplicate", other="a").sentence
+    assert "duplicates 'a'" in ColumnFinding("b", "duplicate", other="a").sentence
     assert "same value in all rows" in ColumnFinding("b", "constant").sentence
     assert "last fifth of the rows (AUC 0.91" in ColumnFinding("b", "shifted", auc=0.911).sentence
 

@@ -132,13 +132,13 @@ def test_l2_reaches_far_enough_down_without_scaling(rng):
 
 def test_units_that_no_l2_can_bridge_are_warned_of(rng):
     X, y = table(rng, 300, 1e8)
-    with pytest.warns(PenaltyWarning, match="lost in rounding errors"):
+    with pytest.warns(PenaltyWarning, match="lost to rounding errors"):
         MBAClassifier(scale=False).fit(X, y)
 
 
 def test_a_choice_at_the_edge_is_warned_of(rng):
     X, y = table(rng, 400, 1.0)
-    with pytest.warns(PenaltyWarning, match="the best l2 is the smallest that was tried"):
+    with pytest.warns(PenaltyWarning, match="the best l2 is the smallest of the grid"):
         MBAClassifierCV(l2_grid=[1e2, 1e4, 1e6], random_state=0).fit(X * [1, 1, 1, 1, 1, 1, 50], y)
 
 

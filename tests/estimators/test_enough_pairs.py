@@ -359,7 +359,7 @@ class TestSettings:
 
     def test_cross_validation_and_streams_refuse(self, medium):
         X, y = medium
-        with pytest.raises(ValueError, match="pairs='enough' is for MBAClassifier, which alone finds out"):
+        with pytest.raises(ValueError, match="pairs='enough' is available in MBAClassifier only"):
             MBAClassifierCV(pairs="enough").fit(X, y)
         with pytest.raises(ValueError, match="pairs='enough' needs all rows at once"):
             enough().partial_fit(X, y)
@@ -408,7 +408,7 @@ class TestPlot:
         display = EnoughPairsDisplay.from_estimator(fitted, name="here", ax=ax)
         assert display.ax_ is ax
         assert ax.get_xscale() == "log"
-        assert display.line_.get_label() == "here: AUC of held-out rows"
+        assert display.line_.get_label() == "here: held-out AUC"
         x, auc = display.line_.get_data()
         assert x.tolist() == [step.pairs for step in fitted.pairs_path_]
         assert auc.tolist() == [step.auc for step in fitted.pairs_path_]

@@ -20,7 +20,7 @@ def test_a_column_that_one_row_decides_is_named(rng):
         MBAClassifier().fit(X, y)
     pd = pytest.importorskip("pandas", reason="names come with data frames")
     X[9, 0] = 1e9
-    with pytest.warns(HeavyTailsWarning, match=r"column 0 \('a'\), and 1 more columns are like that"):
+    with pytest.warns(HeavyTailsWarning, match=r"column 0 \('a'\) \(and of 1 more columns similarly\)"):
         MBAClassifier().fit(pd.DataFrame(X, columns=list("abcd")), y)
 
 

@@ -13,7 +13,7 @@ Y = np.arange(N) % 2
 WORDS = np.where(Y == 1, "maps", "news")
 NUMBERS = {"a": np.linspace(0, 1, N), "b": np.cos(np.arange(N))}
 TEXT = r"X has 'news' at row 0, column 2 \('site'\), which is not a number"
-REMEDY = r"encode .*OneHotEncoder.*mbauc fit, TableSource"
+REMEDY = r"encode .*OneHotEncoder.*mbauc fit and TableSource"
 DATES = r"column 2 \('when'\) of X holds dates or times"
 
 

@@ -351,7 +351,9 @@ def test_positive_is_for_fitted_scorers_and_given_calibration_rows_too():
 
 def test_an_unknown_positive_is_refused_before_fitting():
     X, y = _rows()
-    with pytest.raises(ValueError, match=r"positive='fruad' is no label of y, which has 'fraud' and 'ok'"):
+    with pytest.raises(
+        ValueError, match=r"positive='fruad' is not a label of y; the labels are 'fraud' and 'ok'"
+    ):
         NeymanPearsonClassifier(Unfit(), 0.1, positive="fruad").fit(X, np.where(y == 1, "fraud", "ok"))
 
 

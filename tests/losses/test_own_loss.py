@@ -144,5 +144,5 @@ class Concave(Cosh):
 @pytest.mark.parametrize("settings", [{}, {"l2": 0.1}, {"l2": 0.1, "max_fpr": 0.3}])
 def test_a_loss_without_a_minimum_is_named(table, loss, settings):
     X, y = table
-    with pytest.raises(ValueError, match=f"the loss '{loss.name}' has no minimum .* must be convex"):
+    with pytest.raises(ValueError, match=f"the loss '{loss.name}' diverges: it must be convex"):
         PairwiseAUCClassifier(loss, **settings).fit(X[:150], y[:150])

@@ -47,7 +47,9 @@ def binormal(rng, positives, negatives, truth):
 @pytest.mark.parametrize("positives", [10, 50, 99])
 def test_few_positives_are_warned_of(rng, positives):
     y, s = binormal(rng, positives, 1000, 0.75)
-    with pytest.warns(FewRowsWarning, match=f"^{positives} positive rows: with fewer than 100 the interval"):
+    with pytest.warns(
+        FewRowsWarning, match=f"^{positives} positive rows: with fewer than 100 the confidence interval"
+    ):
         roc_auc_interval(y, s)
 
 
@@ -95,7 +97,7 @@ class TestEffectiveRows:
     def test_an_auc_near_1_needs_more_rows(self, rng, metric, sign):
         y, s = binormal(rng, 100, 1000, 0.997)
         near, auc = round((sign + 1) / 2), roc_auc(y, sign * s)
-        with pytest.warns(FewRowsWarning, match=f" of 100 positive rows: so near to {near} the") as caught:
+        with pytest.warns(FewRowsWarning, match=f" of 100 positive rows: this near to {near} the") as caught:
             METRICS[metric](y, sign * s)
         assert f"fewer than {int(np.ceil(2 / min(auc, 1 - auc))):,} of a class" in str(caught[0].message)
         with warnings.catch_warnings():

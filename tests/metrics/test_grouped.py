@@ -219,11 +219,14 @@ def test_a_95_percent_interval_holds_the_truth_19_times_of_20(rng, n_groups, equ
 
 
 def test_few_groups_are_warned_of(rng):
-    with pytest.warns(FewRowsWarning, match="equal ones; with fewer than 10 the interval is rough") as told:
+    with pytest.warns(
+        FewRowsWarning,
+        match="effective number of groups is .*; with fewer than 10 the confidence interval is unreliable",
+    ) as told:
         grouped_roc_auc_interval(*sample(rng, 8, 0.3))
     assert told[0].filename == __file__
     with pytest.warns(
-        FewRowsWarning, match=r"with fewer than \d\d at an AUC of 0.9\d\d\d the interval is rough"
+        FewRowsWarning, match=r"with fewer than \d\d at an AUC of 0.9\d\d\d the confidence interval is"
     ):
         grouped_roc_auc_interval(*sample(rng, 15, 2.5, 0.0), equal_groups=True)
     with warnings.catch_warnings():

@@ -173,7 +173,7 @@ def test_a_summary_needs_no_shares(model):
 
 
 def test_training_needs_all_rows_again_and_says_so(model, source):
-    with pytest.raises(ValueError, match="Train again on all rows together"):
+    with pytest.raises(ValueError, match=r"has curves and cannot be updated or merged\. Retrain on all rows"):
         update_model(model, source)
 
 
@@ -181,7 +181,7 @@ def test_training_needs_all_rows_again_and_says_so(model, source):
 def test_a_training_keeps_its_choice_and_tests_on_rows_held_out(source):
     settings = {"features": "curves", "random_state": 0, "bins": 8}
     found, tested = train(source, source.layout, Training(settings))
-    assert found.trained_on["choice"].startswith("curves, as asked for")
+    assert found.trained_on["choice"].startswith("curves, as requested")
     assert found.trained_on["tested"]["auc"] == tested.interval().auc > 0.6
     assert found.settings["loss"] in found.trained_on["choice"].rpartition("Loss:")[2]
     assert max(column.width for column in found.terms.features.columns) <= 10

@@ -95,7 +95,7 @@ def test_groups_of_a_layout_are_kept(tmp_path):
     assert again.layout.to_dict() == model.layout.to_dict()
     assert again.layout.source(path, again.classes).has_groups
     assert not again.layout.source(path, again.classes, group=None).has_groups
-    with pytest.raises(ValueError, match="within each 'user', of which nothing is kept"):
+    with pytest.raises(ValueError, match="within each 'user' and cannot be updated or merged"):
         update_model(again, source)
 
 
@@ -113,7 +113,7 @@ def test_models_of_other_losses_are_neither_updated_nor_merged():
     _, model = hinge_model()
     for call in (lambda: update_model(model, None), lambda: merge_models([model, model])):
         with pytest.raises(
-            ValueError, match="squared hinge loss over all pairs up to 50% false alarms, of which"
+            ValueError, match="squared hinge loss over all pairs up to 50% false alarms and cannot be updated"
         ):
             call()
 

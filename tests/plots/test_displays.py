@@ -424,7 +424,7 @@ def test_labels_follow_the_confidence_and_the_promise(scored):
     assert legend(display)[:3] == [
         f"s: AUC {interval.auc:.4f} (99.5% interval {interval.low:.4f} to {interval.high:.4f})",
         "99.5% interval of each point",
-        "Neyman–Pearson band, limits kept with 90%",
+        "Neyman–Pearson band, 90% confidence",
     ]
 
 

@@ -221,7 +221,7 @@ def test_a_table_ranker_without_curves_says_so():
     X = np.random.default_rng(0).standard_normal((300, 2))
     ranker = TableRanker("linear", hold_out=0).fit(X, X[:, 0] > 0)
     ranker.model_ = replace(ranker.model_, terms=None, coef=ranker.model_.coef[:2])
-    with pytest.raises(ValueError, match="without curves"):
+    with pytest.raises(ValueError, match="has no curves"):
         ranker.terms()
 
 

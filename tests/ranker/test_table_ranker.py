@@ -175,7 +175,7 @@ def test_few_rows_are_tested_by_folds():
     table, y = make_table(300)
     ranker = TableRanker("linear", positive="fraud", n_jobs=1).fit(table.drop(columns="when"), y)
     assert ranker.tested_.y.size == 300
-    assert "each once, in 5 folds" in ranker.describe()
+    assert "all rows, by 5-fold cross-validation" in ranker.describe()
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_few_rows_are_tested_by_folds():
         (lambda t, y: TableRanker().fit(t.assign(y=y), label="y", cluster="y"), "both label and cluster"),
         (
             lambda t, y: TableRanker(types={"card": "numeric"}).fit(t, y, cluster="card"),
-            "column 'card' is both cluster and types; say one of the two",
+            "column 'card' is both cluster and types; choose one of the two",
         ),
-        (lambda t, y: TableRanker().fit(t, y, time="vip"), "column 'vip' should hold times.*truth values"),
+        (lambda t, y: TableRanker().fit(t, y, time="vip"), "column 'vip' must hold times.*booleans"),
         (lambda t, y: TableRanker().fit(t, y, time="nope"), "there is no column for time 'nope'"),
         (
             lambda t, y: TableRanker().fit(t.assign(g=1), y, cluster="g"),
@@ -272,10 +272,11 @@ def test_odd_columns_are_told_by_rows_from_all_over_the_table(monkeypatch):
     table["drift"] = np.arange(1500) + np.random.default_rng(0).normal(size=1500)
     table["answer"] = (y == "fraud") + 0.0
     said = TableRanker("linear", positive="fraud", hold_out=0, n_jobs=1).fit(table, y).describe()
-    assert "columns 'same', 'again' have the same value in all rows each" in said
+    assert "columns 'same', 'again' are constant (the same value in all rows)" in said
     assert "column 'answer' alone has an AUC of 1.000" in said
-    assert "'late' have the same" not in said
-    assert "other values in the last fifth of the rows" in said
+    assert "'late' is constant" not in said
+    assert "'late' are constant" not in said
+    assert "in the last fifth of the rows" in said
 
 
 @pytest.mark.parametrize(
@@ -331,7 +332,7 @@ def test_a_report_is_of_labels_that_are_known(fitted, tmp_path, labels, error):
     ranker, table, y = fitted
     with pytest.raises(ValueError, match=error):
         ranker.report(tmp_path / "page.html", table, labels(y))
-    with pytest.raises(ValueError, match="y goes with X"):
+    with pytest.raises(ValueError, match="pass both X and y"):
         ranker.report(tmp_path / "page.html", y=y)
     ranker.report(tmp_path / "page.html", table, y)
     assert not list(tmp_path.glob("*.tmp"))
@@ -435,8 +436,10 @@ def test_a_few_texts_among_numbers_are_told(decimals, kind):
     y = (x + rng.logistic(size=600) > 0).astype(int)
     ranker = TableRanker(hold_out=0, features="linear", n_jobs=1).fit(table, y)
     assert ranker.plan_["charge"].kind == kind
-    assert "because 1 of 600 values is no number ('abc'). Mend the data" in " ".join(ranker.describe().split())
-    assert "types={'charge': 'numeric'} with on_error='skip'" in ranker.describe()
+    assert "because 1 of 600 values is not a number ('abc'). Correct the data" in " ".join(
+        ranker.describe().split()
+    )
+    assert "types={'charge': 'numeric'} with on_error='skip'" in " ".join(ranker.describe().split())
     advised = TableRanker(
         hold_out=0, features="linear", n_jobs=1, types={"charge": "numeric"}, on_error="skip"
     ).fit(table, y)

@@ -174,7 +174,7 @@ def test_extra_columns_and_classes_that_are_looked_for(tmp_path):
 
 def test_the_plan_of_known_columns_says_so(source, path):
     other = source.layout.source(path, source.classes)
-    assert source.plan.describe().endswith("(decided on the first 4 rows)")
+    assert source.plan.describe().endswith("(inferred from the first 4 rows)")
     assert other.plan.describe().endswith("(known from other data)")
     assert [column.kind for column in other.plan.columns] == ["label", "category", "numeric", "weight"]
     assert [column.becomes for column in other.plan.columns] == [c.becomes for c in source.plan.columns]

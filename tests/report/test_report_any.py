@@ -72,13 +72,13 @@ def test_a_worse_end_and_a_bad_level_are_said_and_chance_is_not():
     assert calm.segments[0].doubted is None
     assert not any("worse" in note for note in calm.warnings)
     faded = evaluate(y, np.where(time > 4500, -s, s), time=time)
-    assert "worse at the end" in " ".join(faded.warnings)
+    assert "The AUC has dropped significantly in the last" in " ".join(faded.warnings)
     assert faded.time.last.auc < faded.time.before.auc
     bad = evaluate(y, np.where(plan == "team", 0.1 * s, s), segments={"plan": plan})
     assert bad.segments[0].doubted is None  # the same order within the level
     noise = np.random.default_rng(5).standard_normal(y.size)
     bad = evaluate(y, np.where(plan == "team", noise, s), segments={"plan": plan})
-    assert "Where plan is team" in " ".join(bad.warnings)
+    assert "Segment plan = team: the AUC of its" in " ".join(bad.warnings)
 
 
 def test_the_page_has_what_was_given_and_nothing_of_a_model():
@@ -88,11 +88,11 @@ def test_the_page_has_what_was_given_and_nothing_of_a_model():
     page = report_html(words, s, positive="bad", segments={HOSTILE[0]: odd}, time=np.arange(y.size))
     for heading in ("By segment", "Over time", "score &gt;", "label <bdi>bad</bdi>"):
         assert heading in page
-    for heading in ("Weights", "mbauc threshold MODEL", "Probabilities"):
+    for heading in ("Weights", "mbauc threshold MODEL", "Calibration"):
         assert heading not in page
     assert page.count("<script") == report_html(y, s).count("<script")
     p = 1 / (1 + np.exp(-s))
-    assert "are taken for probabilities" in report_html(y, p)
+    assert "interpreted as probabilities because all lie between 0 and 1" in report_html(y, p)
     assert "calibration-plot" in report_html(y, s, probabilities=p)
     assert "calibration-plot" not in report_html(y, p, probabilities=False)
     assert "calibration-plot" not in report_html(y, (s > 0).astype(float))  # verdicts

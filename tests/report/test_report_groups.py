@@ -46,7 +46,8 @@ def test_the_numbers_are_those_of_the_metrics(weighted):
     assert [row[1:] for row in cells(page, "AUC over all rows and within groups")] == [
         [f"{one.auc:.4f}", f"{one.low:.4f} to {one.high:.4f}"] for one in found
     ]
-    for caption, sort in (("Groups that lose most pairs", "lost"), ("Groups with most pairs", "pairs")):
+    captions = {"lost": "Groups with the most misranked pairs", "pairs": "Groups with the most pairs"}
+    for sort, caption in captions.items():
         table, shown = group_table(y, s, groups, weight, sort=sort), cells(page, caption)
         assert len(shown) == (10 if sort == "lost" else 50)
         for k, row in enumerate(shown):
@@ -84,7 +85,7 @@ def test_many_groups_make_no_large_page():
     y, s = make_rows(60_000, 0.4)
     page = report_html(y, s, model=make_model(), groups=np.arange(y.size) // 3)
     assert len(page) < 2_000_000
-    assert len(cells(page, "Groups with most pairs")) == 50
+    assert len(cells(page, "Groups with the most pairs")) == 50
 
 
 def notes(y, s, groups):
@@ -94,20 +95,20 @@ def notes(y, s, groups):
 def test_what_to_know_of_groups_is_said():
     y, s, groups = rows()
     assert "groups" not in notes(y, s, groups)
-    assert "1 of 81 groups (1 rows) have rows of one class only" in notes(
+    assert "1 of 81 groups (1 rows) contain only one class" in notes(
         np.append(y, 1), np.append(s, 0.0), np.append(groups, 99)
     )
-    assert "equal ones: too few for a good interval" in notes(y, s, groups % 3)
+    assert "too few for a reliable confidence interval" in notes(y, s, groups % 3)
     rate = np.linspace(0.02, 0.6, 80)[groups]
     mixed = (np.random.default_rng(1).random(y.size) < rate).astype(int)
-    assert "part of the ranking is telling groups apart" in notes(mixed, rate + 1e-3 * s, groups)
+    assert "part of the ranking only separates groups" in notes(mixed, rate + 1e-3 * s, groups)
 
 
 def test_groups_without_pairs_are_said():
     y, s = make_rows(300, 0.3)
     found = evaluate(y, s, origin=of_model(make_model()), groups=np.arange(300))
     assert found.groups is None
-    assert "No group has rows of both classes: there is no AUC within groups." in found.warnings
+    assert "No group has rows of both classes; the AUC within groups is undefined." in found.warnings
     assert "By group" not in report_html(y, s, model=make_model(), groups=np.arange(300))
     with pytest.raises(ValueError, match="groups must have a value for each of the 300 rows"):
         evaluate(y, s, origin=of_model(make_model()), groups=np.arange(3))

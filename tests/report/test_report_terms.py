@@ -84,7 +84,7 @@ def test_rows_are_explained_as_they_are_scored(case, page):
     # from a callable the same rows, without what needs all of them
     again = report_html(y, s, model=model, X=lambda numbers: X[numbers])
     assert section(again, "rows") == rows
-    assert "AUC without" not in again
+    assert "AUC change without" not in again
 
 
 def test_a_page_of_curves_is_light_and_runs_nothing(case, page):

@@ -12,7 +12,7 @@ from mbauc.model import RankerModel, TableLayout, save_model
 from mbauc.report import report_html
 
 pytest.importorskip("pyarrow", reason="tables are read with pyarrow")
-UNIT = "change of the score for one unit of its column"
+UNIT = "change of the score per unit of its column"
 
 
 def trained(tmp_path, scale):
@@ -51,7 +51,7 @@ def test_the_weight_of_a_scaled_number_is_not_for_one_unit(tmp_path, scale):
     html, weights = shown_weights(model)
     weight, per_unit = weights["seconds"]
     assert UNIT not in html
-    assert "For one unit" in html
+    assert "Per unit" in html
     assert ("one standard deviation" in html) == (scale == "standard")
     assert per_unit == pytest.approx(change(model, (100.0, "s1"), (101.0, "s1")), rel=1e-3)
     size = model.layout.encoding.features[0].scale
@@ -64,7 +64,7 @@ def test_the_weight_of_a_plain_number_is_for_one_unit(tmp_path):
     model = trained(tmp_path, None)
     html, weights = shown_weights(model)
     assert UNIT in html
-    assert "For one unit" not in html
+    assert "Per unit" not in html
     (weight,) = weights["seconds"]
     assert weight == pytest.approx(change(model, (100.0, "s1"), (101.0, "s1")), rel=1e-3)
     assert UNIT in shown_weights(make_model())[0]
@@ -81,7 +81,7 @@ def test_inspect_says_the_same(tmp_path, capsys):
     shown = capsys.readouterr().out
     one = change(model, (100.0, "s1"), (101.0, "s1"))
     assert "one standard deviation" in shown
-    assert f"({one:+.4g} for one unit)" in shown
+    assert f"({one:+.4g} per unit)" in shown
     assert main(["inspect", str(path), "--json"]) == 0
     told = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)["weights"]}
     assert told["seconds"]["per_unit"] == pytest.approx(one)

@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
     add_model(parser)
     add_data(parser)
     add_share(parser, "probabilities")
-    add_held_out(parser, "probabilities are too sure")
+    add_held_out(parser, "probabilities are overconfident")
     add_out(parser, "model with the new probabilities to write")
     parser.set_defaults(run=run)
 
@@ -48,16 +48,16 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        why = "Their scores are better than those of new rows, and probabilities would be too sure."
-        rows = score_new_rows(model, paths, options, why, "as they are")
+        why = "Their scores are overfitted, and the probabilities would be overconfident."
+        rows = score_new_rows(model, paths, options, why, "overconfident")
     y, s, weight = rows.tested.y, rows.tested.s, rows.tested.weight
     if np.unique(y).size < 2:
         one = "positive" if y[0] else "negative"
-        raise ValueError(f"probabilities need rows of both classes, and all {y.size:,} of these are {one}.")
+        raise ValueError(f"calibration needs rows of both classes; all {y.size:,} rows are {one}.")
     current = model.current_calibration
     found = choose_calibration(y, s, weight, current=current)
     kept = found.calibration is current
-    kind = f"{current.kind}, as it was" if kept else found.calibration.kind
+    kind = f"{current.kind}, unchanged" if kept else found.calibration.kind
     output.say(f"map           {kind}: {found.reason}")
     numbers = {}
     for name, measure, form in (
@@ -65,13 +65,13 @@ def run(options: argparse.Namespace) -> int:
         ("calibration_error", calibration_error, "calibration   error {:.5f} before, {:.5f} after (mean"),
     ):
         before, after = (measure(y, p, weight) for p in (current.probability(s), expit(found.log_odds)))
-        output.say(form.format(before, after) + ", on rows held out)")
+        output.say(form.format(before, after) + ", on held-out rows)")
         numbers[name] = {"before": before, "after": after}
     if not kept:
         model = model.with_calibration(found.calibration, rows.marks)
     if options.share is not None:
         model = model.with_prior(options.share)
-        output.say(f"share         probabilities are for rows of which {options.share:g} are positive")
+        output.say(f"share         probabilities are for a share of positives of {options.share:g}")
     save_model(model, options.out)
     output.say(f"wrote         {options.out}")
     return output.finish(

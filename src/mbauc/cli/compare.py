@@ -54,9 +54,9 @@ def run(options: argparse.Namespace) -> int:
         )
     twice = next((name for place, name in enumerate(models) if _same(name, models[:place])), None)
     if twice is not None:
-        raise Usage(f"{twice} is given twice; a model ranks rows exactly as it does itself. Name another one.")
+        raise Usage(f"{twice} is given twice; pass two different models.")
     if options.equal_groups and options.group is None:
-        raise Usage("--equal-groups says how groups count; name their column with --group.")
+        raise Usage("--equal-groups needs --group, the column of the groups.")
     import numpy as np
 
     from mbauc.metrics import compare_grouped_roc_auc, compare_roc_auc
@@ -77,7 +77,9 @@ def run(options: argparse.Namespace) -> int:
             model = load_model(name, moments=False)
             kinds.append((type(model.layout), getattr(model.layout, "weight", None)))
             if kinds[-1][0] is not kinds[0][0]:
-                raise ValueError(f"one of {models[0]} and {name} reads tables, the other one LIBSVM text.")
+                raise ValueError(
+                    f"{models[0]} and {name} cannot be compared: one reads tables, the other LIBSVM text."
+                )
             if kinds[-1] != kinds[0]:
                 ours, theirs = (repr(weight) if weight else "nothing" for _, weight in (kinds[0], kinds[-1]))
                 raise ValueError(
@@ -88,21 +90,21 @@ def run(options: argparse.Namespace) -> int:
             seen = find_seen_files(model.trained_on.get("files"), source)
             if seen:
                 notes.append(
-                    f"{short} was trained on {list_names(seen)}: it looks better on these rows than it will on "
-                    "new ones. Compare on rows that none of the models has seen."
+                    f"{short} was trained on {list_names(seen)}: its AUC on these rows is optimistic. "
+                    "Compare on rows that none of the models was trained on."
                 )
             tested.append(score_source(model, source, verbose=not options.json))
             groups = read_groups(source, options.group, model) if groups is None else groups
             if not np.array_equal(tested[0].y, tested[-1].y):
-                raise ValueError(f"{name} and {models[0]} do not agree about which rows are positive.")
+                raise ValueError(f"{name} and {models[0]} have different positive labels.")
     first = tested[0]
     scores = {name: one.s for name, one in zip(names, tested, strict=True)}
     for place, (name, s) in enumerate(scores.items()):
         like = next((other for other in names[:place] if np.array_equal(scores[other], s)), None)
         if like is not None:
             notes.append(
-                f"{like} and {name} give every row the same score, as a model and its copy do. Name another "
-                "model to compare with."
+                f"{like} and {name} give every row the same score: one may be a copy of the other. Compare "
+                "with another model."
             )
     if groups is None:
         found = compare_roc_auc(

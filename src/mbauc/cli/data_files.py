@@ -115,7 +115,9 @@ def _is_libsvm_folder(folder: Path) -> bool:
             except FileNotFoundError:
                 found.append(False)
     if all(found):
-        raise Usage(f"{folder} holds both tables and LIBSVM text; say which to read: --format table or libsvm.")
+        raise Usage(
+            f"{folder} contains both tables and LIBSVM text; select one with --format table or --format libsvm."
+        )
     return found[1]
 
 
@@ -149,9 +151,7 @@ def _check_queries(options: argparse.Namespace) -> Literal["qid"] | None:
     """What groups of LIBSVM text can be: query numbers, or none."""
     group = getattr(options, "group", None)
     if group is not None and group != "qid":
-        raise Usage(
-            f"--group {group}: LIBSVM text has no groups but query numbers; they are asked for by --group qid."
-        )
+        raise Usage(f"--group {group}: the only groups in LIBSVM text are query numbers; pass --group qid.")
     return None if group is None else "qid"
 
 
@@ -161,7 +161,9 @@ def open_like(model: Any, paths: list[str], options: argparse.Namespace, **more:
 
     text = isinstance(model.layout, LibsvmLayout)
     if options.format != "auto" and (options.format == "libsvm") != text:
-        raise Usage(f"--format {options.format}: the model reads {'LIBSVM text' if text else 'tables'}.")
+        raise Usage(
+            f"--format {options.format}: the model was trained on {'LIBSVM text' if text else 'tables'}."
+        )
     return model.layout.source(paths, model.classes, on_error=options.on_error, **more)
 
 
@@ -181,7 +183,7 @@ def read_segments(source: Any, names: list[str], time: str | None) -> dict[str, 
     wanted = [*names, *([time] if time else [])]
     if wanted and not hasattr(source, "column_deviations") and not hasattr(source, "probability"):
         option = "--segment" if names else "--time"
-        raise Usage(f"{option} {wanted[0]}: LIBSVM text has no columns with names; leave it out.")
+        raise Usage(f"{option} {wanted[0]}: LIBSVM text has no named columns; leave it out.")
     found: dict[str, Any] = {"segments": {name: source.column(name, "segment") for name in names}}
     return found if time is None else found | {"time": source.column(time, "time"), "time_name": time}
 
@@ -200,12 +202,14 @@ def open_source(
         group = _check_queries(options)
         given.pop("group", None)
         if options.label is not None:
-            raise Usage("--label is for tables; in LIBSVM text the label is the first word of a line.")
+            raise Usage(
+                "--label applies to tables only; in LIBSVM text the label is the first field of a line."
+            )
         if given:
             option = "--" + next(iter(given)).replace("_", "-")
             raise Usage(
-                f"{option} is for tables; columns of LIBSVM text are taken as they are. Leave it out, or say "
-                "what the files are with --format."
+                f"{option} applies to tables only, and these files are LIBSVM text. Leave it out, or correct "
+                "the format with --format."
             )
         source = LibsvmSource(
             find_libsvm(paths),
@@ -217,13 +221,11 @@ def open_source(
         )
         return source, source.layout
     if options.label is None:
-        raise Usage("--label NAME is needed: which column holds the labels?")
+        raise Usage("--label is required for tables: the name of the column of the labels.")
     if getattr(options, "features", None) is not None:
         given["encode"] = "codes"
     if given.get("encode") == "onehot" and ("hash_dim" in given or "signed" in given):
-        raise Usage(
-            "--hash-dim and --signed are for --encode hash; --encode onehot has a column for each value."
-        )
+        raise Usage("--hash-dim and --signed apply to --encode hash only, not to --encode onehot.")
     if given.get("scale") == "none":
         given["scale"] = None
     if given.get("names") == ["auto"]:
@@ -250,5 +252,7 @@ def _numbers(labels: list[str] | None) -> list[float] | None:
         except ValueError:
             found.append(math.nan)
         if not math.isfinite(found[-1]):
-            raise Usage(f"--positive: expected numbers, as labels of LIBSVM text are, got {label!r}.")
+            raise Usage(
+                f"--positive: expected a number, because labels in LIBSVM text are numeric, got {label!r}."
+            )
     return found or None

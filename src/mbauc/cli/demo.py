@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     ranker = TableRanker(false_alarm=_FALSE_ALARM, random_state=options.seed, verbose=not options.json)
     ranker.fit(old, fraud[known])
     seconds = {"TableRanker": time.perf_counter() - started}
-    output.say(f"TableRanker, nothing else set, {seconds['TableRanker']:.1f} s:")
+    output.say(f"TableRanker with default settings, {seconds['TableRanker']:.1f} s:")
     output.note(ranker.model_.trained_on["choice"], 2, "")
     started = time.perf_counter()
     rival = make_baseline([0, 1, 2, 3], [4, 5]).fit(_frame(old), fraud[known])
@@ -94,10 +94,9 @@ def run(options: argparse.Namespace) -> int:
     found = int((alarms & (fraud[coming] == 1)).sum())
     output.say(
         f"  {int(alarms.sum()):,} alarms find {found:,} of {int(fraud[coming].sum()):,} frauds; "
-        f"{false_alarms:.2%} of the honest payments raise one (at most {_FALSE_ALARM:.0%} was promised, 95% "
-        "confidence)"
+        f"the false-alarm rate is {false_alarms:.2%} (limit {_FALSE_ALARM:.0%}, with 95% confidence)"
     )
-    output.say("Why the highest scores are high:")
+    output.say("Reasons for the highest scores, in log-odds:")
     top = np.argsort(-scored["TableRanker"])[:_SHOWN]
     for why in ranker.explain({name: values[top] for name, values in new.items()}, n=3):
         reasons = ", ".join(f"{one.name} {one.value} ({one.log_odds:+.1f})" for one in why.contributions)
@@ -106,9 +105,9 @@ def run(options: argparse.Namespace) -> int:
     ranker.report(folder / "report.html", new, fraud[coming], title="Card payments of the following days")
     plot = _plot(fraud[coming], scored, folder / "roc.png")
     files = [folder / "report.html", folder / "fraud.mbauc", *([] if plot is None else [plot])]
-    output.say(f"Open {files[0]}: curves, thresholds to explore, rows with their reasons.")
+    output.say(f"Open {files[0]}: curves, threshold explorer, explanations of single rows.")
     if plot is None:
-        output.say("No plot: matplotlib is missing. Install it with: pip install 'mbauc[plots]'")
+        output.say("No plot: matplotlib is not installed. Install it with: pip install 'mbauc[plots]'")
     return output.finish(
         {
             "rows": options.rows,

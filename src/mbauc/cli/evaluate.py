@@ -149,18 +149,18 @@ def _warn_of_seen_rows(model: RankerModel, source: Any) -> Iterator[str]:
     seen = find_seen_files(model.trained_on.get("files"), source)
     if seen:
         yield (
-            f"The model was trained on {list_names(seen)}: rows that it has seen look better than "
-            "new ones will."
+            f"The model was trained on {list_names(seen)}: AUC on training rows is optimistic. Evaluate on "
+            "held-out rows."
         )
     seen = find_seen_files(model.trained_on.get("threshold_files"), source)
     if seen:
         yield (
-            f"The threshold was set on {list_names(seen)}: its false alarms here are those it was chosen for, "
-            "which is no check of its promise. Check it on other rows."
+            f"The threshold was set on {list_names(seen)}: the false-alarm rate on these rows does not "
+            "validate its guarantee. Validate it on other rows."
         )
     seen = find_seen_files(model.trained_on.get("calibration_files"), source)
     if seen:
         yield (
-            f"Probabilities were calibrated on {list_names(seen)}: they fit these rows better than they will "
-            "fit new ones. Check them on other rows."
+            f"Probabilities were calibrated on {list_names(seen)}: the calibration error on these rows is "
+            "optimistic. Check it on other rows."
         )

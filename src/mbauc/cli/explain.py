@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     for place, one in enumerate(found):
         if place:
             output.say()
-        _say_row(output, one, "an average row" if model.terms is not None else "the start")
+        _say_row(output, one, "an average row" if model.terms is not None else "baseline")
     return output.finish({"rows": [_numbers(one) for one in found]})
 
 

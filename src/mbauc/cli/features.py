@@ -60,20 +60,20 @@ def check_features(options: argparse.Namespace) -> None:
     if options.cross is not None:
         if options.features in ("linear", "curves", "fourier"):
             raise Usage(
-                f"--cross asks for interactions, --features {options.features} for none; leave out one of the "
+                f"--cross needs interactions, but --features {options.features} has none; leave out one of the "
                 "two, or pass --features interactions."
             )
         options.features = "interactions"
     if options.features is None:
         given = next((name for name in _OWN if getattr(options, name) is not None), None)
         if given is not None:
-            raise Usage(f"--{given} is for curves; pass --features curves as well.")
+            raise Usage(f"--{given} applies to curves only; add --features curves.")
         return
     for name in _FOR_LINES:
         if getattr(options, name) is not None:
             raise Usage(
-                f"--{name} says how columns become numbers for straight lines; curves take columns as they "
-                f"are. Leave out --{name} or --features."
+                f"--{name} applies to linear models only and cannot be combined with --features. Leave out one "
+                "of the two."
             )
 
 
@@ -92,7 +92,7 @@ def find_crossed(options: argparse.Namespace, layout: Any) -> dict[str, Any]:
     for name in (name for pair in options.cross for name in pair):
         if name not in places:
             shown = ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-            raise Usage(f"--cross: there is no column {name!r} to learn from; there are {shown}.")
+            raise Usage(f"--cross: there is no feature column {name!r}; feature columns are {shown}.")
     return {"interactions": [sorted(places[name] for name in pair) for pair in options.cross]}
 
 

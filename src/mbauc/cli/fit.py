@@ -237,7 +237,7 @@ def run(options: argparse.Namespace) -> int:
             f"labels      {positive!r} is positive, {negative!r} negative; {layout.n_features:,} columns"
         )
         if _measure_checkpoint(options.checkpoint):
-            output.say(f"checkpoint  going on from {options.checkpoint}")
+            output.say(f"checkpoint  resuming from {options.checkpoint}")
         test = None
         if options.test is not None:
             test = layout.source(
@@ -248,7 +248,7 @@ def run(options: argparse.Namespace) -> int:
         if names:
             about["id"] = names
         if options.equal_groups and not grouped:
-            raise Usage("--equal-groups says how groups count; name their column with --group.")
+            raise Usage("--equal-groups needs --group, the column of the groups.")
         settings = training.settings | additive
         training = replace(training, settings=settings, memory=room.for_rows(), grouped=grouped)
         if test is None and options.hold_out is None:
@@ -265,7 +265,7 @@ def run(options: argparse.Namespace) -> int:
     kept = _measure_checkpoint(options.checkpoint)
     if kept:
         output.say(
-            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB, needed no longer: delete the folder"
+            f"checkpoint  {options.checkpoint} holds {kept / 1e6:,.1f} MB and is no longer needed: delete it"
         )
     kinds = {} if plan is None else {column.name: column.kind for column in plan.columns}
     result = {"model": options.out, "l1": model.l1, "l2": model.l2, "path": model.path, "seen_as": kinds}
@@ -296,13 +296,11 @@ def _make_hold_out(options: argparse.Namespace) -> Any:
 def _make_training(options: argparse.Namespace) -> Training:
     """What to do, unless options contradict each other."""
     if options.test is not None and options.hold_out is not None:
-        raise Usage(
-            "--hold-out cannot be combined with --test: either some rows are held out, or others are given."
-        )
+        raise Usage("--hold-out cannot be combined with --test: both select the test rows.")
     told = [name for name in ("time", "cluster") if getattr(options, name) is not None]
     if told and (options.test is not None or options.hold_out == "last" or len(told) > 1):
         other = "--test" if options.test is not None else "--hold-out last" if len(told) == 1 else "--cluster"
-        raise Usage(f"--{told[0]} cannot be combined with {other}: both say which rows to test on.")
+        raise Usage(f"--{told[0]} cannot be combined with {other}: both select the test rows.")
     if options.keep_tested and options.hold_out == 0:
         raise Usage("--keep-tested keeps the model that was tested, and --hold-out 0 tests no model.")
     if options.cv == 1:
@@ -343,7 +341,9 @@ def _open_alike(paths: list[str], options: argparse.Namespace, block_rows: int) 
 
     given = next((name for name in COLUMN_OPTIONS if getattr(options, name) is not None), None)
     if given is not None:
-        raise Usage(f"--like takes the columns of a model; leave out --{given.replace('_', '-')}.")
+        raise Usage(
+            f"--like uses the columns of the model and cannot be combined with --{given.replace('_', '-')}."
+        )
     model = load_model(options.like, moments=False)
     options.id = list_ids(model.trained_on)
     return open_like(model, paths, options, block_rows=block_rows), model.layout

@@ -24,12 +24,12 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
 
     record = model.trained_on
     if model.settings.get("loss") or model.group is not None:
-        output.say(f"lowered     {model.describe_objective()}{_tried(model)}")
+        output.say(f"objective   {model.describe_objective()}{_tried(model)}")
         asked = model.describe_asked()
         if asked:
-            output.say(f"asked for   {asked}")
+            output.say(f"requested   {asked}")
     if model.terms is not None:
-        output.note(record["choice"], 12, "chose")
+        output.note(record["choice"], 12, "selected")
     else:
         chosen = " (cross-validated)" if model.path else ""
         output.say(f"penalties   l1 = {model.l1:g}, l2 = {model.l2:g}{chosen}")
@@ -39,7 +39,7 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
     )
     if tested is not None:
         seen = record["tested"]["trained_on"]
-        where = f"rows {'not trained on' if not seen else record['tested']['rows'].removeprefix('rows ')}"
+        where = f"rows {record['tested']['rows'].removeprefix('rows ')}" if seen else "held-out rows"
         auc = _tell_within(record["tested"]) or tested.interval()
         output.say(f"test AUC    {auc} on {tested.y.size:,} {where}")
         if not seen:
@@ -51,15 +51,16 @@ def say_result(output: Output, model: Any, tested: Any) -> None:
             )
             if other["auc"] > record["tested"]["high"]:
                 record["notes"].append(
-                    "logistic regression ranks the test rows better: they differ from those before them, where "
-                    "curves had more to learn; try --features linear, or leave out columns that drift"
+                    "logistic regression has a significantly higher test AUC: the test rows differ from the "
+                    "training rows (drift), which curves fit more closely; try --features linear, or leave out "
+                    "columns that drift"
                 )
         if "within_groups" in record["tested"]:
             output.say(f"            {tested.interval()} over all pairs")
         for line in _test_lines(record["tested"]):
             output.say(f"            {line}")
         if seen:
-            record["notes"].append("the test rows are training rows: new rows will score lower")
+            record["notes"].append("the test rows are training rows: the AUC on new rows will be lower")
     for sentence in tell_findings(
         [ColumnFinding(**one) for one in record.get("findings", [])], tested_late=tested_late(record)
     ):
@@ -90,24 +91,26 @@ def _test_lines(tested: dict[str, Any]) -> Iterator[str]:
     """How the test went where a part of the ROC curve counts."""
     if "region" in tested:
         within = ", within groups" if "within_groups" in tested else ""
-        yield f"{tested['region']:.4f} in the region that counts{within} (standardised partial AUC)"
+        yield f"{tested['region']:.4f} in the requested region{within} (standardised partial AUC)"
 
 
 def describe_updates(model: Any, training: Training, options: argparse.Namespace) -> str:
     """Whether the model can be trained further, and if not, what to do about it."""
     if options.no_moments:
-        return "not possible, as asked for with --no-moments"
+        return "not possible: --no-moments was given"
     if training.is_additive:
-        return "not possible: curves are chosen anew for new rows; train again on all of them"
+        return "not possible for curves: retrain on all rows"
     if not training.is_quadratic:
-        return "not possible: --loss squared without a region alone keeps what they need"
+        return "not possible: updates need --loss squared over the whole ROC curve"
     if model.moments is not None:
-        return "possible: 'mbauc update' and 'mbauc merge' can train it further"
+        return "possible with 'mbauc update' and 'mbauc merge'"
     if model.group is not None:
-        return "not possible: groups may go on in later files, so that nothing is kept"
+        return "not possible: groups may continue in later files; retrain on all rows"
     if options.pairs != "all":
-        return "not possible: --pairs draws pairs, which nothing can be added to"
+        return "not possible: --pairs samples pairs; updates need all pairs"
     size = 8 * model.n_features**2
     if size > _MOST_KEPT:
-        return "not possible: too many columns to keep what they need; --hash-dim 2000 makes fewer"
-    return f"not possible; --solver gram, or fewer columns, keeps what they need ({size / 1e6:,.0f} MB)"
+        return "not possible: too many columns for updates; --hash-dim 2000 reduces them"
+    return (
+        f"not possible: too many columns for updates; use --solver gram ({size / 1e6:,.0f} MB) or fewer columns"
+    )

@@ -62,28 +62,28 @@ def run(options: argparse.Namespace) -> int:
     top = list(islice(model.largest_weights(), min(options.top, model.n_features)))
     used = int((model.coef != 0).sum())
     columns = model.layout.n_features
-    by = f"{columns:,} columns, {used:,} with weight"
+    by = f"{columns:,} columns, {used:,} with nonzero weight"
     if model.terms is not None:
         by = f"{columns:,} columns and {len(model.terms.features.pairs):,} interactions, {used:,} weights"
     facts = [
         ("ranks", f"{positive!r} above {negative!r} by {by}"),
-        ("lowered", model.describe_objective()),
-        *([("asked for", asked)] if (asked := model.describe_asked()) else []),
+        ("objective", model.describe_objective()),
+        *([("requested", asked)] if (asked := model.describe_asked()) else []),
         *([("penalties", f"l1 = {model.l1:g}, l2 = {model.l2:g}")] if model.terms is None else []),
     ]
     if model.threshold is not None:
         cut = model.threshold
         facts.append(("threshold", f"{cut.value!r}: {cut.describe()}"))
     if model.calibration is not None:
-        facts.append(("probabilities", f"by a map of kind {model.calibration.kind!r}"))
+        facts.append(("probabilities", f"calibrated with a {model.calibration.kind!r} map"))
     plain = {key: value for key, value in record.items() if key != "solver"}  # that is for experts: --json
-    updates = "possible: 'mbauc update' and 'mbauc merge' can train it further"
+    updates = "possible with 'mbauc update' and 'mbauc merge'"
     if model.terms is not None:
-        updates = "not possible for curves, which are chosen anew: train again on all rows"
+        updates = "not possible for curves: retrain on all rows"
     elif not model.is_quadratic or model.group is not None:
-        updates = "not possible for these pairs and this loss: train again on all rows"
+        updates = "not possible for this loss or these pairs: retrain on all rows"
     elif model.moments is None:
-        updates = "not possible: what they need is not in the file"
+        updates = "not possible: the file has no moments"
     facts.append(("updates", updates))
     for name, value in [*facts, *training_facts(plain)]:
         output.say(f"{name.lower():18}  {value}")
@@ -129,7 +129,7 @@ def _say_weights(output: Output, model: Any, top: list[tuple[int, str, float]], 
     width = max(map(len, shown), default=0)
     scales, _ = model.scales()
     for name, (column, _, weight) in zip(shown, top, strict=True):
-        one = f"  ({weight / scales[column]:+.4g} for one unit)" if scales[column] != 1 else ""
+        one = f"  ({weight / scales[column]:+.4g} per unit)" if scales[column] != 1 else ""
         output.say(f"{name:{width}}  {f'{weight:+.6g}':{12 if one else 0}}{one}")
     if used > len(top):
         output.say(f"… and {used - len(top):,} more")
@@ -137,7 +137,7 @@ def _say_weights(output: Output, model: Any, top: list[tuple[int, str, float]], 
 
 def _say_terms(output: Output, terms: list[Any], most: int) -> None:
     """What columns and pairs of columns do to scores."""
-    output.say("\nBy how many log-odds rows differ, and which of them are lowest and highest:\n")
+    output.say("\nEffect of each column in log-odds: standard deviation over the rows, lowest and highest:\n")
     lines = [("column", "kind", "deviation", "lowest", "highest")]
     for one in terms[:most]:
         ends = [

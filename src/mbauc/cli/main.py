@@ -76,16 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if debug:
                 raise
             shown = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            advice = "The same command with --debug says where."
-            return fail(1, f"this should not happen ({shown[:300]}). {advice}")
+            advice = "Run the same command with --debug for the traceback."
+            return fail(1, f"internal error ({shown[:300]}). {advice}")
         except KeyboardInterrupt as error:
             if debug:
                 raise
-            why = in_options(error, vars(options)) or "interrupted; nothing was left half-written"
+            why = in_options(error, vars(options)) or "interrupted; no incomplete file was written"
             return fail(130, f"{why}.", "\nmbauc: ")
         except _Terminated as error:
             with suppress(OSError):  # the terminal may be gone
-                fail(128 + error.number, "terminated; nothing was left half-written.", "\nmbauc: ")
+                fail(128 + error.number, "terminated; no incomplete file was written.", "\nmbauc: ")
             return 128 + error.number
 
 

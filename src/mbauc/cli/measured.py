@@ -49,10 +49,10 @@ def _group_lines(found: Evaluation) -> Iterator[str]:
     groups = found.groups
     if groups is None:
         return
-    for auc, what in ((groups.pairs, "each pair counts"), (groups.alike, "each group counts alike")):
+    for auc, what in ((groups.pairs, "weighted by pairs"), (groups.alike, "groups weighted equally")):
         yield f"              {auc if isinstance(auc, AucInterval) else f'{auc:.4f}'} within groups, {what}"
     worst = groups.worst
-    yield f"groups        {worst.n_groups:,} with both classes; those that lose most of the pairs:"
+    yield f"groups        {worst.n_groups:,} with both classes; those with the most misranked pairs:"
     names = [truncate(escape_controls(str(name)), 40) for name in worst.group[:_SHOWN]]
     width = max(map(len, names))
     for k, name in enumerate(names):
@@ -75,7 +75,7 @@ def _segment_lines(found: Evaluation) -> Iterator[str]:
         names = [truncate(escape_controls(levels.names[k]), 40) for k in shown]
         width = max(map(len, names), default=0)
         head = f"by {truncate(escape_controls(one.column), 40)}"
-        yield f"{head:13} the worst of {len(levels.names)}:"
+        yield f"{head:13} lowest AUC of {len(levels.names)} levels:"
         for k, name in zip(shown, names, strict=True):
             interval = (
                 "" if levels.low[k] != levels.low[k] else f" ({levels.low[k]:.3f} to {levels.high[k]:.3f})"

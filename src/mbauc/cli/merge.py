@@ -52,12 +52,12 @@ def run(options: argparse.Namespace) -> int:
     several = [load_model(path) for path in options.models]
     model = merge_models(several, l1=options.l1, l2=options.l2)
     counts = model.moments.counts if model.moments is not None else (0, 0)
-    output.say(f"joined {counts[0]:,} positives and {counts[1]:,} negatives, l2 = {model.l2:g}")
+    output.say(f"merged {counts[0]:,} positives and {counts[1]:,} negatives, l2 = {model.l2:g}")
     twice = find_repeated_files(one.trained_on.get("files") for one in several)
     if twice:
         note(f"rows of {list_names(twice)} are in more than one of the models and count twice.")
     if any(one.threshold is not None for one in several):
-        output.say("thresholds were dropped: find a new one with 'mbauc threshold'")
+        output.say("thresholds were dropped: set a new one with 'mbauc threshold'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
     return output.finish({"model": options.out, "positives": counts[0], "negatives": counts[1], "l2": model.l2})

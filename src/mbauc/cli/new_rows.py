@@ -52,11 +52,11 @@ def score_new_rows(
     if options.held_out:
         rows, seen = select_held_out(model, source), []
     if seen and not options.on_training_rows:
-        kept = " --held-out takes those that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
+        kept = " --held-out uses the rows that 'mbauc fit' held out;" if "held_out" in model.trained_on else ""
         raise ValueError(
-            f"the model was trained on rows of {list_names(seen)}. {why} Give rows that it has not seen, such "
-            f"as another day, or a part of the file that was set aside before 'mbauc fit'.{kept} "
-            f"--on-training-rows takes all of these, {without}."
+            f"{list_names(seen)}: the model was trained on these rows. {why} Pass rows that were not used for "
+            f"training, such as another day, or a part of the file split off before 'mbauc fit'.{kept} "
+            f"--on-training-rows uses the training rows anyway, {without}."
         )
     tested = score_source(model, rows, verbose=not options.json)
     return NewRows(tested, marks, seen, note_skipped(options, source))

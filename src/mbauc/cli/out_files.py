@@ -23,7 +23,7 @@ def check_inputs_stay(options: argparse.Namespace) -> None:
             # only an update may replace the model that it reads
             read = [path for path in _READ if not (options.command == "update" and path == "model")]
             if is_read(out, [one for path in read for one in _paths(getattr(options, path, None))]):
-                raise Usage(f"{option} {out} would replace what the command reads; name another file.")
+                raise Usage(f"{option} {out} would overwrite an input of the command; choose another file.")
 
 
 def _paths(given: object) -> list[str]:
@@ -52,7 +52,7 @@ def check_writable(path: Path, force: bool, option: str = "-o", *, finished: boo
     except OSError as error:
         raise Usage(f"{option} {path}: {error.strerror}; name another file.") from None
     if path.exists() and not path.is_file():
-        raise Usage(f"{option} {path} is no ordinary file, which would have to be replaced; name another one.")
+        raise Usage(f"{option} {path} is not a regular file and cannot be replaced; choose another file.")
     if force or not path.exists():
         return
     if not (sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()):
@@ -61,4 +61,4 @@ def check_writable(path: Path, force: bool, option: str = "-o", *, finished: boo
     sys.stderr.write(f"{path} exists already. Replace it? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Usage(f"{path} was left as it is.")
+        raise Usage(f"{path} was not changed.")

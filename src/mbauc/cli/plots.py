@@ -22,7 +22,7 @@ _ODD = re.compile(r"[^\w-]+")
 def check_folder(folder: Path, force: bool) -> None:
     """Raise unless pictures may be written to a folder: it is not there, is empty, or may be written over."""
     if folder.exists() and not folder.is_dir():
-        raise Usage(f"--plots {folder} is no folder; name another one.")
+        raise Usage(f"--plots {folder} is not a folder; choose another one.")
     if not folder.exists() and not folder.parent.is_dir():
         raise Usage(f"--plots {folder}: the folder {folder.parent} does not exist.")
     if not force and folder.is_dir() and any(folder.iterdir()):

@@ -29,7 +29,7 @@ def majority_hint(model: Any, positives: float, negatives: float) -> str:
         return ""
     share = positives / (positives + negatives)
     return (
-        f" {positive!r} is taken as positive because it comes after {negative!r} in the alphabet, and "
-        f"{share:.1%} of the rows are {positive!r}. If {negative!r} is what you look for, train again with "
+        f" {positive!r} is the positive label because it sorts after {negative!r}, but {share:.1%} of the "
+        f"rows are {positive!r}. If {negative!r} should rank first, retrain with "
         f"--positive {shlex.quote(negative)}."
     )

@@ -68,7 +68,7 @@ def add(commands: Any) -> None:
         "--confidence",
         type=rate,
         metavar="P",
-        help=f"probability that the rate is kept (default: {_CONFIDENCE})",
+        help=f"probability that the limit holds on new rows (default: {_CONFIDENCE})",
     )
     rules.add_argument(
         "--top",
@@ -101,10 +101,10 @@ def add(commands: Any) -> None:
         type=any_number,
         action=At,
         metavar="SCORE",
-        help="a threshold of your own; needs no DATA, and promises nothing",
+        help="a threshold of your own; needs no DATA, without a guarantee",
     )
     add_share(parser, "alarms, precision and costs")
-    add_held_out(parser, "there is no promise")
+    add_held_out(parser, "there is no guarantee")
     add_out(parser, "model with the threshold to write", required=False)
     parser.set_defaults(run=run)
 
@@ -115,11 +115,13 @@ def run(options: argparse.Namespace) -> int:
     if "at" in given:
         return _set(options)
     if len(given) > 1:
-        raise Usage(f"{_option(given[0])} and {_option(given[1])} are two rules; leave one of them out.")
+        raise Usage(
+            f"{_option(given[0])} and {_option(given[1])} cannot be combined: give one rule for the threshold."
+        )
     rule = given[0] if given else "false_alarm"
     if rule != "false_alarm" and options.confidence is not None:
         raise Usage(
-            f"--confidence is of the promise of --false-alarm; {_option(rule)} makes none. Leave it out."
+            f"--confidence applies to --false-alarm only, {_option(rule)} has no guarantee. Leave it out."
         )
     if options.out is not None:
         check_writable(options.out, options.force)
@@ -131,8 +133,8 @@ def run(options: argparse.Namespace) -> int:
 
     model, output = load_model(options.model), Output(options.json)
     with files(options) as paths:
-        why = "On new rows it would raise more false alarms, and find fewer positives, than on these."
-        rows = score_new_rows(model, paths, options, why, "without a promise")
+        why = "On new rows the threshold would raise more false alarms and find fewer positives."
+        rows = score_new_rows(model, paths, options, why, "without a guarantee")
     y, s, weight = rows.tested.y, rows.tested.s, rows.tested.weight
     ranked = RankedScores(y == 1, s, weight)
     positives, negatives = (int(np.count_nonzero(y == label)) for label in (1, 0))
@@ -141,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         if not positives or not negatives:
             missing = "negative" if positives else "positive"
-            raise ValueError(f"{_option(rule)} needs rows of both classes, and these have no {missing} one.")
+            raise ValueError(f"{_option(rule)} needs rows of both classes; DATA has no {missing} rows.")
         threshold, violation = _cut(rule, getattr(options, rule), options.share, ranked), None
     output.say(f"threshold     {_shortest(threshold.value, s)}: raise the alarm where the score is above it")
     output.say(f"{'false alarms' if rule == 'false_alarm' else 'chosen for':12}  {_describe(threshold, rows)}")
@@ -212,7 +214,7 @@ def _describe(threshold: Threshold, rows: NewRows) -> str:
     if not rows.seen:
         return threshold.describe()
     return (
-        f"no promise: the model was trained on {list_names(rows.seen)}, and new rows will raise more than "
+        f"no guarantee: the model was trained on {list_names(rows.seen)}; the rate on new rows will exceed "
         f"{threshold.number:.3g}"
         if threshold.rule == "false_alarm"
         else f"{threshold.describe()}; the model was trained on {list_names(rows.seen)}"
@@ -237,9 +239,11 @@ def _say_rates(output: Output, at: OperatingPoint, share: float | None, cost: fl
         f"              false alarms {count(at.false_alarms)} of {count(negatives)} negatives, "
         f"{interval(at.false_alarm, '.3%')}"
     )
-    output.say(f"alarms        {interval(scaled, ',.1f')} in 10,000 rows{where}")
+    output.say(f"alarms        {interval(scaled, ',.1f')} per 10,000 rows{where}")
     right = (
-        f"{interval(precision)} of the alarms are right" if precision.value == precision.value else "no alarms"
+        f"{interval(precision)} of the alarms are positives"
+        if precision.value == precision.value
+        else "no alarms"
     )
     output.say(f"precision     {right}{where}")
     result: dict[str, Any] = {"detected": at.found, "false_alarms": at.false_alarms}
@@ -255,7 +259,7 @@ def _say_rates(output: Output, at: OperatingPoint, share: float | None, cost: fl
     if cost is not None:
         spent = cost * (1 - at.detection.value) * positives * at.in_use.positive
         spent += at.false_alarms * at.in_use.negative
-        output.say(f"cost          {spent:,.1f} false alarms in 10,000 rows{where}")
+        output.say(f"cost          {spent:,.1f} false alarms per 10,000 rows{where}")
         result["cost_per_10000"] = spent
     return result
 
@@ -271,7 +275,7 @@ def _set(options: argparse.Namespace) -> int:
     """Write a model with a threshold set by hand."""
     for name in (*_RULES[:-1], "confidence", "share"):
         if getattr(options, name) is not None:
-            raise Usage(f"--at makes no promise; leave out {_option(name)}, or leave out --at.")
+            raise Usage(f"--at sets the threshold by hand and cannot be combined with {_option(name)}.")
     if options.data:
         raise Usage(
             f"--at needs no rows; leave out {' '.join(options.data)}. 'mbauc evaluate' says what a model's "
@@ -285,7 +289,7 @@ def _set(options: argparse.Namespace) -> int:
     model, output = load_model(options.model), Output(options.json)
     save_model(model.with_threshold(Threshold(options.at)), options.out)
     output.say(f"threshold     {options.at!r}: raise the alarm where the score is above it")
-    output.say("false alarms  no promise: the threshold was set by hand")
+    output.say("false alarms  no guarantee: the threshold was set by hand")
     output.say(f"wrote         {options.out}")
     return output.finish(
         {"threshold": options.at, "false_alarm": None, "confidence": None, "model": options.out}

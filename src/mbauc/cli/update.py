@@ -61,25 +61,25 @@ def run(options: argparse.Namespace) -> int:
         seen = find_seen_files(old.trained_on.get("files"), source)
         if seen and old.moments is not None and not options.again:
             raise ValueError(
-                f"{options.model} has learned from {list_names(seen)} already; its rows would count twice. "
-                "Leave it out, or pass --again if that is meant."
+                f"{options.model} was already trained on {list_names(seen)}; these rows would count twice. "
+                "Leave them out, or pass --again if this is intended."
             )
         before = _auc(old, source, options)
         model = update_model(old, source, decay=options.decay, verbose=not options.json)
         left_out = note_skipped(options, source)
         after = _auc(model, source, options)
     if before is not None and after is not None:
-        known = f", some of which it had learned from ({list_names(seen)})" if seen else ""
+        known = f", some of which are training rows ({list_names(seen)})" if seen else ""
         output.say(f"AUC before   {before} on these rows{known}")
-        output.say(f"AUC after    {after.auc:.4f} on the same rows, which it has learned from now")
+        output.say(f"AUC after    {after.auc:.4f} on the same rows, now training rows")
     sizes = model.moments.effective_sizes if model.moments is not None else (0.0, 0.0)
     output.say(
-        f"learned from {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"
+        f"trained on {sizes[0]:,.0f} positives and {sizes[1]:,.0f} negatives (effective), l2 = {model.l2:g}"
     )
     if old.threshold is not None:
-        output.say("the threshold was dropped: find a new one with 'mbauc threshold'")
+        output.say("the threshold was dropped: set a new one with 'mbauc threshold'")
     if old.calibration is not None:
-        output.say("the calibration was dropped: find a new one with 'mbauc calibrate'")
+        output.say("the calibration was dropped: calibrate again with 'mbauc calibrate'")
     save_model(model, options.out)
     output.say(f"wrote {options.out}")
     return output.finish(

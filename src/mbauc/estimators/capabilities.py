@@ -53,7 +53,7 @@ _NO_ORDER = (
     " is for streams, whose blocks come one after the other; on a cluster there is no order among them. Use "
     "mbauc.MBAClassifier.partial_fit."
 )
-_ONLY_ONE = " is for MBAClassifier, which alone finds out how many are enough; use " + _ALL_OR_NUMBER
+_ONLY_ONE = " is available in MBAClassifier only; use " + _ALL_OR_NUMBER
 
 _NEEDS_GROUPS = " needs the group of each row; " + Advice(
     "pass {groups}.", command="name their column with {group}."
@@ -189,9 +189,8 @@ CAPABILITIES = (
         ),
         dict.fromkeys(
             _LOSS_WAYS,
-            " rises again for pairs that are far apart in the right order, and would press down negatives that "
-            "rank low enough; a part of the ROC curve needs a loss that falls. "
-            + Advice("Use {loss}.", loss="squared_hinge"),
+            " also penalises pairs ranked right by a wide margin; a part of the ROC curve needs a monotone "
+            "loss. " + Advice("Use {loss}.", loss="squared_hinge"),
         ),
     ),
     Capability(
@@ -202,7 +201,7 @@ CAPABILITIES = (
         {
             "decayed source": _WITH_DECAY,
             "stream": " needs rows twice: to choose features, and to fit them. Use fit, or fit_source.",
-            "source folds": " is chosen by folds of its own, and so are its penalties; "
+            "source folds": " and penalties are selected by an internal cross-validation; "
             + Advice("leave out {cv} and {loss}.", loss="auto"),
         },
     ),
@@ -212,7 +211,7 @@ CAPABILITIES = (
         "groups",
         lambda groups, settings: bool(groups) and settings.get("features") is not None,
         {
-            "cluster": " cannot be had with curves on a cluster. Leave the groups out, fit to files "
+            "cluster": " cannot be combined with curves on a cluster. Leave the groups out, fit to files "
             "(fit_source), or use MBAClassifier or PairwiseAUCClassifier.",
         },
     ),
@@ -240,7 +239,7 @@ CAPABILITIES = (
         lambda groups, settings: bool(groups) and bool(settings.get("within_block")),
         dict.fromkeys(
             ("memory", "stream"),
-            " says which pairs count already; " + Advice("leave {within_block}.", within_block=False),
+            " already selects the pairs; " + Advice("leave {within_block}.", within_block=False),
         ),
     ),
     Capability(

@@ -43,16 +43,16 @@ def explain_columns(X: Any) -> None:
             if isinstance(value, date | time | timedelta) or hasattr(value, "to_timestamp"):
                 raise ValueError(_dates(place, f"{value}, row {row:,}"))
             raise ValueError(
-                f"X has {value!r} at row {row:,}, {place}, which is not a number; encode columns of text and "
-                "categories first (sklearn.preprocessing.OneHotEncoder). From files this is done for you: "
-                "mbauc fit, TableSource."
+                f"X has {value!r} at row {row:,}, {place}, which is not a number; encode text and category "
+                "columns first (sklearn.preprocessing.OneHotEncoder). mbauc fit and TableSource encode the "
+                "columns of files themselves."
             )
 
 
 def _dates(place: str, example: str) -> str:
     return (
-        f"{place} of X holds dates or times ({example}), which are no numbers to a linear score; take what "
-        "matters of them, such as the hour or the days since, or leave the column out."
+        f"{place} of X holds dates or times ({example}), which a linear score cannot use; extract what "
+        "matters, such as the hour or the days since an event, or drop the column."
     )
 
 

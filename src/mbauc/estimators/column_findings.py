@@ -27,14 +27,17 @@ _BINS, _FOLDS, _PRIOR_ROWS = 64, 5, 1.0
 
 
 #: What columns are taken for that may be numbers.
-_TAKEN_FOR = {"category": "is taken for a category", "id": "is taken for an id and not learned from"}
+_TAKEN_FOR = {
+    "category": "is treated as a category",
+    "id": "is treated as an id and excluded from the features",
+}
 #: What is said of several columns at once.
 _TOGETHER = {
-    "constant": "have the same value in all rows each, and say nothing.",
-    "shifted": "have other values in the last fifth of the rows.",
+    "constant": "are constant (the same value in all rows).",
+    "shifted": "drift: their values differ in the last fifth of the rows.",
 }
 #: What to do about columns that are shifted, unless it has been done.
-_TEST_LATE = " If rows are in order of time, test on the last ones."
+_TEST_LATE = " If the rows are in time order, test on the last rows."
 
 
 @dataclass(frozen=True)
@@ -68,28 +71,26 @@ class ColumnFinding:
         if self.finding in _TAKEN_FOR:
             return (
                 f"column {self.column!r} {_TAKEN_FOR[self.finding]}, because {self.other}. "
-                + "Mend the data, or leave such values empty. "
+                + "Correct the data, or leave such values empty. "
                 + Advice("{types} with {on_error} ", types={self.column: "numeric"}, on_error="skip")
-                + "takes it for numbers and leaves such rows out."
+                + "reads it as numeric and skips such rows."
             )
         # parts of a column are left out together
         whole = "it" if self.of is None else repr(self.of)
         ignore = Advice.of_argument("ignore", [self.of or self.column])
         leave_out = f"Leave {whole} out with " + ignore + "."
         if self.finding == "constant":
-            return f"column {self.column!r} has the same value in all rows. " + leave_out
+            return f"column {self.column!r} is constant (the same value in all rows). " + leave_out
         if self.finding == "duplicate":
-            return f"column {self.column!r} says the same as {self.other!r}. " + leave_out
+            return f"column {self.column!r} duplicates {self.other!r}: its values map one-to-one. " + leave_out
         if self.finding == "leaking":
             return (
-                f"column {self.column!r} alone has an AUC of {self.auc:.3f}: is it known before the label? "
-                + f"If not, leave {whole} out with "
-                + ignore
-                + "."
+                f"column {self.column!r} alone has an AUC of {self.auc:.3f}, a sign of data leakage: is it "
+                "known " + "before the label? " + f"If not, leave {whole} out with " + ignore + "."
             )
         return (
-            f"column {self.column!r} has other values in the last fifth of the rows (AUC {self.auc:.2f} of "
-            f"telling these rows apart by it).{_TEST_LATE}"
+            f"column {self.column!r} drifts: its values differ in the last fifth of the rows (AUC "
+            f"{self.auc:.2f} for separating these rows by this column).{_TEST_LATE}"
         )
 
 

@@ -41,10 +41,10 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
         return
     worst = int(heavy[np.argmax(share[heavy])])
     name = "" if names is None else f" ({names[worst]!r})"
-    others = f", and {heavy.size - 1:,} more columns are like that" if heavy.size > 1 else ""
+    others = f" (and of {heavy.size - 1:,} more columns similarly)" if heavy.size > 1 else ""
     warn(
         f"one row makes up {share[worst]:.0%} of the variance of column {worst:,}{name}{others}. "
-        + Advice("{l2} goes by variances: ", l2="auto")
+        + Advice("{l2} depends on variances: ", l2="auto")
         + Advice(
             "clip or transform such columns (np.log1p, sklearn.preprocessing.QuantileTransformer), or use "
             "MBAClassifierCV.",

@@ -249,16 +249,16 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         if self.positive is not None:
             if self.positive not in (first, second):
                 raise ValueError(
-                    f"positive={self.positive!r} is no label of y, which has {first!r} and {second!r}."
+                    f"positive={self.positive!r} is not a label of y; the labels are {first!r} and {second!r}."
                 )
             return self.positive
         if isinstance(second, str):
             count = int(np.count_nonzero(labels == second))
             if count > 2 * (labels.size - count):
                 warn(
-                    f"{second!r} ({count:,} rows) counts as positive, being the larger word, and the promise "
-                    f"is about {first!r} ({labels.size - count:,} rows). If {first!r} is what alarms are for, "
-                    f"say positive={first!r}.",
+                    f"{second!r} ({count:,} rows) is the positive label because it sorts after {first!r} "
+                    f"({labels.size - count:,} rows), and the false-alarm rate is that of {first!r}. If alarms "
+                    f"should detect {first!r}, pass positive={first!r}.",
                     PositiveLabelWarning,
                 )
         return second

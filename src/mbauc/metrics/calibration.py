@@ -85,7 +85,7 @@ class Calibration:
         """
         if self.share is None:
             raise ValueError(
-                "nobody knows which share of positives these probabilities are for; calibrate on labelled rows."
+                "the calibration has no share of positives to correct from; calibrate on labelled rows first."
             )
         check_number("share", share, low=0.0, high=1.0, open_low=True, open_high=True)
         moved = float(logit(share) - logit(self.share))
@@ -193,11 +193,9 @@ def choose_calibration(
     worse = {name: means[name] - means[best] for name in fits}
     errors = {name: _standard_error(losses[name] - losses[best], ranked.weights) for name in fits}
     chosen = next(name for name in fits if worse[name] <= errors[name])
-    reason = "its log-loss on rows held out is lowest"
+    reason = "lowest held-out log-loss"
     if chosen != best:
-        reason = (
-            f"it is simpler, and its log-loss on rows held out is within one standard error of the {best} one's"
-        )
+        reason = f"simpler, and its held-out log-loss is within one standard error of the {best} one's"
     return CalibrationChoice(fits[chosen](used), means, held_out[chosen], reason)
 
 

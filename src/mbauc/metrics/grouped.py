@@ -209,8 +209,8 @@ def warn_of_few_groups(groups: float, auc: float) -> None:
     if groups < enough:
         near = "" if enough == FEW_GROUPS else f" at an AUC of {auc:.4f}"
         warn(
-            f"the pairs are spread over groups as over {groups:.3g} equal ones; with fewer "
-            f"than {enough:,}{near} the interval is rough.",
+            f"the effective number of groups is {groups:.3g}; with fewer than {enough:,}{near} the confidence "
+            "interval is unreliable.",
             FewRowsWarning,
         )
 
@@ -245,7 +245,7 @@ def warn_of_one_class_groups(pairs: CountedGroups) -> None:
         n_groups = pairs.one_class_groups + pairs.n_groups
         warn(
             f"{pairs.one_class_groups:,} of {n_groups:,} groups have rows of one class only "
-            f"({pairs.one_class_rows:,} rows in all); they have no pairs and do not count.",
+            f"({pairs.one_class_rows:,} rows in all); they have no pairs and are ignored.",
             OneClassGroupsWarning,
         )
 

@@ -11,17 +11,17 @@ from mbauc.features.row_codes import MOST_COLUMNS
 from mbauc.model.layout import LibsvmLayout, TableLayout
 from mbauc.rows.source import Source
 
-_CHOSEN = "penalties are chosen by held-out rows already; leave it out."
-_WHOLE = "the whole ROC curve counts there; leave out one of the two."
+_CHOSEN = "penalties are selected by cross-validation; leave it out."
+_WHOLE = "curves optimise the whole ROC curve; leave out one of the two."
 #: Settings that mean nothing with curves: their values that ask for nothing, and what to say of others.
 _REFUSED: dict[str, tuple[tuple[Any, ...], str]] = {
-    "equal_groups": ((None, False), "each pair within a group counts alike there; leave out one of the two."),
+    "equal_groups": ((None, False), "all pairs have equal weight with curves; leave out one of the two."),
     "l1": ((None, 0.0), _CHOSEN),
     "l2": ((None, "auto"), _CHOSEN),
     "cv": ((None, 0), _CHOSEN),
     "pairs": ((None, "all"), "all pairs are used; leave it out."),
-    "decay": ((None, 1.0), "all rows count alike; leave out one of the two."),
-    "solver": ((None, "auto"), "the solver follows from the features; leave it out."),
+    "decay": ((None, 1.0), "all rows have equal weight; leave out one of the two."),
+    "solver": ((None, "auto"), "the features determine the solver; leave it out."),
     "max_fpr": ((None, 1.0), _WHOLE),
     "min_fpr": ((None, 0.0), _WHOLE),
     "min_tpr": ((None, 0.0), _WHOLE),
@@ -40,20 +40,19 @@ def check_codes(layout: TableLayout | LibsvmLayout, *, additive: bool) -> None:
     """Raise if the columns of a layout are not such as curves are made of, or such as only they can be."""
     if additive and layout.n_features > MOST_COLUMNS and not isinstance(layout, TableLayout):
         raise ValueError(
-            f"there are {layout.n_features:,} columns, and curves are for {MOST_COLUMNS:,} at most. "
+            f"curves support at most {MOST_COLUMNS:,} columns, got {layout.n_features:,}. "
             + Advice("Leave out {features}.")
         )
     if not isinstance(layout, TableLayout) or bool(layout.encoding.code_columns) == additive:
         return
     if additive:
         raise ValueError(
-            "curves are made of the columns themselves, and these have been "
+            "curves need the original columns, but these have been "
             + ("hashed. " if layout.encoding.hash_dim is not None else "scaled and one-hot encoded. ")
             + Advice("Read the table with {encode}.", command="Leave out --like.", encode="codes")
         )
     raise ValueError(
-        "these columns are codes of categories, whose numbers mean nothing by themselves. "
-        + Advice("Pass {features}.", features="curves")
+        "a linear model cannot use category codes as numbers. " + Advice("Pass {features}.", features="curves")
     )
 
 

@@ -100,7 +100,7 @@ class HoldOut:
             "last": f"the last {share} of the rows",
             "time": f"the latest {share} of the rows by {self.column!r}",
             "cluster": f"the rows of {share} of the values of {self.column!r}",
-            "folds": f"all rows, each once, in {_FOLDS} folds",
+            "folds": f"all rows, by {_FOLDS}-fold cross-validation",
         }[self.by]
 
     def to_record(self) -> dict[str, Any]:
@@ -132,12 +132,12 @@ def choose_hold_out(
             found.split(source)
         except FewTimesError:
             continue
-        return found, f"{name!r} is a time, and rows to come are later than those that are known"
+        return found, f"{name!r} is a time, and new rows will be later than the training rows"
     known = about_rows(source)
     if folds and known is not None and known <= _COUNTED:
         n_rows, positives = _count(source)
         if hold_out.share * min(positives, n_rows - positives) < _ENOUGH:
-            return HoldOut(hold_out.share, hold_out.seed, "folds"), "rows are few"
+            return HoldOut(hold_out.share, hold_out.seed, "folds"), "a held-out share would have too few rows"
     return hold_out, ""
 
 
@@ -187,7 +187,7 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
         return np.where(np.isnat(values), np.nan, numbers)
     if values.dtype.kind == "b":
         raise ValueError(
-            f"column {name!r} should hold times, to hold the latest out, but holds truth values. Name a column "
+            f"column {name!r} must hold times to hold out the latest rows, but holds booleans. Name a column "
             "of times, or of numbers that grow."
         )
     if values.dtype.kind in "iuf":
@@ -200,8 +200,8 @@ def _as_numbers(values: NDArray[Any], name: str, form: str) -> NDArray[np.float6
     if wrong.any():
         row = int(np.argmax(wrong[codes]))
         raise ValueError(
-            f"column {name!r} should hold times, to hold the latest out, but row {row:,}, counted from 0, has "
-            f"{distinct[codes[row]]!r}. Write them as 2014-10-21 05:00 or as numbers. "
+            f"column {name!r} must hold times to hold out the latest rows, but row {row:,} (counted from 0) "
+            f"has {distinct[codes[row]]!r}. Write them as 2014-10-21 05:00 or as numbers. "
             + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
         )
     return np.asarray(seconds[codes])

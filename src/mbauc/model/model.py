@@ -314,7 +314,7 @@ class RankerModel:
         """What was asked for where the training lowered something else, in words; None where it did not."""
         if self.region == region_of(self.settings):
             return None
-        return f"{self.describe_measure()}, which this did best at on rows held out"
+        return f"{self.describe_measure()}, for which this objective was best on held-out rows"
 
     def estimator_settings(self) -> dict[str, Any]:
         """Those of the settings that the estimator has, but for :data:`RUNNING`."""

@@ -30,7 +30,7 @@ def find_promise(tested: Tested, false_alarm: float, confidence: float) -> Promi
         Probability with which that is kept (Neyman-Pearson order statistics).
     """
     if tested.weight is not None:
-        raise ValueError("a false-alarm promise is about single rows; it cannot be made from weighted ones.")
+        raise ValueError("a false-alarm guarantee needs unweighted rows, and these have weights.")
     negative = tested.s[tested.y == 0]
     needed = negatives_needed(false_alarm, 1 - confidence)
     if negative.size < needed:

@@ -80,7 +80,8 @@ class Tested:
         if self.y.size < 2 or min(np.bincount(self.y, minlength=2)[:2]) < 2:
             positives = int(self.y.sum())
             return (
-                f"{positives:,} positives and {self.y.size - positives:,} negatives are too few for an interval"
+                f"a confidence interval needs two rows of each class, got {positives:,} positives and "
+                f"{self.y.size - positives:,} negatives"
             )
         if self.clusters is None or self.weight is not None:
             return ""
@@ -88,8 +89,8 @@ class Tested:
         if min(positives, negatives) >= 2:
             return ""
         return (
-            f"of the clusters held out {positives:,} have positives and {negatives:,} negatives; an interval "
-            "needs two of each"
+            "a confidence interval needs two held-out clusters of each class, got "
+            f"{positives:,} with positives and {negatives:,} with negatives"
         )
 
     def describe_few_rows(self) -> str:
@@ -97,7 +98,10 @@ class Tested:
         fewest = min(int(np.count_nonzero(self.y == label)) for label in (0, 1))
         if fewest >= _FEW:
             return ""
-        return f"a class has {fewest:,} test rows: with fewer than {_FEW} the interval tends to be too narrow"
+        return (
+            f"the smaller class has {fewest:,} test rows: below {_FEW} the confidence interval tends to be "
+            "too narrow"
+        )
 
     def grouped(self) -> GroupedAuc | None:
         """AUCs within groups, where each pair counts; None without groups that have rows of both classes."""
@@ -123,15 +127,17 @@ def select_held_out(model: RankerModel, source: Source) -> Source:
     if not isinstance(drawn, dict):
         if isinstance(model.trained_on.get("tested"), dict):
             raise ValueError(
-                "this model was trained on all rows after its test, those that were held out among them. "
+                "there are no held-out rows: after its test the model was refitted on all rows. "
                 + Advice("Train with {refit}.", command="Train with --keep-tested.", refit=False)
             )
-        raise ValueError("the training of this model held no rows out, or it has learned more since.")
+        raise ValueError(
+            "there are no held-out rows: the training held none out, or the model was updated since."
+        )
     trained = [mark for mark in model.trained_on.get("files", []) if isinstance(mark, dict)]
     if [mark.get("digest") for mark in trained] != [mark["digest"] for mark in file_marks(source)]:
         raise ValueError(
-            "these files are not those that the model was trained on, in their order, so that nobody knows "
-            "which of their rows were held out."
+            "the held-out rows cannot be identified: pass the files that the model was trained on, unchanged "
+            "and in the same order."
         )
     return RowSubset(source, HoldOut.from_record(drawn).split(source), held_out=True)
 

@@ -13,10 +13,10 @@ Array = NDArray[np.float64]
 
 #: Rules that a cut without a promise can be chosen by, in words.
 RULES = {
-    "false_alarm": "at most {:g} of the negatives raised an alarm",
+    "false_alarm": "false-alarm rate at most {:g}",
     "top": "at most {:,.0f} alarms in as many rows",
-    "alarms_per_10000": "at most {:,g} alarms in 10,000 rows",
-    "cost": "least cost, where a missed positive costs {:,g} false alarms",
+    "alarms_per_10000": "at most {:,g} alarms per 10,000 rows",
+    "cost": "lowest cost, a missed positive costing {:,g} false alarms",
 }
 
 
@@ -65,8 +65,10 @@ class Threshold:
                 f"{self.negatives:,} negatives)"
             )
         if self.rule is None:
-            return "set by hand, without a promise"
-        return RULES[self.rule].format(self.number) + ", on the rows that it was chosen on; no promise"
+            return "set by hand, no guarantee"
+        return (
+            RULES[self.rule].format(self.number) + ", on the rows used to select it; no guarantee for new rows"
+        )
 
 
 def clear_cut(value: float, s: Array) -> float:

@@ -124,8 +124,8 @@ class Training:
         if self.settings.get("loss") == LOG_LOSS:
             raise ValueError(
                 Advice("{loss} is for curves, ", loss=LOG_LOSS)
-                + "and other settings ask for straight lines. Leave out those of straight lines (l1, l2, cv, "
-                "encode, scale, decay, max-fpr and the like), or take another loss."
+                + "but other settings select a linear model. Leave these out (l1, l2, cv, encode, scale, "
+                "decay, max-fpr and similar), or use another loss."
             )
         asked = {"memory": self.memory, "checkpoint": self.checkpoint, "decay": self.decay}
         # the columns of another model may yet say that there are groups
@@ -372,7 +372,7 @@ def _try_held_out(make: _ModelMaker) -> _Trial:
             found = replace(found, s=found.s * (model.slope if model.slope > 0 else 1.0))
         tested.append(found)
     kept = (None, []) if len(splits) > 1 else (ranker, path)
-    note = f"not tested: there are so few {what} that none was held out; test on other files (mbauc evaluate)"
+    note = f"not tested: too few {what} to hold any out; test on other files (mbauc evaluate)"
     return _Trial(Tested.join(tested), note, *kept, baseline)
 
 

@@ -187,20 +187,19 @@ def _drop_repeated_columns(names: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _moments(model: RankerModel, name: str) -> PairMoments:
     if model.terms is not None:
         raise ValueError(
-            f"{name} is of curves, which are chosen anew for new rows, and nothing is kept that training could "
-            "resume from. Train again on all rows together"
+            f"{name} has curves and cannot be updated or merged. Retrain on all rows"
             + Advice(", or without curves (MBAClassifier).", command=", or with --encode onehot.")
         )
     if not model.is_quadratic or model.group is not None:
         raise ValueError(
-            f"{name} was trained for the {model.describe_objective()}, of which nothing is kept that training "
-            "could resume from. Train again on all rows together"
+            f"{name} was trained with the {model.describe_objective()} and cannot be updated or merged. "
+            "Retrain on all rows"
             + Advice(", or with {loss} over all pairs, which can be resumed.", loss="squared")
         )
     if model.moments is None:
         raise ValueError(
-            f"{name} has no moments, which training resumes from: they were left out of its file, or it was "
-            "fitted matrix-free, which keeps none. "
+            f"{name} cannot be updated or merged: it has no moments. They were left out of its file, or it was "
+            "fitted matrix-free. "
             + Advice("Train it with {solver} and save it with its moments.", solver="gram")
         )
     return model.moments

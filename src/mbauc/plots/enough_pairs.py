@@ -89,7 +89,7 @@ class EnoughPairsDisplay(Display):
         ax = axes_or_new(ax, 7.0, 4.6)
         x, auc = self._pairs(), np.array([step.auc for step in self.path])
         low, high = np.array([step.interval for step in self.path]).T
-        label = self._label(name, "AUC of held-out rows")
+        label = self._label(name, "held-out AUC")
         self.line_ = self._draw_line(ax, x, auc, label, kwargs, marker="o", markersize=4)
         self.fill_ = self._draw_band(ax, x, low, high, "95% interval of the AUC", self.line_)
         self.whiskers_ = ax.vlines(x, low, high, color=self.line_.get_color(), alpha=0.4, linewidth=1.5)
@@ -116,7 +116,7 @@ class EnoughPairsDisplay(Display):
         return ax.errorbar(
             x[later], auc[later], yerr=np.maximum(0.0, [auc[later] - ends[0], ends[1] - auc[later]]),
             fmt="none", ecolor="black", elinewidth=1.2, capsize=3,
-            label="95% interval of the gain over the step before",
+            label="95% interval of the gain over the previous step",
         )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ class GainsDisplay(ScoreDisplay):
             best = {**PLAIN_LINE, "linestyle": "--", "label": "at best"}
             (self.ideal_,) = ax.plot([0, self.prevalence, 1], [0, 1, 1], **best)
         if plot_chance_level:
-            (self.chance_level_,) = ax.plot([0, 1], [0, 1], label="drawn blindly", **PLAIN_LINE)
+            (self.chance_level_,) = ax.plot([0, 1], [0, 1], label="random", **PLAIN_LINE)
         ax.set(xlabel="share of the rows, highest scores first", xlim=(0, 1), ylim=(0, 1.005))
         ax.set(ylabel=with_label("share of the positives found", self.pos_label))
         return self._finish(ax, "lower right")

@@ -125,12 +125,12 @@ class ImportanceDisplay(Display):
         style = options_of("patch", kwargs, color=RAISES, alpha=0.85, height=0.72)
         self.bars_ = ax.barh(range(order.size), self.importance[order], **style)
         ax.set_yticks(range(order.size), [shorten(self.names[k]) for k in order], fontsize=8)
-        ax.set(xlabel="typical change of the log-odds (standard deviation)")
+        ax.set(xlabel="importance (standard deviation of the log-odds)")
         if self.lost is not None:
             style = {"va": "center", "fontsize": 8, "color": "0.3", "transform": ax.get_yaxis_transform()}
             for place, k in enumerate(order):
                 ax.text(1.02, place, f"{-self.lost[k]:+.4f}".replace("-", "−"), **style)
-            ax.set_title("change of AUC without it", loc="right", fontsize=8, color="0.3")
+            ax.set_title("AUC change without the column", loc="right", fontsize=8, color="0.3")
         left_out = int(np.count_nonzero(self.importance > 0)) - order.size
         if left_out > 0:
             ax.set_title(f"{left_out} more not shown", loc="left", fontsize=8, color="0.3")

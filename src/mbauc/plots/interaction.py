@@ -170,7 +170,7 @@ class InteractionDisplay(Display):
         self.colorbar_ = None
         if colorbar:
             self.colorbar_ = ax.figure.colorbar(self.im_, ax=ax, pad=0.02, aspect=25)
-            self.colorbar_.set_label("log-odds beyond both curves", fontsize=8)
+            self.colorbar_.set_label("interaction effect (log-odds)", fontsize=8)
             self.colorbar_.outline.set_visible(False)
             self.colorbar_.ax.tick_params(labelsize=8)
         self.ax_, self.figure_ = ax, ax.figure

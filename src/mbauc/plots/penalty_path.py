@@ -48,7 +48,7 @@ class PenaltyPathDisplay(Display):
     --------
     >>> display = PenaltyPathDisplay([0.1, 1.0, 10.0], [0.70, 0.75, 0.72], chosen=1.0).plot()
     >>> display.chosen_.get_label()
-    'chosen l2: 1'
+    'selected l2: 1'
     """
 
     line_: Any
@@ -138,7 +138,7 @@ class PenaltyPathDisplay(Display):
         if self.chosen is not None:
             self.chosen_ = ax.axvline(
                 self.chosen, color="black", linestyle="--", linewidth=1,
-                label=f"chosen {self.penalty_name}: {self.chosen:.3g}",
+                label=f"selected {self.penalty_name}: {self.chosen:.3g}",
             )  # fmt: skip
         self._scale(ax)
         more = f", the best {self.best_other} for each" if self.best_other else ""

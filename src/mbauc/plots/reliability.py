@@ -141,10 +141,13 @@ class ReliabilityDisplay(ScoreDisplay):
         self.line_ = self.errorbar_.lines[0]
         self.ref_line_ = None
         if ref_line:
-            (self.ref_line_,) = ax.plot([low, 1], [low, 1], label="as promised", **PLAIN_LINE)
+            (self.ref_line_,) = ax.plot([low, 1], [low, 1], label="perfect calibration", **PLAIN_LINE)
         margin = (low / 1.25, high * 1.25) if log else (-0.02 * high, 1.02 * high)
         ax.set(xlim=margin, ylim=margin)
-        ax.set(xlabel="mean probability", ylabel=with_label("share of positives", self.pos_label))
+        ax.set(
+            xlabel="mean predicted probability",
+            ylabel=with_label("observed share of positives", self.pos_label),
+        )
         return self._finish(ax)
 
     def _spans_decades(self) -> bool:

@@ -214,7 +214,7 @@ class RocBandDisplay(ScoreDisplay):
             self.band_ = ax.fill_between(
                 self.band.false_alarm[::-1], self.band.low[::-1], self.band.high[::-1], step="post",
                 facecolor="none", edgecolor=self.line_.get_color(), alpha=0.7, linewidth=0.8, linestyle="--",
-                label=f"Neyman–Pearson band, limits kept with {percent(1 - self.band.delta)}",
+                label=f"Neyman–Pearson band, {percent(1 - self.band.delta)} confidence",
             )  # fmt: skip
         if self.detections:
             self.detections_ = self._draw_detections(ax)
@@ -225,7 +225,7 @@ class RocBandDisplay(ScoreDisplay):
         if plot_chance_level:
             diagonal = np.geomspace(floor, 1.0, 100) if log else np.array([0, 1])
             (self.chance_level_,) = ax.plot(diagonal, diagonal, label="chance", **PLAIN_LINE)
-        ax.set(xlabel="false alarm rate", ylabel=with_label("detection rate", self.pos_label))
+        ax.set(xlabel="false-alarm rate", ylabel=with_label("detection rate", self.pos_label))
         ax.set(xlim=(floor, 1), ylim=(0, 1.005))
         return self._finish(ax, "upper left" if log else "lower right")
 

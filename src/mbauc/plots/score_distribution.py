@@ -92,6 +92,6 @@ class ScoreDistributionDisplay(ScoreDisplay):
             self.threshold_ = ax.axvline(
                 self.threshold, color="black", linestyle="--", linewidth=1, label="threshold"
             )
-        ax.set(xlabel="score", ylabel="share of the class")
+        ax.set(xlabel="score", ylabel="share of rows in the class")
         ax.margins(y=0.25)  # room for the legend
         return self._finish(ax)

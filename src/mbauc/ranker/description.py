@@ -25,7 +25,7 @@ def _lines(model: RankerModel, auc: AucInterval | None) -> Iterator[str]:
     negative, positive = model.classes
     yield f"labels      {positive!r} is positive, {negative!r} negative"
     if "choice" in record:
-        yield _wrap("chose", record["choice"])
+        yield _wrap("selected", record["choice"])
     if "positives" in record:
         yield f"trained on  {record['positives']:,.0f} positives and {record['negatives']:,.0f} negatives"
     tested = record.get("tested")

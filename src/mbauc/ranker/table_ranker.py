@@ -309,7 +309,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def _hold_out(self, source: TableSource, seed: int, time: str | None, cluster: str | None) -> HoldOut:
         """The rows to test on, as asked for or as fits the table."""
         if time is not None and cluster is not None:
-            raise ValueError("time and cluster both say which rows to test on; pass one of them.")
+            raise ValueError("time and cluster both select the test rows; pass one of them.")
         if isinstance(self.hold_out, str) and self.hold_out not in ("auto", "last"):
             raise ValueError(f"hold_out must be 'auto', 'last' or a share of the rows, got {self.hold_out!r}.")
         share = HOLD_OUT if isinstance(self.hold_out, str) else check_number("hold_out", self.hold_out, low=0.0)
@@ -370,7 +370,9 @@ class TableRanker(ClassifierMixin, BaseEstimator):
     def _encoding(self) -> Any:
         layout = self.model_.layout
         if not isinstance(layout, TableLayout):
-            raise ValueError("this model is of LIBSVM text, which has no table; use mbauc.model.load_model.")
+            raise ValueError(
+                "the model was trained on LIBSVM text, not on a table; load it with mbauc.model.load_model."
+            )
         return layout.encoding
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -399,7 +401,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         found = model_terms(self.model_)
         if found is None:
-            raise ValueError("this model is of weights for columns, without curves; see model_.coef.")
+            raise ValueError("this model is linear and has no curves; see model_.coef.")
         return found
 
     def describe(self) -> str:
@@ -429,9 +431,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
             labels, scores, weight = self._is_positive(y, encoded.shape[0]), self.model_.score(encoded), None
             groups = None
         elif y is not None:
-            raise ValueError(
-                "y goes with X, the rows that it labels; pass both, or neither for the rows held out."
-            )
+            raise ValueError("pass both X and y, or neither for the held-out rows.")
         elif self.tested_ is None:
             raise ValueError("no rows were held out to report on; pass X and y that are new to the ranker.")
         else:

@@ -94,18 +94,18 @@ def about_groups(found: ByGroup, auc: float) -> Iterator[str]:
         all_of_them = table.n_groups + table.one_class_groups
         yield (
             f"{count(table.one_class_groups)} of {count(all_of_them)} groups ({count(table.one_class_rows)} "
-            "rows) have rows of one class only: they have no pairs and do not count in the AUC within groups."
+            "rows) contain only one class. They have no pairs and do not count in the AUC within groups."
         )
     within = value_of(found.pairs)
     if found.effective_groups < enough_rows(within, FEW_GROUPS):
         yield (
-            f"The pairs are spread over groups as over {found.effective_groups:.3g} equal ones: too few for a "
-            "good interval of the AUC within groups."
+            f"The effective number of groups is {found.effective_groups:.3g}: too few for a reliable "
+            "confidence interval of the AUC within groups."
         )
     if auc - within > _LOWER:
         yield (
-            f"Within groups the AUC is {within:.4f}, over all rows {auc:.4f}: part of the ranking is telling "
-            "groups apart, which does not help where rows of one group are ranked."
+            f"The AUC is {within:.4f} within groups and {auc:.4f} over all rows: part of the ranking only "
+            "separates groups, which does not help to rank the rows of one group."
         )
 
 
@@ -124,23 +124,24 @@ def group_section(found: ByGroup, overall: AucInterval | float) -> Section:
         ("Mean over groups", *_auc_cells(found.alike)),
     ]
     text = (
-        f"<p>Rows with the same {name} are a group; {count(groups)} have both classes. Within groups only rows "
-        f"of the same group are compared: {percent(found.within)} of all pairs. The intervals within groups "
-        "take the groups for a sample of many.</p>"
+        f"<p>Rows with the same {name} form a group; {count(groups)} groups have both classes. The AUC within "
+        f"groups compares only rows of the same group: {percent(found.within)} of all pairs. Its confidence "
+        "intervals treat groups, not rows, as the sampling unit.</p>"
     )
     numbers = table("AUC over all rows and within groups", ("", "AUC", "95% interval"), rows, named=True)
     plot = figure(
         "group-plot",
         group_plot(found.bins),
-        "AUCs of the groups, as shares of the pairs and of the groups. Small groups spread more by chance.",
+        "Distribution of the AUC over groups, by share of pairs and by share of groups. The AUC of a small "
+        "group varies more by chance.",
     )
     worst, largest = (_group_rows(each) for each in (found.worst, found.largest))
-    heads = (name, "Rows", "Positives", "AUC", "95% interval", "Share of pairs", "Share of lost pairs")
-    tables = table("Groups that lose most pairs", heads, worst[:_SHOWN], named=True)
+    heads = (name, "Rows", "Positives", "AUC", "95% interval", "Share of pairs", "Share of misranked pairs")
+    tables = table("Groups with the most misranked pairs", heads, worst[:_SHOWN], named=True)
     if len(worst) > _SHOWN:
-        more = table("Groups that lose most pairs, continued", heads, worst[_SHOWN:], named=True)
+        more = table("Groups with the most misranked pairs, continued", heads, worst[_SHOWN:], named=True)
         tables += fold(more, f"The next {len(worst) - _SHOWN}")
-        tables += fold(table("Groups with most pairs", heads, largest, named=True), "The largest groups")
+        tables += fold(table("Groups with the most pairs", heads, largest, named=True), "The largest groups")
     return Section("groups", "By group", text + side_by_side(plot, numbers) + tables)
 
 

@@ -53,18 +53,18 @@ def about_segments(segments: list[BySegment], auc: float) -> Iterator[str]:
         if one.doubted is not None:
             levels, k = one.levels, one.doubted
             yield (
-                f"Where {one.column} is {levels.names[k]}, the AUC is {levels.auc[k]:.4f} (95% interval "
-                f"{levels.low[k]:.4f} to {levels.high[k]:.4f}), over all rows {auc:.4f}: these "
-                f"{count(levels.rows[k])} rows are ranked worse, or more alike, than others."
+                f"Segment {one.column} = {levels.names[k]}: the AUC of its {count(levels.rows[k])} rows is "
+                f"{levels.auc[k]:.4f} (95% interval {levels.low[k]:.4f} to {levels.high[k]:.4f}), "
+                f"significantly below that of all rows, {auc:.4f}."
             )
 
 
 def segments_section(segments: list[BySegment], auc: float) -> Section:
     """The section of the page."""
     text = (
-        "<p>AUC among the rows of each level, with its 95% interval (DeLong), the worst first. The line is the "
-        f"AUC of all rows, {auc:.4f}. Levels of few rows differ by chance. Pairs of rows of two levels count "
-        "for neither.</p>"
+        "<p>AUC of the rows of each level, with its 95% confidence interval (DeLong), lowest first. The line "
+        f"is the AUC of all rows, {auc:.4f}. Levels with few rows vary by chance. Pairs of rows from "
+        "different levels are not counted.</p>"
     )
     ends = interval_ends([(one.levels.low, one.levels.high) for one in segments], auc)
     return Section("segments", "By segment", text + "".join(_table(one, auc, ends) for one in segments))

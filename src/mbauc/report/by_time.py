@@ -64,17 +64,23 @@ class ByTime:
         """How the end compares with what was before, in a sentence."""
         change = self.change
         if change is None or self.before is None or self.last is None:
-            return "There are too few periods, or rows of both classes, to compare the end with the rest."
+            return (
+                "Too few periods, or too few rows of one class, to compare the last periods with earlier ones."
+            )
         if self.worse:
-            words = "It is worse at the end, by more than chance explains"
+            words = "The AUC has dropped significantly in the last periods"
         elif change.p_value < _SURE:
-            words = "It is better at the end" if change.difference > 0 else "It is slightly lower at the end"
+            words = (
+                "The AUC has risen in the last periods"
+                if change.difference > 0
+                else "The AUC is slightly lower in the last periods"
+            )
         else:
-            words = "No change that chance would not explain"
+            words = "No significant change of the AUC"
         last = "the last period" if self.n_last == 1 else f"the last {self.n_last} periods"
         return (
-            f"{words}: AUC {self.last.auc:.4f} ({self.last.low:.4f} to {self.last.high:.4f}) in {last}, "
-            f"{self.before.auc:.4f} ({self.before.low:.4f} to {self.before.high:.4f}) in those before."
+            f"{words}: {self.last.auc:.4f} ({self.last.low:.4f} to {self.last.high:.4f}) in {last}, "
+            f"{self.before.auc:.4f} ({self.before.low:.4f} to {self.before.high:.4f}) before."
         )
 
 
@@ -98,9 +104,9 @@ def _interval(ranked: RankedScores, rows: NDArray[np.bool_]) -> AucInterval | No
 def about_time(found: ByTime) -> Iterator[str]:
     """An end that is worse, and rows without a time."""
     if found.worse:
-        yield f"By {found.column}: {found.trend()} New rows will be more like those at the end."
+        yield f"By {found.column}: {found.trend()} Expect new rows to score like the last periods."
     if found.missing:
-        yield f"{count(found.missing)} rows have no {found.column} and are in no period."
+        yield f"{count(found.missing)} rows have no value in {found.column} and belong to no period."
 
 
 def time_section(found: ByTime, auc: float) -> Section:
@@ -109,8 +115,8 @@ def time_section(found: ByTime, auc: float) -> Section:
     plot = figure(
         "time-plot",
         period_plot(periods, auc),
-        "AUC among the rows of each period, with its 95% interval (DeLong). The dotted line is the AUC of all "
-        "rows.",
+        "AUC of the rows of each period, with its 95% confidence interval (DeLong). The dotted line is the AUC "
+        "of all rows.",
     )
     rows = [
         (

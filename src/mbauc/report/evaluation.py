@@ -162,7 +162,7 @@ def evaluate(
     if ranking and by_group:
         notes += about_groups(by_group, ranking.auc)
     elif groups is not None:
-        notes.append("No group has rows of both classes: there is no AUC within groups.")
+        notes.append("No group has rows of both classes; the AUC within groups is undefined.")
     notes += origin.notes(ranking.table if ranking else None)
     scores = histogram(ranked)
     return Evaluation(origin, ranked, ranking, scores, calibration, notes, by_group, by_segment, by_time)

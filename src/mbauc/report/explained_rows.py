@@ -24,7 +24,7 @@ _KINDS = (
     "Highest scores",
     "Positives with the lowest scores",
     "Negatives with the highest scores",
-    "At random",
+    "Random sample",
 )
 
 
@@ -75,13 +75,13 @@ def explain_rows(
 def rows_section(rows: list[ExplainedRow], classes: tuple[Any, Any]) -> Section:
     """The section of the page; a row opens where it is clicked on, and closes the one before."""
     text = (
-        "<p>Some of these rows, each with what adds most to its score. An average row is where all of them "
-        "start. Numbers of rows count from 0, rows that could not be read left out.</p>"
+        "<p>The largest contributions to the scores of selected rows. Each score is that of an average row "
+        "plus the contributions. Rows are numbered from 0; rows that could not be read are not counted.</p>"
     )
     names = [", ".join(map(str, side)) if isinstance(side, tuple | list) else str(side) for side in classes]
     for kind, own in groupby(rows, key=lambda row: row.kind):
         text += f"<h3>{kind}</h3>" + "".join(_row(one, names) for one in own)
-    return Section("rows", "Why rows are ranked as they are", text)
+    return Section("rows", "Explanations of single rows", text)
 
 
 def _row(one: ExplainedRow, names: list[str]) -> str:
@@ -106,6 +106,6 @@ def _row(one: ExplainedRow, names: list[str]) -> str:
     )
     return (
         f'<details name="rows"><summary>{summary}</summary><table class="weights"><thead><tr>'
-        '<th scope="col">What</th><td></td><th scope="col">Log-odds</th></tr></thead>'
+        '<th scope="col">Contribution</th><td></td><th scope="col">Log-odds</th></tr></thead>'
         f"<tbody>{body}</tbody></table></details>"
     )

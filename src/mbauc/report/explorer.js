@@ -203,8 +203,8 @@
 
   connect("limit", (value) => `${percent(value)} of the negatives`, 1, 0, (value) => value);
   connect("alarms", (value) => `${value} alarm${value === 1 ? "" : "s"}`, Number.MAX_VALUE, null, Math.floor);
-  connect("rate", (value) => `${value} alarms in 10,000 rows`, 10000, null, (value) => value);
-  connect("cost", (value) => `${value} false alarms for a missed positive`, Number.MAX_VALUE, null, (value) => value);
+  connect("rate", (value) => `${value} alarms per 10,000 rows`, 10000, null, (value) => value);
+  connect("cost", (value) => `${value} false alarms per missed positive`, Number.MAX_VALUE, null, (value) => value);
 
   // a score: the slider goes through the table, upwards
   function connectHand() {

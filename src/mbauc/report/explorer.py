@@ -23,13 +23,14 @@ _COST_ENDS = (-2, 6)
 _ALARMS, _RATE = 100, 100
 #: What each way to choose asks for.
 _ABOUT = {
-    "limit": "A share such as 0.01 or 1%. It is kept on these rows; a promise about rows to come "
-    "(<code>mbauc threshold --false-alarm</code>) needs a higher threshold.",
-    "alarms": "As many as can be looked at, those with the highest scores. These are {rows} rows; if a day has "
-    "more or less, say so below under “Rows in use”.",
-    "rate": "For any number of rows: 50 means that half a percent of them can be looked at.",
-    "cost": "How many false alarms are as bad as one missed positive. The threshold of least cost is taken.",
-    "hand": "A score. Of the thresholds that this page knows, the nearest is taken.",
+    "limit": "A false-alarm rate such as 0.01 or 1%. The limit holds on these rows. A guarantee for new rows "
+    "needs a higher threshold: <code>mbauc threshold --false-alarm</code>.",
+    "alarms": "The number of alarms that can be reviewed. These are {rows} rows; enter another daily volume "
+    "below, under “Production data”.",
+    "rate": "A limit for any number of rows: 50 means that 0.5% of them can be reviewed.",
+    "cost": "The cost of one missed positive, in false alarms. The threshold with the lowest total cost is "
+    "selected.",
+    "hand": "A score. The nearest threshold stored in this page is selected.",
 }
 
 
@@ -50,11 +51,11 @@ def explorer_html(table: ThresholdTable, origin: Origin, beside: str) -> str:
 
 def _modes(table: ThresholdTable, origin: Origin) -> str:
     modes = [
-        ("limit", "Share of false alarms"),
+        ("limit", "False-alarm rate"),
         ("alarms", "Number of alarms"),
-        ("rate", "Alarms in 10,000 rows"),
-        ("cost", "Costs"),
-        ("hand", "A score"),
+        ("rate", "Alarms per 10,000 rows"),
+        ("cost", "Cost"),
+        ("hand", "Score"),
     ]
     about = dict(_ABOUT)
     if table.chosen is not None:
@@ -72,8 +73,8 @@ def _modes(table: ThresholdTable, origin: Origin) -> str:
         for mode, text in about.items()
     )
     return (
-        f"<fieldset><legend>Choose the threshold by</legend>{radios}{notes}"
-        "<noscript><p>Moving the threshold needs JavaScript. The numbers below are for the first choice."
+        f"<fieldset><legend>Set the threshold by</legend>{radios}{notes}"
+        "<noscript><p>Changing the threshold needs JavaScript. The figures below are for the first option."
         "</p></noscript></fieldset>"
     )
 
@@ -83,14 +84,14 @@ def _sliders(table: ThresholdTable, at: OperatingPoint) -> str:
     decades = slider_decades(rows)
     limits = (-SLIDER_STEPS * slider_decades(table.negatives), 0)
     dials = [
-        ("limit", "Largest share of negatives with an alarm", limits, START),
+        ("limit", "Maximum false-alarm rate", limits, START),
         (
-            *("alarms", "Largest number of alarms", (0, SLIDER_STEPS * decades)),
+            *("alarms", "Maximum number of alarms", (0, SLIDER_STEPS * decades)),
             min(_ALARMS, max(1, math.floor(rows / 10))),
         ),
         (
             "rate",
-            "Largest number of alarms in 10,000 rows",
+            "Maximum number of alarms per 10,000 rows",
             (SLIDER_STEPS * (4 - decades), SLIDER_STEPS * 4),
             _RATE,
         ),
@@ -107,7 +108,7 @@ def _sliders(table: ThresholdTable, at: OperatingPoint) -> str:
     last = table.cut.size - 2
     row = min(at.row, last)
     return found + _dial(
-        "hand", "Alarm for scores above", (0, last), last - row, repr(float(table.cut[row])), False
+        "hand", "Threshold: alarm for scores above", (0, last), last - row, repr(float(table.cut[row])), False
     )
 
 
@@ -126,13 +127,13 @@ def _dial(mode: str, label: str, ends: tuple[int, int], place: int, value: str, 
 def _in_use(table: ThresholdTable) -> str:
     rows = table.rows
     return (
-        '<details class="controls"><summary>Rows in use: another number, or rarer positives</summary>'
-        '<p class="soft">Test files often hold more positives than there will be. With the share that is '
-        "expected in use, precision, alarms and costs refer to it.</p>"
-        '<label for="share-number">Share of positives in use</label>'
+        '<details class="controls"><summary>Production data: different volume or share of positives</summary>'
+        '<p class="soft">Test files often contain a larger share of positives than production data. Enter the '
+        "expected share to adjust precision, number of alarms and cost.</p>"
+        '<label for="share-number">Share of positives in production</label>'
         '<input type="text" inputmode="decimal" id="share-number" autocomplete="off" '
         f'placeholder="{percent(table.prevalence)}">'
-        '<label for="rows-number">Rows in use, such as a day’s</label>'
+        '<label for="rows-number">Rows in production, for example per day</label>'
         '<input type="text" inputmode="decimal" id="rows-number" autocomplete="off" '
         f'placeholder="{count(rows)}"></details>'
     )
@@ -142,7 +143,7 @@ def _rule(at: OperatingPoint, origin: Origin) -> str:
     """How to raise alarms with this threshold; the script changes the numbers in it."""
     hidden = " hidden" if origin.threshold is not None or not math.isfinite(at.cut) else ""
     return (
-        f'<div id="command-part"{hidden}><p>To raise alarms with this threshold:</p>'
+        f'<div id="command-part"{hidden}><p>To use this threshold:</p>'
         f'<div class="command"><code id="command" dir="ltr">{origin.rule(at)}</code>'
         f"{_copy('command')}</div></div>"
     )
@@ -178,13 +179,15 @@ def _rates(at: OperatingPoint) -> str:
     )
     return (
         '<div class="scroll"><table class="wide"><caption>Rates at this threshold</caption>'
-        '<thead><tr><th scope="col">Rate</th><th scope="col">Here</th><th scope="col">95% interval</th></tr>'
+        '<thead><tr><th scope="col">Rate</th><th scope="col">Measured</th>'
+        '<th scope="col">95% interval</th></tr>'
         f"</thead><tbody>{rates}"
-        f'<tr><th scope="row">False alarms, at most</th><td>{_data("promise", at.promise)}</td>'
+        f'<tr><th scope="row">False-alarm rate, upper bound</th><td>{_data("promise", at.promise)}</td>'
         "<td>95% confidence</td></tr>"
-        f'<tr data-in-use hidden><th scope="row">Alarms in use</th><td>{_data("alarms", at.alarms, count)}</td>'
+        '<tr data-in-use hidden><th scope="row">Alarms in production</th>'
+        f"<td>{_data('alarms', at.alarms, count)}</td>"
         "<td>expected</td></tr>"
-        '<tr data-in-use hidden><th scope="row">Precision in use</th>'
+        '<tr data-in-use hidden><th scope="row">Precision in production</th>'
         f"<td>{_data('alarms-precision', at.alarms_precision)}</td><td>expected</td></tr>"
         f'<tr data-mode="cost" hidden><th scope="row">Cost, in false alarms</th>'
         f"<td>{_data('cost', at.cost, count)}</td><td></td></tr>"
@@ -196,8 +199,8 @@ def _rates(at: OperatingPoint) -> str:
 
 def _confusion(at: OperatingPoint) -> str:
     return (
-        '<div class="scroll"><table class="wide"><caption>Confusion table</caption><thead><tr>'
-        '<th scope="col">Row is</th><th scope="col">Alarm</th><th scope="col">No alarm</th></tr></thead><tbody>'
+        '<div class="scroll"><table class="wide"><caption>Confusion matrix</caption><thead><tr>'
+        '<th scope="col">Class</th><th scope="col">Alarm</th><th scope="col">No alarm</th></tr></thead><tbody>'
         f'<tr><th scope="row">positive</th><td>{_data("found", at.found, count)}</td>'
         f"<td>{_data('missed', at.missed, count)}</td></tr>"
         f'<tr><th scope="row">negative</th><td>{_data("false-alarms", at.false_alarms, count)}</td>'

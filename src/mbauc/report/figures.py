@@ -75,7 +75,12 @@ def score_plot(bins: Histogram, at: OperatingPoint | None) -> Plot:
     plot = Plot(
         "Scores of both classes",
         Axis(float(bins.edges[0]), float(bins.edges[-1]), "score"),
-        Axis(0.0, float(max(bins.plus.max(), bins.minus.max())) * 1.05, "share of the class", percent=True),
+        Axis(
+            0.0,
+            float(max(bins.plus.max(), bins.minus.max())) * 1.05,
+            "share of rows in the class",
+            percent=True,
+        ),
         [*key, ("line", "mark", "threshold")] if at else key,
     )
     for kind, _, shares in kinds:
@@ -156,10 +161,10 @@ def precision_plot(table: ThresholdTable, at: OperatingPoint) -> Plot:
 def gains_plot(table: ThresholdTable) -> Plot:
     """Share of the positives found in a share of all rows."""
     plot = Plot(
-        "Gains: positives found against rows looked at",
+        "Cumulative gains: share of positives found against share of rows",
         Axis(*_SHARE, "share of the rows, highest scores first", percent=True),
         Axis(*_SHARE, "share of the positives found", percent=True),
-        [("line", "curve", "by score"), ("line", "chance", "blindly"), ("line", "ideal", "at best")],
+        [("line", "curve", "model"), ("line", "chance", "random"), ("line", "ideal", "perfect ranking")],
     )
     plot.line(_SHARE, _SHARE, "chance")
     plot.line([0.0, table.prevalence, 1.0], [0.0, 1.0, 1.0], "ideal")
@@ -178,10 +183,10 @@ def calibration_plot(bins: Reliability) -> Plot:
         ends = (0.0, min(1.0, 1.15 * max(float(bins.high.max()), high)))
     tail = ", logarithmic" if log else ""
     plot = Plot(
-        "Calibration: share of positives against probability",
-        Axis(*ends, "mean probability" + tail, log=log, percent=True),
-        Axis(*ends, "share of positives" + tail, log=log, percent=True),
-        [("dot", "dot", "rows of like probability"), ("line", "chance", "as promised")],
+        "Calibration curve: observed share of positives against predicted probability",
+        Axis(*ends, "mean predicted probability" + tail, log=log, percent=True),
+        Axis(*ends, "observed share of positives" + tail, log=log, percent=True),
+        [("dot", "dot", "bins of rows"), ("line", "chance", "perfect calibration")],
         height=300,
     )
     plot.line(ends, ends, "chance")
@@ -202,7 +207,7 @@ def path_plot(path: Sequence[dict[str, Any]], name: str, chosen: float, measure:
     last = max(np.ceil(powers.max()), first + 1)
     low, high = float((score - stderr).min()), float((score + stderr).max())
     room = 0.08 * (high - low) or 0.01
-    key = [("line", "curve", f"held-out {measure}"), ("line", "mark", f"chosen {name}")]
+    key = [("line", "curve", f"held-out {measure}"), ("line", "mark", f"selected {name}")]
     if stderr.any():
         key.append(("line", "whisker", "± 1 standard error"))
     plot = Plot(

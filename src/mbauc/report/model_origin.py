@@ -126,18 +126,14 @@ class ModelOrigin(Origin):
         general, technical = (
             [("Columns", columns)],
             [
-                ("What was lowered", escape_name(model.describe_objective())),
-                *(
-                    [("What was asked for", escape_name(asked, 500))]
-                    if (asked := model.describe_asked())
-                    else []
-                ),
+                ("Objective", escape_name(model.describe_objective())),
+                *([("Requested", escape_name(asked, 500))] if (asked := model.describe_asked()) else []),
                 ("Penalties", f"l1 = {number(model.l1)}, l2 = {number(model.l2)}"),
-                ("Log-odds for one unit of score", number(model.slope)),
+                ("Log-odds per unit of score", number(model.slope)),
             ],
         )
         if model.threshold:
-            technical.append(("Threshold of the model", score_text(model.threshold.value)))
+            technical.append(("Model’s threshold", score_text(model.threshold.value)))
         for name, value in training_facts(model.trained_on):
             (general if name in _FOR_ALL else technical).append((escape_name(name), escape_name(value, 500)))
         return general, technical, _path(self.path, model) if self.path else ""
@@ -151,9 +147,8 @@ class ModelOrigin(Origin):
             words = own.describe()
             return escape(words[0].upper() + words[1:]) + "."
         return (
-            f"Found on {count(own.negatives)} negative rows so that alarms are raised for at most "
-            f"{short_percent(own.false_alarm)} of the negatives, with {short_percent(own.confidence)} "
-            "confidence."
+            f"Set on {count(own.negatives)} negative rows: on new rows the false-alarm rate is at most "
+            f"{short_percent(own.false_alarm)}, with {short_percent(own.confidence)} confidence."
         )
 
     def rule(self, at: OperatingPoint) -> str:
@@ -184,8 +179,8 @@ def _columns_html(deviations: Mapping[str, float], slope: float) -> str:
         return ""
     found = dict(sorted(found.items(), key=lambda item: -item[1]))
     text = (
-        "The typical change of the log-odds (standard deviation over these rows) by each column of the table, "
-        "all its values together."
+        "Importance of each column of the table: standard deviation of its contribution to the log-odds over "
+        "these rows."
     )
     return importance_table(text, found)
 
@@ -195,11 +190,13 @@ def _weights(model: RankerModel) -> str:
     if not used:
         return f"<p>All {columns:,} weights are zero.</p>"
     text = f"The {_WEIGHTS} largest of {used:,}" if used > _WEIGHTS else f"All {used:,}"
-    text += f" weights that are not zero, of {columns:,} columns." if used < columns else " weights."
+    text += f" nonzero weights of {columns:,} columns." if used < columns else " weights."
     largest, (scales, _) = float(np.abs(model.coef).max()), model.scales()
     shown = list(islice(model.largest_weights(), _WEIGHTS))
     scaled = any(scales[column] != 1 for column, *_ in shown)
-    more = "; the last column has it for one unit." if scaled else "; compare only columns of like units."
+    more = (
+        "; the last column is the weight per unit." if scaled else "; compare only columns with the same unit."
+    )
     rows = ""
     for column, name, weight in shown:
         rows += (
@@ -209,7 +206,7 @@ def _weights(model: RankerModel) -> str:
         if scaled:
             rows += f"<td>{with_sign(weight / scales[column]) if scales[column] != 1 else ''}</td>"
         rows += "</tr>"
-    last = '<th scope="col">For one unit</th>' if scaled else ""
+    last = '<th scope="col">Per unit</th>' if scaled else ""
     return (
         f"<p>{text} Bars to the right raise the score. {weight_meaning(model)}{more}</p>"
         '<table class="weights"><thead><tr><th scope="col">Column</th><td></td><th scope="col">Weight</th>'
@@ -220,10 +217,7 @@ def _weights(model: RankerModel) -> str:
 def _path(path: PenaltyPath, model: RankerModel) -> str:
     chosen, other = (model.l2, "l1") if path.name == "l2" else (model.l1, "l2")
     measure = model.describe_measure()
-    text = (
-        f"{escape_name(measure[0].upper() + measure[1:])} on rows held out in cross-validation; "
-        f"{path.name} = {number(chosen)} was chosen."
-    )
+    text = f"Held-out {escape_name(measure)} in cross-validation; {path.name} = {number(chosen)} was selected."
     kind = "AUC" if model.region.is_whole else "partial AUC"
     if path.other_varied:
         text += f" For each {path.name} the best {other} is shown."
@@ -232,5 +226,5 @@ def _path(path: PenaltyPath, model: RankerModel) -> str:
         error = entry.get("stderr")
         scored = (f"{entry['score']:.5f}", "–" if error is None else f"{error:.5f}")
         rows.append((number(entry["l1"]), number(entry["l2"]), *scored))
-    shown = table("Penalties that were tried", ("l1", "l2", f"Held-out {kind}", "Standard error"), rows)
+    shown = table("Penalties compared", ("l1", "l2", f"Held-out {kind}", "Standard error"), rows)
     return figure("path-plot", figures.path_plot(path.entries, path.name, chosen, kind), text, fold(shown))

@@ -95,7 +95,7 @@ class Origin:
     def facts(self, ranked: RankedScores) -> tuple[Facts, Facts, str]:
         """Facts for everybody, facts for experts, and what stands below these."""
         if self.given is None and are_probabilities(ranked.values):
-            words = "the scores: all of them lie between 0 and 1, so that they are taken for probabilities"
+            words = "the scores, interpreted as probabilities because all lie between 0 and 1"
             return [("Probabilities", words)], [], ""
         return [], [], ""
 

@@ -156,7 +156,8 @@ def page_html(
         f'<header><h1>{escape_name(heading)}</h1><p class="soft">{about}</p></header>\n<main>'
         f"{_headline(found)}{_warnings([*found.warnings, *warnings])}"
         f'<nav aria-label="Sections"><ul>{links}</ul></nav>{body}</main>\n'
-        '<footer class="soft"><p>Made by mbauc. This file loads nothing from anywhere.</p></footer>\n'
+        '<footer class="soft"><p>Made by mbauc. This file is self-contained and loads '
+        "nothing from the network.</p></footer>\n"
         f"{f'<script>{script}</script>' if script else ''}\n</body>\n</html>\n"
     )
 
@@ -189,7 +190,7 @@ def _policy(style: str, script: str) -> str:
 def _headline(found: Evaluation) -> str:
     total = found.positives + found.negatives
     cards = [
-        ("Rows", count(total), "" if not found.weighted else f"the weight of {count(found.rows)}"),
+        ("Rows", count(total), "" if not found.weighted else f"total weight of {count(found.rows)} rows"),
         ("Positives", count(found.positives), f"{percent(found.positives / total)} of the rows"),
     ]
     ranking = found.ranking
@@ -229,6 +230,6 @@ def _warnings(texts: list[str]) -> str:
         return ""
     items = "".join(f"<li>{escape_name(text, 1000)}</li>" for text in texts)
     return (
-        '<section class="warnings" aria-labelledby="warnings"><h2 id="warnings">Before you rely on this</h2>'
+        '<section class="warnings" aria-labelledby="warnings"><h2 id="warnings">Warnings</h2>'
         f"<ul>{items}</ul></section>"
     )

@@ -33,7 +33,7 @@ def figure(name: str, plot: Plot, text: str, below: str = "") -> str:
     return f'<figure>{plot.svg(name)}<figcaption id="{name}">{text}</figcaption>{below}</figure>'
 
 
-def fold(content: str, title: str = "As a table") -> str:
+def fold(content: str, title: str = "Show as table") -> str:
     """Something that is shown on demand."""
     return f"<details><summary>{title}</summary>{content}</details>"
 
@@ -130,10 +130,10 @@ def importance_table(text: str, found: Mapping[str, float], lost: Mapping[str, f
         if lost:
             cells.append(f"<td>{-lost[name]:+.4f}</td>".replace("-", "−"))
         rows.append(f'<tr><th scope="row">{escape_name(name, 60)}</th>{"".join(cells)}</tr>')
-    head = '<th scope="col">Column</th><td></td><th scope="col">Change</th>'
-    head += '<th scope="col">AUC without</th>' if lost else ""
+    head = '<th scope="col">Column</th><td></td><th scope="col">Importance</th>'
+    head += '<th scope="col">AUC change without</th>' if lost else ""
     more = len(found) - _LISTED
-    note = f' <span class="soft">{more} more columns do less.</span>' if more > 0 else ""
+    note = f' <span class="soft">{more} less important columns.</span>' if more > 0 else ""
     return (
         f'<p>{text}{note}</p><table class="weights"><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"

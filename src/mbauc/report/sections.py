@@ -29,13 +29,13 @@ def sections(found: Evaluation, data_name: str = "") -> Iterator[Section]:
         yield Section(
             "threshold",
             "Choose a threshold",
-            "<p>An alarm is raised for rows with a score above the threshold. Move it, and see what it finds "
-            "and what that costs on these rows. Intervals are for a threshold that was fixed before; one that "
-            "is chosen here looks a little better than it is.</p>"
-            + explorer_html(ranking.table, found.origin, _scores(found, at)),
+            "<p>Rows with a score above the threshold raise an alarm. The figures below show detections, "
+            "false alarms and precision at the selected threshold. The confidence intervals assume that the "
+            "threshold was fixed in advance; for a threshold selected on these rows they are slightly "
+            "optimistic.</p>" + explorer_html(ranking.table, found.origin, _scores(found, at)),
             (
-                Section("roc", "Detection and false alarms", roc),
-                Section("precision", "Precision and gains", precision),
+                Section("roc", "ROC curve", roc),
+                Section("precision", "Precision–recall and gains", precision),
             ),
         )
     else:
@@ -47,22 +47,22 @@ def sections(found: Evaluation, data_name: str = "") -> Iterator[Section]:
     if ranking and found.time:
         yield time_section(found.time, ranking.auc)
     if found.calibration:
-        yield Section("calibration", "Probabilities", side_by_side(*_calibration(found.calibration)))
+        yield Section("calibration", "Calibration", side_by_side(*_calibration(found.calibration)))
     yield from found.origin.sections(found.ranked)
     yield Section("summary", "Data and model", _summary(found, data_name))
 
 
 def _scores(found: Evaluation, at: OperatingPoint | None) -> str:
     bins = found.scores
-    text = "Scores of each class, each as shares of its own class. The farther apart, the better the ranking."
+    text = "Score distribution of each class. The less the two overlap, the better the ranking."
     if bins.outside:
-        text += f" {count(bins.outside)} rows with extreme scores lie outside the picture."
+        text += f" {count(bins.outside)} rows with extreme scores lie outside the plot."
     middle = (bins.edges[:-1] + bins.edges[1:]) / 2
     rows = [
         (number(score), percent(minus), percent(plus))
         for score, minus, plus in zip(middle, bins.minus, bins.plus, strict=True)
     ]
-    shown = table("Shares in bins of equal width", ("Score near", "Negatives", "Positives"), rows)
+    shown = table("Share of each class by bins of equal width", ("Score near", "Negatives", "Positives"), rows)
     return figure("score-plot", figures.score_plot(bins, at), text, fold(shown))
 
 
@@ -73,13 +73,13 @@ def _roc(ranking: Ranking, at: OperatingPoint) -> str:
             here = choose_threshold(ranking.table, false_alarm=limit)
             ends = between(here.detection.low, here.detection.high)
             rows.append((short_percent(limit), percent(here.detection.value), ends, number(here.cut)))
-    heads = ("False alarms", "Detection", "95% interval", "Threshold")
+    heads = ("False-alarm rate", "Detection rate", "95% interval", "Threshold")
     return figure(
         "roc-plot",
         figures.roc_plot(ranking.table, at),
-        "ROC curve. The band holds the detection rate of each threshold by itself with 95% confidence "
-        "(Clopper–Pearson, exact); the interval of the AUC is DeLong’s. The dotted line is chance.",
-        fold(table("Detection under a limit of false alarms", heads, rows)),
+        "ROC curve with pointwise 95% confidence intervals of the detection rate (Clopper–Pearson, exact). The "
+        "interval of the AUC is DeLong’s. The dotted line is a random ranking.",
+        fold(table("Detection rate at a limited false-alarm rate", heads, rows)),
     )
 
 
@@ -87,10 +87,9 @@ def _promise(ranking: Ranking, at: OperatingPoint) -> str:
     return figure(
         "promise-plot",
         figures.promise_plot(ranking.table, at),
-        "The same where false alarms are few. At each threshold the true false-alarm rate is, with 95% "
-        "confidence, no higher than the right edge of the band says, which is what a promise can rest on; up "
-        "and down it is the 95% interval of the detection rate (Neyman–Pearson band, whatever the "
-        "distribution of the scores).",
+        "ROC curve at low false-alarm rates, with the distribution-free Neyman–Pearson band. At each threshold "
+        "the right edge is the 95% upper confidence bound of the true false-alarm rate; use it for a "
+        "guarantee. The vertical extent is the 95% confidence interval of the detection rate.",
     )
 
 
@@ -98,8 +97,8 @@ def _precision(ranking: Ranking, at: OperatingPoint) -> str:
     return figure(
         "precision-plot",
         figures.precision_plot(ranking.table, at),
-        "Share of the alarms that are right, with its 95% interval (Clopper–Pearson). It holds for data with "
-        "as large a share of positives as here.",
+        "Precision (share of alarms that are positives) with its 95% confidence interval (Clopper–Pearson), "
+        "valid for data with the same share of positives as these rows.",
     )
 
 
@@ -108,8 +107,8 @@ def _gains(ranking: Ranking) -> str:
     return figure(
         "gains-plot",
         figures.gains_plot(ranking.table),
-        "Positives found if the rows with the highest scores are looked at first.",
-        table("Lift: how many times more positives than blindly", ("Rows", "Positives found", "Lift"), lifts),
+        "Cumulative gains: share of the positives among the rows with the highest scores.",
+        table("Lift over a random selection of rows", ("Top rows", "Positives found", "Lift"), lifts),
     )
 
 
@@ -121,13 +120,16 @@ def _calibration(bins: Reliability) -> tuple[str, str]:
     plot = figure(
         "calibration-plot",
         figures.calibration_plot(bins),
-        "Share of positives against the probability that the model gave, in bins of equally many rows, with "
-        f"95% intervals (Clopper–Pearson). Mean distance (calibration error): {percent(bins.error)}.",
+        "Calibration curve: observed share of positives against predicted probability, in bins with equal "
+        "numbers of rows, with 95% confidence intervals (Clopper–Pearson). Expected calibration error: "
+        f"{percent(bins.error)}.",
     )
     least, most = count(bins.size.min()), count(bins.size.max())
     sizes = least if least == most else f"{least} to {most}"
-    heads = ("Probability", "Positives", "95% interval")
-    return plot, table(f"Probabilities and what was seen, {sizes} rows each", heads, rows)
+    heads = ("Predicted", "Observed", "95% interval")
+    return plot, table(
+        f"Predicted probability and observed share of positives, {sizes} rows per bin", heads, rows
+    )
 
 
 def _summary(found: Evaluation, data_name: str) -> str:
@@ -138,9 +140,9 @@ def _summary(found: Evaluation, data_name: str) -> str:
         ("Negative", f"{count(found.negatives)}, label {negative}"),
     ]
     if found.weighted:
-        general.append(("Weights", "each row counts for as many equal rows as its weight says"))
+        general.append(("Weights", "a row of weight k counts as k equal rows"))
     more, technical, below = found.origin.facts(found.ranked)
     if found.ranking:
-        technical.append(("Pairs with equal scores", percent(found.ranking.tied)))
+        technical.append(("Tied pairs (equal scores)", percent(found.ranking.tied)))
     details = f"{facts(technical)}{below}" if technical else "<p>None.</p>"
     return f"{facts([*general, *more])}<details><summary>Technical details</summary>{details}</details>"

@@ -30,21 +30,23 @@ def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Se
     curves = [one for one in terms.ranked() if isinstance(one, Curve)]
     heat_maps = [one for one in terms.ranked() if isinstance(one, HeatMap)]
     text = (
-        "<p>A score is a sum: what each column adds for the row’s own value, and what pairs of columns add "
-        "together. All numbers are log-odds compared with an average row: +0.69 doubles the odds, −0.69 halves "
-        "them. Intervals are for each height by itself, given the penalties. Where a line is, values of "
-        "training were; beyond its ends a value counts as the nearest. The grey area shows where rows are.</p>"
+        "<p>A score is the sum of the effects of single columns and of interactions of two columns. Effects "
+        "are log-odds relative to an average row: +0.69 doubles the odds, −0.69 halves them. The confidence "
+        "intervals are pointwise, for the given penalties. A curve spans the range of the training values "
+        "and is constant beyond it. The grey histogram shows the distribution of the rows.</p>"
     )
     if not curves and not heat_maps:
-        return Section("terms", "Curves and interactions", "<p>No column changes the score.</p>")
+        return Section(
+            "terms", "Curves and interactions", "<p>All effects are zero: no column changes the score.</p>"
+        )
     drawn = curves[:_CURVES]
     lines = [one for one in drawn if one.kind == "numeric" and not _as_bars(one)]
     ends = curve_ends(lines) if lines else (-1.0, 1.0)
     figures = [_figure(f"curve-{k}", one, ends) for k, one in enumerate(drawn)]
-    inner = [Section("curves", "What each column adds", side_by_side(*figures))] if figures else []
+    inner = [Section("curves", "Effects of single columns", side_by_side(*figures))] if figures else []
     left_out = len(curves) - len(drawn)
     if left_out:
-        note = f'<p class="soft">The other {left_out} columns move scores less and are not drawn.</p>'
+        note = f'<p class="soft">The {left_out} least important columns are not shown.</p>'
         inner[0] = inner[0]._replace(content=inner[0].content + note)
     if heat_maps:
         inner.append(_interactions(heat_maps))
@@ -54,8 +56,10 @@ def terms_section(terms: AdditiveTerms, without: AucWithout | None = None) -> Se
 def _importance(terms: AdditiveTerms, without: AucWithout | None) -> str:
     found = {name: value for name, value in terms.column_importance().items() if value > 0}
     lost = {} if without is None else dict(zip(without.names, without.lost.tolist(), strict=True))
-    text = "The typical change of the log-odds (standard deviation over the rows) by each column, interactions"
-    text += " included" + ("; and by how much the AUC of these rows changes without it." if lost else ".")
+    text = (
+        "Importance of each column: standard deviation of its effect on the log-odds over the rows, including"
+    )
+    text += " interactions" + ("; and the change of the AUC of these rows without the column." if lost else ".")
     return importance_table(text, found, lost)
 
 
@@ -63,7 +67,7 @@ def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
     title = f"<h3>{escape_name(curve.name, 60)}</h3>"
     if _as_bars(curve):
         return f"<figure>{title}{_bars(curve)}</figure>"
-    text = f"Typical change {curve.importance:.3f}."
+    text = f"Importance {curve.importance:.3f}."
     if curve.missing is not None:
         one = curve.missing
         text += f" Missing values ({rough_share(one.share)} of the rows) add {log_odds(one.value)}."
@@ -71,7 +75,7 @@ def _figure(name: str, curve: Curve, ends: tuple[float, float]) -> str:
         (escape(label), log_odds(level.value), f"{ERRORS * level.error:.2f}", rough_share(level.share))
         for label, level in curve.levels()
     ]
-    shown = "" if curve.straight else fold(table("Heights", ("Value", "Log-odds", "±", "Rows"), levels))
+    shown = "" if curve.straight else fold(table("Effects", ("Value", "Log-odds", "±", "Rows"), levels))
     drawn = curve_plot(curve, ends).svg(name)
     return f'<figure>{title}{drawn}<figcaption id="{name}">{text}</figcaption>{shown}</figure>'
 
@@ -94,7 +98,7 @@ def _bars(curve: Curve) -> str:
         for label, level in shown
     )
     left_out = len(levels) - len(shown)
-    note = f'<p class="soft">{left_out} levels with fewer rows are not shown.</p>' if left_out else ""
+    note = f'<p class="soft">{left_out} less frequent levels are not shown.</p>' if left_out else ""
     return (
         '<table class="weights levels"><thead><tr><th scope="col">Value</th><td></td>'
         '<th scope="col">Log-odds</th><th scope="col">Rows</th></tr></thead>'
@@ -104,14 +108,14 @@ def _bars(curve: Curve) -> str:
 
 def _interactions(heat_maps: list[HeatMap]) -> Section:
     text = (
-        "<p>What two columns add together, beyond what each adds alone. Blue raises the score, brown lowers "
-        "it; each picture has its own deepest colour. Cells with a dashed frame had no rows.</p>"
+        "<p>Joint effect of two columns beyond the sum of their single effects. Blue raises the score, brown "
+        "lowers it; each heat map has its own colour scale. Cells with a dashed frame contain no rows.</p>"
     )
     figures = []
     for k, one in enumerate(heat_maps[:_HEAT_MAPS]):
         seen = one.shares > 0
         low, high = float(one.values[seen].min()), float(one.values[seen].max())
-        caption = f"From {log_odds(low)} to {log_odds(high)}; typical change {one.importance:.3f}."
+        caption = f"From {log_odds(low)} to {log_odds(high)}; importance {one.importance:.3f}."
         figures.append(
             f"<figure><h3>{escape_name(one.name, 80)}</h3>{heat_map_svg(one, f'heat-{k}')}"
             f'<figcaption id="heat-{k}">{caption}</figcaption></figure>'
@@ -121,6 +125,7 @@ def _interactions(heat_maps: list[HeatMap]) -> Section:
     if rest:
         rows = [(escape_name(one.name, 80), f"{one.importance:.3f}") for one in rest]
         more = fold(
-            table("Interactions that do less", ("Columns", "Change"), rows, named=True), f"{len(rest)} more"
+            table("Less important interactions", ("Columns", "Importance"), rows, named=True),
+            f"{len(rest)} more",
         )
-    return Section("interactions", "What pairs of columns add", text + side_by_side(*figures) + more)
+    return Section("interactions", "Interactions", text + side_by_side(*figures) + more)

@@ -62,10 +62,10 @@ def training_facts(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def weight_meaning(model: RankerModel) -> str:
     """What a weight says, which depends on how numbers were scaled before the training."""
     if model.terms is not None:
-        return "A weight is what a row's bin, level or cell adds to its score"
+        return "A weight is the contribution of a bin, level or cell to the score"
     scales, standardised = model.scales()
     if not (scales != 1).any():
-        return "A weight is the change of the score for one unit of its column"
+        return "A weight is the change of the score per unit of its column"
     unit = "one standard deviation" if standardised else "a step from 0 to the largest value"
     return (
         f"The weight of a number is the change of the score for {unit} of its column, and that of a category "

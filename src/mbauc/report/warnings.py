@@ -36,26 +36,26 @@ def about_rows(ranked: RankedScores, tied: float) -> Iterator[str]:
     for part, name in zip(ranked.classes, ("positive", "negative"), strict=True):
         if not part.values.size:
             yield (
-                f"There is no {name} row. AUC, curves and thresholds need both classes and are left out; check "
-                "how these rows were split off."
+                f"There are no {name} rows. AUC, curves and thresholds need both classes and are omitted; "
+                "check how these rows were selected."
             )
         elif part.total < FEW_ROWS:
             yield (
-                f"Only {count(part.total)} {name} row{'' if part.total == 1 else 's'}: the interval of the AUC "
-                f"tends to be too narrow below {FEW_ROWS}, and all numbers can change much with other rows."
+                f"Only {count(part.total)} {name} row{'' if part.total == 1 else 's'}: the confidence interval "
+                f"of the AUC tends to be too narrow below {FEW_ROWS}, and all figures are uncertain."
             )
     if tied > _TIED:
         yield (
-            f"{percent(tied)} of the pairs of a positive and a negative row have equal scores and count one "
-            "half in the AUC. No threshold can part them."
+            f"{percent(tied)} of the pairs of a positive and a negative row are tied (equal scores). They "
+            "count one half in the AUC, and no threshold separates them."
         )
     if any(part.up_to is not None and (part.up_to % 1).any() for part in ranked.classes):
-        yield "Weights are not all whole numbers. The intervals take a weight as a number of equal rows."
+        yield "Some weights are not whole numbers. The confidence intervals treat weights as frequencies."
     rows, total = sum(part.values.size for part in ranked.classes), ranked.total
     if total > _HEAVY * rows:
         yield (
-            f"The weights of {count(rows)} rows add up to {count(total)}. The intervals take them for so many "
-            "rows of their own; where weights are amounts, they are far too narrow."
+            f"The weights of {count(rows)} rows add up to {count(total)}. The confidence intervals treat "
+            "weights as frequencies; if they are amounts, the intervals are far too narrow."
         )
 
 
@@ -63,17 +63,24 @@ def about_auc(auc: AucInterval, size: float) -> Iterator[str]:
     """AUCs that are uncertain, no better than chance, or too good, given the size of the smaller class."""
     if FEW_ROWS <= size < enough_rows(auc.auc):
         yield (
-            f"An AUC of {auc.auc:.4f} rests on few rows that are ranked wrong: its interval tends to be too "
-            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and there are {count(size)}."
+            f"At an AUC of {auc.auc:.4f} few rows are misranked: its confidence interval tends to be too "
+            f"narrow below {count(enough_rows(auc.auc))} rows of each class, and the smaller class has "
+            f"{count(size)}."
         )
     if auc.high - auc.low > _WIDE:
-        yield f"The interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. More rows would narrow it."
+        yield f"The confidence interval of the AUC is wide: {auc.low:.3f} to {auc.high:.3f}. Test on more rows."
     if auc.high < 0.5:
-        yield "The scores rank worse than a coin. Is the positive label the right one?"
+        yield "The scores rank worse than chance. Check which label is positive."
     elif auc.low <= 0.5:
-        yield "The interval of the AUC holds 0.5: these rows do not show scores that are better than a coin."
+        yield (
+            "The confidence interval of the AUC contains 0.5: the ranking is not significantly better than "
+            "chance."
+        )
     if auc.auc == 1.0:
-        yield "The scores part the classes perfectly. Does a column hold what is to be predicted?"
+        yield (
+            "The scores separate the classes perfectly. Check for data leakage: does a column contain the "
+            "label?"
+        )
 
 
 def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]:
@@ -84,9 +91,9 @@ def about_thresholds(table: ThresholdTable, model: RankerModel) -> Iterator[str]
     at = choose_threshold(table)
     if at.false_alarm.low > promised:
         yield (
-            f"The model's threshold was to raise alarms for at most {short_percent(promised)} of the "
-            f"negatives. Here it does for {percent(at.false_alarm.value)} (95% interval "
-            f"{percent(at.false_alarm.low)} to {percent(at.false_alarm.high)}). Have the data changed?"
+            f"The model's threshold exceeds its false-alarm limit of {short_percent(promised)}: the "
+            f"false-alarm rate on these rows is {percent(at.false_alarm.value)} (95% interval "
+            f"{percent(at.false_alarm.low)} to {percent(at.false_alarm.high)}). Check the data for drift."
         )
 
 
@@ -99,17 +106,17 @@ def about_probabilities(bins: Reliability) -> Iterator[str]:
     too_high, too_low = predicted > max(high, _OFF * seen), predicted < min(low, seen / _OFF)
     if too_high or too_low:
         yield (
-            f"Probabilities are too {'high' if too_high else 'low'} as a whole: {percent(predicted)} on "
-            f"average, {percent(seen)} seen. Ranking does not suffer from it."
+            f"Probabilities are too {'high' if too_high else 'low'} overall: mean prediction "
+            f"{percent(predicted)}, observed share of positives {percent(seen)}. The ranking is not affected."
         )
         return
     wrong = (bins.predicted < bins.low) | (bins.predicted > bins.high)
     if wrong.sum() > max(_BY_CHANCE * wrong.size, 2):
         worst = int(np.argmax(np.abs(bins.predicted - bins.seen)))
         yield (
-            f"Probabilities do not fit in {int(wrong.sum())} of {wrong.size} bins of rows: where "
-            f"{percent(float(bins.predicted[worst]))} was expected, {percent(float(bins.seen[worst]))} were "
-            "positive. Rank by them, or calibrate them on rows of their own before you count on them."
+            f"Probabilities are poorly calibrated in {int(wrong.sum())} of {wrong.size} bins: the largest "
+            f"error is {percent(float(bins.predicted[worst]))} predicted, {percent(float(bins.seen[worst]))} "
+            "observed. Use them for ranking only, or recalibrate them on separate rows (mbauc calibrate)."
         )
 
 
@@ -123,6 +130,6 @@ def about_model(model: RankerModel, path: PenaltyPath | None) -> Iterator[str]:
         if chosen in ends:
             which = "smallest" if chosen == ends[0] else "largest"
             yield (
-                f"The chosen {path.name} = {number(chosen)} is the {which} that was tried. A better one may "
-                "lie beyond."
+                f"The chosen {path.name} = {number(chosen)} is the {which} one compared. A value outside the "
+                "range may be better."
             )

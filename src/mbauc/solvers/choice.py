@@ -293,7 +293,7 @@ def choose_solver(
         )
     gram, products = workload.gram_seconds(n_l2, n_fits, given_l2), workload.product_seconds(n_l1, n_l2, n_fits)
     if keep_moments and workload.columns <= _SMALL and gram < _PATIENCE:
-        return SolverChoice("gram", "its moments are small, and let the model go on learning")
+        return SolverChoice("gram", "its moments are small, and the model can be updated")
     if gram > _WORTH_SECONDS and gram <= _WORTH * products:
         fewer = workload.product_seconds(n_l1, n_l2, n_fits, uncorrelated=True)
         if gram > _WORTH * fewer and workload.is_uncorrelated():

@@ -192,8 +192,8 @@ def warn_of_units(diagonal: Array) -> None:
     known = diagonal[diagonal > 0]
     if known.size and known.min() < _ROUNDING * known.max():
         warn(
-            f"variances of columns differ by a factor of {known.max() / known.min():.0e}, and those of small "
-            "units are lost in rounding errors of the others: they are ranked without. "
+            f"variances of columns differ by a factor of {known.max() / known.min():.0e}: columns with small "
+            "variances are lost to rounding errors and do not affect the ranking. "
             + Advice("Use {scale}.", command="", scale=True),
             PenaltyWarning,
         )

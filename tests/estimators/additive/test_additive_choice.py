@@ -22,7 +22,7 @@ def test_straight_lines_are_taken_where_there_are_some():
     X, y = make_rows("lines", 2000)
     ranker = fit(X[:1000], y[:1000])
     assert ranker.features_ == "linear"
-    assert ranker.choice_.startswith("straight lines: held-out AUC 0.")
+    assert ranker.choice_.startswith("linear terms: held-out AUC 0.")
     assert {"linear", "curves"} <= set(ranker.search_)
     plain = MBAClassifier().fit(X[:1000], y[:1000])
     ours, theirs = (roc_auc(y[1000:], one.decision_function(X[1000:])) for one in (ranker, plain))
@@ -75,8 +75,8 @@ def test_the_pair_that_gains_most_is_screened_first():
 def test_where_no_interactions_are_wanted_none_are_looked_for(features, none):
     ranker = fit(*make_rows("product", 300), features, interactions=none)
     assert ranker.interactions_ == []
-    assert "no interactions, as asked for" in ranker.choice_
-    assert "shows an interaction" not in ranker.choice_
+    assert "no interactions, as requested" in ranker.choice_
+    assert "interactions detected" not in ranker.choice_
 
 
 def few_are_tried(monkeypatch, limit):
@@ -90,9 +90,10 @@ def test_more_interactions_than_can_be_tried_are_asked_for_by_number(monkeypatch
     ranker = fit(X, y, "interactions", interactions=1_000)
     assert len(ranker.interactions_) == 2
     assert (
-        "2 interactions (as many as can be tried on rows held out, of up to 1,000 asked for):" in ranker.choice_
+        "2 interactions (the most that can be compared on held-out rows; up to 1,000 requested):"
+        in ranker.choice_
     )
-    assert "asked for" not in fit(X, y, "interactions", interactions=2).choice_
+    assert "requested" not in fit(X, y, "interactions", interactions=2).choice_
 
 
 def test_pairs_that_cannot_be_tried_are_taken_only_where_interactions_are_asked_for(monkeypatch):
@@ -103,7 +104,10 @@ def test_pairs_that_cannot_be_tried_are_taken_only_where_interactions_are_asked_
     ranker = fit(X, y, "auto", interactions=pairs)
     assert ranker.interactions_ == []
     assert ranker.features_ == fit(X, y, "auto", interactions=0).features_
-    assert "3 interactions are more than the 2 that can be tried on rows held out" in ranker.choice_
+    assert (
+        "none of the 3 requested interactions is used, because at most 2 can be compared on held-out rows"
+        in ranker.choice_
+    )
 
 
 def test_the_choice_counts_the_interactions_that_are_fitted():

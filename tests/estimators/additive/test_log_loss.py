@@ -98,7 +98,7 @@ def test_auto_takes_the_loss_that_ranks_held_out_rows_better():
     assert fitted["auto"].loss_ == "log_loss"
     assert aucs["auto"] == pytest.approx(aucs["log_loss"], abs=1e-4)
     assert aucs["log_loss"] >= aucs["squared"]
-    assert "Loss: log_loss; the log-loss gains" in fitted["auto"].choice_
+    assert "Loss: log_loss; the log-loss changes the held-out AUC by" in fitted["auto"].choice_
 
 
 def test_weights_of_frequencies_are_rows():
@@ -126,13 +126,13 @@ def test_the_share_of_negatives_that_was_kept_moves_the_intercept_alone():
 
 def test_where_the_log_loss_cannot_be_had():
     X, y = make_rows(400)
-    with pytest.raises(ValueError, match=r"loss='log_loss' cannot be had here: .*search_rows"):
+    with pytest.raises(ValueError, match=r"loss='log_loss' is not available here: .*search_rows"):
         AdditiveAUCClassifier("curves", "log_loss", search_rows=100).fit(X, y)
     fitted = AdditiveAUCClassifier("curves", "auto", search_rows=100).fit(X, y)
     assert fitted.loss_ == "squared"
-    assert "all rows in the search" in fitted.choice_
+    assert "all rows of the table in the search" in fitted.choice_
     groups = np.arange(400) // 20
-    with pytest.raises(ValueError, match="does not know groups"):
+    with pytest.raises(ValueError, match="does not support groups"):
         AdditiveAUCClassifier("curves", "log_loss").fit(X, y, groups=groups)
     assert AdditiveAUCClassifier("curves", "auto").fit(X, y, groups=groups).loss_ == "squared"
 
@@ -155,7 +155,7 @@ def test_a_loss_that_is_behind_is_not_taken_where_nothing_is_known_of_the_error(
     y[:8], X[:8, 0] = 1, X[:8, 0] + 0.7
     choice = AdditiveAUCClassifier("linear").fit(X, y).choice_
     # a fold has one positive
-    assert "gains -" in choice
+    assert "changes the held-out AUC by -" in choice
     assert "standard error inf" in choice
     assert "Loss: squared" in choice
 

@@ -79,7 +79,7 @@ def test_interactions_of_many_columns_come_with_few_curves(monkeypatch, most_wid
         assert {0, 1, 2, 3} <= set(kept)
         assert len(kept) <= 5
     # the columns that are left out add nothing
-    assert ("the curves of few columns" in narrow.choice_) == (len(kept) < 10)
+    assert ("curves of a subset of the columns" in narrow.choice_) == (len(kept) < 10)
     left = [curve.importance for curve in narrow.terms().curves if curve.name not in {f"x{j}" for j in kept}]
     assert left == [0.0] * (10 - len(kept))
 
@@ -114,7 +114,7 @@ def test_interactions_that_are_too_many_to_be_tried_are_fitted(monkeypatch):
     monkeypatch.setattr(classifier, "SearchSettings", partial(SearchSettings, most_crossed=10))
     found = fit(X[:800], y[:800], interactions=pairs)
     assert found.choice_.startswith(
-        "2 interactions, as asked for: too many to be tried on rows held out; curves"
+        "2 interactions, as requested (too many to compare on held-out rows); curves"
     )
     assert found.interactions_ == tried.interactions_ == [("x0", "x2"), ("x1", "x3")]
     scores = [one.decision_function(X[800:]) for one in (found, tried)]
@@ -125,7 +125,7 @@ def test_interactions_that_are_too_many_to_be_tried_are_fitted(monkeypatch):
     errors = [np.median(one.slope_ * one.coef_error_[one.coef_error_ > 0]) for one in (found, tried)]
     assert 0.4 < errors[0] / errors[1] < 2.5
     # no loss can be tried either
-    assert "features are too many to try another one" in fit(X, y, interactions=pairs, loss="auto").choice_
+    assert "too many features to compare losses" in fit(X, y, interactions=pairs, loss="auto").choice_
 
 
 def test_eighty_one_pairs_are_too_many_to_be_tried():
@@ -133,8 +133,8 @@ def test_eighty_one_pairs_are_too_many_to_be_tried():
     X = rng.integers(0, 2, (300, 14)).astype(float)
     y = ((X[:, 0] == X[:, 1]) + rng.normal(size=300) > 0.5).astype(int)
     pairs = [(a, b) for b in range(14) for a in range(b)]
-    assert "too many to be tried" not in fit(X, y, interactions=pairs[:80]).choice_
-    assert "too many to be tried" in fit(X, y, interactions=pairs[:81]).choice_
+    assert "too many to compare" not in fit(X, y, interactions=pairs[:80]).choice_
+    assert "too many to compare" in fit(X, y, interactions=pairs[:81]).choice_
 
 
 def make_levels(n=3000, seed=0):
@@ -153,7 +153,7 @@ def test_many_levels_are_tried_pooled_and_fitted_whole(monkeypatch, features):
     whole = fit(X, y, features, **settings)
     monkeypatch.setattr(choice, "_MOST_LEVELS", 10)
     pooled = fit(X, y, features, **settings)
-    assert "Tried with the 10 most frequent levels of each category" in pooled.choice_
+    assert "Compared with the 10 most frequent levels of each category" in pooled.choice_
     assert "most frequent levels" not in whole.choice_
     assert pooled.feature_map_.feature_names() == whole.feature_map_.feature_names()
     if pooled.l2_ == whole.l2_ and np.allclose(pooled.penalty_factors_, whole.penalty_factors_):

@@ -197,7 +197,10 @@ def test_columns_far_from_zero_are_warned_of(rng, memory, mean):
     y, weight = np.arange(50) % 2, rng.random(50)
     for own in (None, weight):
         far = np.column_stack([*constants, rng.standard_normal(50), mean + spread])
-        with pytest.warns(CancellationWarning, match=r"column 4 lies so far from zero.*\(1 such column\)"):
+        with pytest.warns(
+            CancellationWarning,
+            match=r"column 4 has a mean so large relative to its standard deviation.*\(1 such column\)",
+        ):
             read(Rows([RawBlock(far, y, own)], 5), memory=memory)
         # neither constants nor a mean of 1000 are a reason for a warning
         read(Rows([RawBlock(np.column_stack([*constants, 1000 + spread]), y, own)], 4), memory=memory)

@@ -284,7 +284,7 @@ def test_the_description_names_every_column_and_how_to_override_it():
     assert [line.split()[0] for line in told[1:-1]] == list(TABLE)
     assert told[2].endswith("ignore=['site']")
     assert told[4].endswith("types={'n': 'category'}")
-    assert told[-1] == "(decided on the first 2 rows)"
+    assert told[-1] == "(inferred from the first 2 rows)"
 
 
 def test_overrides_can_be_copied_into_a_shell():

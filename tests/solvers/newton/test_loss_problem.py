@@ -117,7 +117,7 @@ def test_a_region_in_which_hardly_anything_is_learned_is_said(rng):
     X = rng.standard_normal((2000, 2)) + 0.7 * y[:, None]
     hard, larger = (problem_of(X, y, "squared_hinge", region=Region(max_fpr=end)) for end in (0.01, 0.7))
     near_zero, apart = (one.solve(0.0, 1e-3, tol=1e-4, max_iter=300) for one in (hard, larger))
-    with pytest.warns(MbaucWarning, match="weights near zero are best for the loss.*Raise max_fpr"):
+    with pytest.warns(MbaucWarning, match="weights near zero minimise the loss.*Raise max_fpr"):
         hard.warn_if_hardly_learned(near_zero)
     larger.warn_if_hardly_learned(apart)
     assert np.abs(near_zero.coef).max() < 0.25 * np.abs(apart.coef).max()
@@ -157,11 +157,13 @@ def test_a_descent_that_is_stuck_far_away_says_so(monkeypatch, rng):
     monkeypatch.setattr(NewtonDescent, "_search", lambda self, goal: None)
     X = rng.standard_normal((80, 3))
     problem = problem_of(X, X[:, 0] > 0, "logistic")
-    with pytest.warns(ConvergenceWarning, match="no step leads further down.*estimated excess risk.*Raise l2"):
+    with pytest.warns(
+        ConvergenceWarning, match="no step decreases the loss further.*estimated excess risk.*Raise l2"
+    ):
         found = problem.solve(0.0, 0.01, tol=1e-4, max_iter=100)
     assert found.excess_risk > 1e-4
     part = problem_of(X, X[:, 0] > 0, "logistic", region=Region(max_fpr=0.5))
-    with pytest.warns(ConvergenceWarning, match="rows of equal rank meet.*Raise max_fpr"):
+    with pytest.warns(ConvergenceWarning, match="at tied scores no step decreases the loss.*Raise max_fpr"):
         part.solve(0.0, 0.01, tol=1e-4, max_iter=100)
 
 

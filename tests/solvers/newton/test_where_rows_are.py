@@ -82,7 +82,7 @@ def test_a_descent_resumes_to_the_same_bits(table, l1, l2, loss):
             assert getattr(again, name) == getattr(whole, name)
 
 
-@pytest.mark.filterwarnings("ignore:stopped after:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:no convergence after:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("l1", [0.0, 0.02])
 def test_a_resumed_descent_ends_after_as_many_sweeps(table, l1):
     problem, states = problem_of(in_memory(*table), "logistic"), []

@@ -188,14 +188,16 @@ class _Choice:
         """The features that are wanted, or the simplest that are not beaten by more than a standard error."""
         if self.wanted == "linear":
             found = self.search.linear()
-            return self._finish(found, f"straight lines, as asked for: held-out AUC {found.auc:.4f}", (found,))
+            return self._finish(found, f"linear terms, as requested: held-out AUC {found.auc:.4f}", (found,))
         if self.wanted == "fourier":
             found = self.search.fourier()
-            return self._finish(found, f"waves, as asked for: held-out AUC {found.auc:.4f}", (found,))
+            return self._finish(
+                found, f"random Fourier features, as requested: held-out AUC {found.auc:.4f}", (found,)
+            )
         curves = self.search.curves()
         if self.wanted == "curves":
-            return self._finish(curves, f"curves, as asked for: held-out AUC {curves.auc:.4f}", (curves,))
-        base, said = curves, f"curves have held-out AUC {curves.auc:.4f}"
+            return self._finish(curves, f"curves, as requested: held-out AUC {curves.auc:.4f}", (curves,))
+        base, said = curves, f"curves: held-out AUC {curves.auc:.4f}"
         tried: tuple[Found, ...] = (curves,)
         if self.wanted == "auto":
             base, tried, said = self._compare_lines(curves)
@@ -203,37 +205,38 @@ class _Choice:
         most = min(self.pairs, limit) if isinstance(self.pairs, int) else self.search.most_pairs
         given = None if self.pairs is None or isinstance(self.pairs, int) else list(self.pairs)
         if most == 0 or given == []:
-            return self._finish(base, said + "; no interactions, as asked for", tried)
+            return self._finish(base, said + "; no interactions, as requested", tried)
         if given is not None and len(given) > limit:
             if self.wanted == "auto":
                 reason = (
-                    f"{said}; {len(given):,} interactions are more than the {limit} that can be tried on rows "
-                    "held out, so that none is taken: the features 'interactions' take them untested"
+                    f"{said}; none of the {len(given):,} requested interactions is used, because at most "
+                    f"{limit} can be compared on held-out rows; features 'interactions' uses all without this "
+                    "comparison"
                 )
                 return self._finish(base, reason, tried)
             found = self.search.cross_all(curves, given)
-            reason = f"{len(given):,} interactions, as asked for: too many to be tried on rows held out; {said}"
+            reason = f"{len(given):,} interactions, as requested (too many to compare on held-out rows); {said}"
             return self._finish(found, reason, tried)
         chooser = PairChooser(given, most)
         crossed = self.search.interactions(curves, base, chooser)
         if crossed is None:
-            return self._finish(base, said + "; no pair of columns shows an interaction", tried)
+            return self._finish(base, said + "; no interactions detected", tried)
         if self.wanted == "auto" and crossed.gain <= crossed.error:
             number = self._tell_number(crossed.first.crossed.features, limit)
             return self._finish(
                 base,
-                f"{said}; {number} gain {crossed.gain:+.4f} on rows held out, no more than the "
-                f"standard error of {crossed.error:.4f}",
+                f"{said}; {number} change the held-out AUC by {crossed.gain:+.4f}, not more than one standard "
+                f"error ({crossed.error:.4f})",
                 tried,
             )
         found = self.search.take(crossed, curves, chooser)
         number = self._tell_number(found.features, limit)
         if crossed.first.crossed.narrow:
-            number += " and the curves of few columns, the strongest and those of the pairs"
+            number += " and curves of a subset of the columns, the strongest and those that interact"
         return self._finish(
             found,
-            f"{number}: the gain is {crossed.gain:+.4f} (standard error {crossed.error:.4f}) on rows held out; "
-            f"without them, {said}",
+            f"{number}: they change the held-out AUC by {crossed.gain:+.4f} (standard error "
+            f"{crossed.error:.4f}); without them, {said}",
             (*tried, found),
         )
 
@@ -242,29 +245,29 @@ class _Choice:
         count = len(features.pairs)
         number = f"{count} interaction{'s' if count != 1 else ''}"
         if isinstance(self.pairs, int) and count == limit < self.pairs:
-            number += f" (as many as can be tried on rows held out, of up to {self.pairs:,} asked for)"
+            number += f" (the most that can be compared on held-out rows; up to {self.pairs:,} requested)"
         return number
 
     def _compare_lines(self, curves: Found) -> tuple[Found, tuple[Found, ...], str]:
         """Straight lines or curves, what was tried, and what is said of it."""
         if not self.search.has_curves:
-            said = f"held-out AUC {curves.auc:.4f}; no column has a straight line to bend into a curve"
+            said = f"held-out AUC {curves.auc:.4f}; no column has enough values for a curve"
             lines = replace(curves, kind="linear")
-            return lines, (lines,), f"levels and straight lines: {said}"
+            return lines, (lines,), f"category levels and linear terms: {said}"
         linear = self.search.linear()
         gap, error = self.search.compare(curves, linear)
         if gap > error:
             return (
                 curves,
                 (linear, curves),
-                f"curves: held-out AUC {curves.auc:.4f}, ahead of straight lines by {gap:.4f} (standard error "
+                f"curves: held-out AUC {curves.auc:.4f}, {gap:.4f} above linear terms (standard error "
                 f"{error:.4f} over the folds)",
             )
         return (
             linear,
             (linear, curves),
-            f"straight lines: held-out AUC {linear.auc:.4f}; curves are ahead by {gap:+.4f}, no more than the "
-            f"standard error of {error:.4f} over the folds",
+            f"linear terms: held-out AUC {linear.auc:.4f}; curves change it by {gap:+.4f}, not more than one "
+            f"standard error ({error:.4f} over the folds)",
         )
 
     def _finish(self, found: Found, reason: str, tried: tuple[Found, ...]) -> Chosen:
@@ -290,7 +293,7 @@ def _with_all_levels(
         features=features,
         basis=basis,
         strength=carry_strength(chosen.strength, chosen.basis, basis),
-        reason=f"{chosen.reason} Tried with the {pooled.limit:,} most frequent levels of each category.",
+        reason=f"{chosen.reason} Compared with the {pooled.limit:,} most frequent levels of each category.",
         columns=np.zeros(0, dtype=np.intp),
     )
 

@@ -17,7 +17,7 @@ def source_kinds(source: Any, categories: Sequence[Any] | None) -> list[ColumnKi
     if isinstance(encoding, TableEncoding):
         if not encoding.code_columns:
             raise ValueError(
-                "curves are made of the columns themselves, and this table's have been "
+                "curves need the original columns, but those of this table have been "
                 + ("hashed. " if encoding.hash_dim is not None else "scaled and one-hot encoded. ")
                 + Advice("Read it with {encode}.", encode="codes")
             )

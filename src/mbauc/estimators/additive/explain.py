@@ -67,7 +67,7 @@ class Explanation:
         head = f"score {self.score:.4g}"
         if self.probability is not None:
             head += f", probability {self.probability:.2%}"
-        lines = [head, f"{self.base:+8.2f}  the start"]
+        lines = [head, f"{self.base:+8.2f}  baseline"]
         lines += [f"{one.log_odds:+8.2f}  {one.name} = {one.value}" for one in self.contributions]
         if self.n_rest:
             lines.append(f"{self.rest:+8.2f}  {self.n_rest} more")
@@ -106,7 +106,7 @@ def explain(
     >>> scorer = LinearScorer([2.0, -1.0, 0.1], slope=1.0, names=["age", "income", "rooms"])
     >>> print(explain(scorer, [[1.5, 1.0, 3.0]], n=2)[0])
     score 2.3, probability 90.89%
-       +0.00  the start
+       +0.00  baseline
        +3.00  age = 1.5
        -1.00  income = 1
        +0.30  1 more

@@ -98,18 +98,18 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
         return ChosenLoss(loss)
     obstacle = _find_obstacle(chosen, whole)
     if asked and obstacle:
-        raise ValueError(Advice("{loss} cannot be had here: ", loss=LOG_LOSS) + f"{obstacle}.")
+        raise ValueError(Advice("{loss} is not available here: ", loss=LOG_LOSS) + f"{obstacle}.")
     if obstacle:
         return ChosenLoss(Squared.name, f" Loss: squared; {obstacle}.")
     if not asked and 4.0 / chosen.rows.noise < _ENOUGH_ROWS * chosen.strength.size:
-        few = f"for another one it takes {_ENOUGH_ROWS} rows for each coordinate"
+        few = f"comparing losses needs {_ENOUGH_ROWS} rows per coefficient"
         return ChosenLoss(Squared.name, f" Loss: squared; {few}.")
     # small systems: threads of BLAS would wait for each other longer than they work
     with single_threaded_blas():
         found = _hold_out(chosen)
     if asked:
         return ChosenLoss(LOG_LOSS, held_out=found)
-    said = f"the log-loss gains {found.gain:+.4f} (standard error {found.error:.4f}) on rows held out"
+    said = f"the log-loss changes the held-out AUC by {found.gain:+.4f} (standard error {found.error:.4f})"
     if found.gain > (-found.error if np.isfinite(found.error) else 0.0):
         return ChosenLoss(LOG_LOSS, f" Loss: {LOG_LOSS}; {said}.", found)
     return ChosenLoss(Squared.name, f" Loss: {Squared.name}; {said}.")
@@ -118,11 +118,11 @@ def choose_loss(chosen: Chosen, loss: str | PairLoss, *, whole: bool) -> ChosenL
 def _find_obstacle(chosen: Chosen, whole: bool) -> str:
     """What stands in the way of the log-loss; nothing if nothing does."""
     if chosen.rows.groups is not None:
-        return "the log-loss does not know groups"
+        return "the log-loss does not support groups"
     if not whole:
-        return "the log-loss is for tables with all rows in the search (search_rows)"
+        return "the log-loss needs all rows of the table in the search (search_rows)"
     if not chosen.columns.size:
-        return "features are too many to try another one"
+        return "too many features to compare losses"
     return ""
 
 

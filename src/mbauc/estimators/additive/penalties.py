@@ -72,8 +72,8 @@ class Penalties:
         """One of them in words."""
         common, suggested = self._tried
         if place < len(common):
-            return f"one strength of {common[place]:g}"
-        return f"a strength for each term, times {suggested[place - len(common)]:g}"
+            return f"one for all terms ({common[place]:g})"
+        return f"one for each term (factor {suggested[place - len(common)]:g})"
 
     def suggest(self, statistics: Statistics, start: Array | None = None) -> Array:
         """Strengths of the terms that moments suggest; quicker from ``start``, what other rows suggest."""

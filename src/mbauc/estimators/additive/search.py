@@ -298,7 +298,7 @@ class FeatureSearch:
         own = float(ratio[0]) if np.allclose(ratio, ratio[0]) else _USUAL
         strength = own * np.where(basis.is_interaction, CROSSED, 1.0) * basis.roughness
         nothing = np.zeros(0)
-        how = f"one strength of {own:.3g} for curves, {CROSSED:g} times that for interactions"
+        how = f"{own:.3g} for curves, {CROSSED:g} times that for interactions"
         return Found("interactions", features, basis, np.arange(0), strength, float("nan"), nothing, how)
 
     def cross(self, pairs: list[tuple[int, int]], held_out: int, *, narrow: bool) -> CrossedRows:

@@ -91,8 +91,8 @@ def warn_at_the_edge(l2: list[float], j: int, scores: Array) -> None:
     if gain >= _WORTH_MORE:
         side, what = ("smallest", "smaller") if place == 0 else ("largest", "larger")
         warn(
-            f"the best l2 is the {side} that was tried ({l2[j]:.3g}), {gain:.4f} ahead of the next: a {what} "
-            "one may be better. "
-            + Advice("Pass a longer {l2_grid}" + (", or {scale}." if place == 0 else "."), scale=True),
+            f"the best l2 is the {side} of the grid ({l2[j]:.3g}), {gain:.4f} better than the next: a {what} "
+            "value may be better. "
+            + Advice("Extend {l2_grid}" + (", or {scale}." if place == 0 else "."), scale=True),
             PenaltyWarning,
         )

@@ -265,11 +265,11 @@ def compare_binormal(actual: float, binormal: float, smaller: int) -> None:
     noise = 3 * np.sqrt(likely * (1 - likely) / smaller)
     if abs(actual - binormal) > _DISAGREEMENT + noise:
         warn(
-            f"held-out AUC is {actual:.4f}, but {binormal:.4f} by the moments: scores have heavy tails or "
-            "several modes. "
+            f"held-out AUC is {actual:.4f}, but the binormal estimate from moments is {binormal:.4f}: scores "
+            "have heavy tails or several modes. "
             + Advice(
-                "Keep {scoring} here, and look for outliers or transform the features.",
-                command="Look for outliers, or transform the features.",
+                "Use {scoring}, and check for outliers or transform the features.",
+                command="Check for outliers, or transform the features.",
                 scoring="roc_auc",
             ),
             BinormalWarning,

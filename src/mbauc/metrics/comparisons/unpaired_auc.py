@@ -85,7 +85,7 @@ def compare_roc_auc_unpaired(
         _check_interval(name, each)
     if any(each.stderr == 0.0 and each.auc in (0.0, 1.0) for each in (first, second)):
         warn(
-            "an AUC is exactly 0 or 1: its spread could not be measured, and the p-value is too small.",
+            "an AUC is exactly 0 or 1: its standard error is estimated as 0, and the p-value is too small.",
             FewRowsWarning,
         )
     difference, stderr = first.auc - second.auc, float(np.hypot(first.stderr, second.stderr))

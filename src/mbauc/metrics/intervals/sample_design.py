@@ -89,11 +89,13 @@ def warn_of_few_rows(
     few = [f"{size:.4g} {kind}" for size, kind in zip(sizes, kinds, strict=True) if size < FEW_ROWS]
     smallest, missed = int(np.argmin(sizes)), min(auc, 1.0 - auc)
     if few:
-        message = f"{', '.join(few)}: with fewer than {FEW_ROWS} the interval tends to be too narrow."
+        message = (
+            f"{', '.join(few)}: with fewer than {FEW_ROWS} the confidence interval tends to be too narrow."
+        )
     elif missed > 0.0 and sizes[smallest] < enough_rows(auc):
         message = (
-            f"{what} {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: so near to {round(auc)} the "
-            f"interval tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
+            f"{what} {auc:.4f} of {sizes[smallest]:,.0f} {kinds[smallest]}: this near to {round(auc)} the "
+            f"confidence interval tends to be too narrow with fewer than {enough_rows(auc):,} of a class."
         )
     else:
         return

@@ -73,8 +73,8 @@ def warn_of_lost_digits(pairs: UncentredPairs) -> None:
     lost = far[(seen.counts < pairs.n_rows) | (seen.lowest < seen.highest)]
     if lost.size:
         warn(
-            f"column {int(pairs.order.columns[lost[0]]):,} lies so far from zero, compared with its spread, "
-            f"that its differences keep fewer than 6 digits ({lost.size:,} such "
+            f"column {int(pairs.order.columns[lost[0]]):,} has a mean so large relative to its standard "
+            f"deviation that cancellation leaves fewer than 6 correct digits ({lost.size:,} such "
             f"column{'s' if lost.size > 1 else ''}). "
             + Advice("Centre the column, or use {solver}.", solver="gram"),
             CancellationWarning,

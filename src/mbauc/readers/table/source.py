@@ -244,10 +244,10 @@ class TableSource:
     >>> source = TableSource(path, label="click", encode="onehot")
     >>> print(source.plan.describe())
     column  seen as   why                           becomes         override
-    click   label     you said so                   -               label=…
+    click   label     set by user                   -               label=…
     site    category  texts                         3 columns       ignore=['site']
     bid     numeric   numbers with a decimal point  2 columns       types={'bid': 'category'}
-    (decided on the first 5 rows)
+    (inferred from the first 5 rows)
     >>> source.feature_names
     ['site=a', 'site=b', 'site=c', 'bid', 'bid=(missing)']
     >>> PairMoments.from_blocks(source)

@@ -50,7 +50,7 @@ def solve_ridge(sigma: Array, mu: Array, penalty: Penalty) -> Solution:
     else:
         warn(
             f"Σ + l2 is singular to machine precision (l2={penalty.l2:g}); returning the solution of "
-            "smallest norm. Features repeat each other or are constant: " + Advice("raise {l2} or drop some."),
+            "smallest norm. Features are collinear or constant: " + Advice("raise {l2} or drop some."),
             SingularWarning,
         )
         matrix = sigma.copy()

@@ -238,6 +238,6 @@ def _warn(solution: Solution, tol: float) -> None:
     warn(
         f"descent stopped after {solution.iterations} products with Σ at an excess risk of up to "
         f"{solution.excess_risk:.1e} > tol={tol:g}. "
-        + Advice("Increase {max_iter}, raise {l2}, or accept a larger {tol}.", command="Raise {l2}."),
+        + Advice("Increase {max_iter}, raise {l2}, or increase {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
     )

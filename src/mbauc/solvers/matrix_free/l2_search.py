@@ -265,8 +265,9 @@ def warn_of_choice(l2: float, products: int) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warn(
-        f"l2='auto' chose {l2:.3g} and is not certain of it after {products} products with Σ: a smaller l2 may "
-        "rank better. " + Advice("Use MBAClassifierCV, or pass {l2}.", command="Use {cv}, or pass {l2}."),
+        f"the search for l2='auto' did not converge in {products} products with Σ: it selected {l2:.3g}, but a "
+        "smaller l2 may rank better. "
+        + Advice("Use MBAClassifierCV, or pass {l2}.", command="Use {cv}, or pass {l2}."),
         ConvergenceWarning,
     )
 

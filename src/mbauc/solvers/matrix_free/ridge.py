@@ -389,8 +389,9 @@ def _warn_of_doubt(solution: Solution) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warn(
-        f"the excess risk is estimated at {solution.excess_risk:.1e}, but {solution.excess_bound:.1e} cannot "
-        f"be ruled out (optimality {solution.optimality:.1e}): some columns nearly repeat others. "
+        f"convergence is uncertain: the estimated excess risk is {solution.excess_risk:.1e}, its upper bound "
+        f"{solution.excess_bound:.1e} (optimality {solution.optimality:.1e}), because some columns are nearly "
+        "collinear. "
         + Advice(
             "Use {solver}, a smaller {tol}, or more {l2}.", command="Use {solver}, or more {l2}.", solver="gram"
         ),
@@ -402,7 +403,7 @@ def _warn(iterations: int, excess: float, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     warn(
-        f"stopped after {iterations} products with an estimated excess risk of {excess:.1e} > tol={tol:g}. "
-        + Advice("Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."),
+        f"no convergence after {iterations} products: estimated excess risk {excess:.1e} > tol={tol:g}. "
+        + Advice("Increase {max_iter}, raise {l2}, or increase {tol}.", command="Raise {l2}."),
         ConvergenceWarning,
     )

@@ -198,8 +198,8 @@ class NewtonDescent:
         if np.isfinite(w).all() and value > -_LARGEST:
             return
         raise ValueError(
-            f"the loss {self._loss!r} has no minimum that steps could lead to: a loss must be convex and not "
-            "negative, and its values, slopes and curvatures must be finite."
+            f"the loss {self._loss!r} diverges: it must be convex and non-negative, with finite values, first "
+            "and second derivatives."
         )
 
     def _search(self, goal: Goal) -> Point | None:
@@ -239,19 +239,17 @@ class NewtonDescent:
         """Warn where the tolerance was not reached."""
         from sklearn.exceptions import ConvergenceWarning
 
-        left = f"an estimated excess risk of {excess:.1e} > tol={self._tol:g}. "
+        left = f"estimated excess risk {excess:.1e} > tol={self._tol:g}. "
         if not self.stuck:
             if min(self.excess, self.point.excess_bound) > self._tol:
-                advice = Advice(
-                    "Increase {max_iter}, raise {l2}, or accept less with {tol}.", command="Raise {l2}."
-                )
-                warn(f"stopped after {self._rows.sweeps} sweeps with {left}" + advice, ConvergenceWarning)
+                advice = Advice("Increase {max_iter}, raise {l2}, or increase {tol}.", command="Raise {l2}.")
+                warn(f"no convergence after {self._rows.sweeps} sweeps: {left}" + advice, ConvergenceWarning)
         elif self._smooth and excess > max(self._tol, _HIDDEN * abs(self.point.value)):
             advice = Advice("Raise {l2}, or divide columns with {scale}.", scale=True)
-            warn(f"stopped where no step leads further down, with {left}" + advice, ConvergenceWarning)
+            warn(f"no convergence: no step decreases the loss further; {left}" + advice, ConvergenceWarning)
         elif not self._smooth and excess > _TRUSTED * self._tol:
             warn(
-                "stopped where rows of equal rank meet and no step lowers the loss over this part of the ROC "
-                f"curve, with {left}" + Advice("Raise {max_fpr} or lower {min_tpr}, or raise {l2}."),
+                "no convergence: at tied scores no step decreases the loss over this part of the ROC curve; "
+                f"{left}" + Advice("Raise {max_fpr} or lower {min_tpr}, or raise {l2}."),
                 ConvergenceWarning,
             )

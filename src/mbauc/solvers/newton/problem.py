@@ -164,14 +164,14 @@ class LossProblem:
         if self.objective.region.is_whole or value < _HARDLY_BELOW * zero:
             return
         said = (
-            f"{value:.4f}, hardly below {zero:.4f}"
+            f"{value:.4f}, little below the {zero:.4f}"
             if f"{value:.4f}" < f"{zero:.4f}"
             else f"{zero:.4f}, not below that"
         )
         warn(
             f"the loss over this part of the ROC curve is {said} for weights of "
-            "zero: the negatives that count have scores about as high as the positives, and weights near zero "
-            "are best for the loss. They may rank worse than those for a larger part. "
+            "zero: the negatives in this part score about as high as the positives, and weights near zero "
+            "minimise the loss. They may rank worse than weights fitted to a larger part. "
             + Advice(
                 "Raise {max_fpr} or lower {min_tpr}, lower {l2}, or let cross-validation try larger parts.",
                 command="Raise {max_fpr} or lower {min_tpr}.",

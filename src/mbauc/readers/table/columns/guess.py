@@ -338,6 +338,6 @@ def _doubt_texts(name: str, values: Any, spelled: list[str], odd: list[str]) -> 
     count = sum(text in strange for text in values.to_pylist())
     if count > _ODD_SHARE * (len(rows) + count):
         return ""
-    none = "is no number" if count == 1 else "are no numbers"
+    none = "is not a number" if count == 1 else "are not numbers"
     shown = repr(odd[0]) if len(odd) == 1 else f"such as {odd[0]!r}"
     return f"{count:,} of {len(rows) + count:,} values {none} ({shown})"

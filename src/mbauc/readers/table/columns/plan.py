@@ -92,7 +92,7 @@ class ColumnPlan:
     @property
     def basis(self) -> str:
         """What the plan rests on."""
-        return f"decided on the first {self.rows:,} rows" if self.rows else "known from other data"
+        return f"inferred from the first {self.rows:,} rows" if self.rows else "known from other data"
 
     def describe(self) -> str:
         """The plan as a table for people: each column, what it is seen as, why, and how to override it."""
@@ -187,11 +187,11 @@ def plan_columns(
     >>> table = pa.table({"click": [0, 1], "site": ["a", "b"], "bid": [0.3, 0.1], "page": [3, 1]})
     >>> print(plan_columns(table, label="click", types={"page": "category"}).describe())
     column  seen as   why                     becomes  override
-    click   label     you said so             -        label=…
+    click   label     set by user             -        label=…
     site    category  texts                   -        ignore=['site']
     bid     numeric   floating-point numbers  -        types={'bid': 'category'}
-    page    category  you said so             -        types={'page': 'numeric'}
-    (decided on the first 2 rows)
+    page    category  set by user             -        types={'page': 'numeric'}
+    (inferred from the first 2 rows)
     """
     names = list(table.column_names)
     present = set(names)
@@ -215,7 +215,7 @@ def plan_columns(
                 else _column_as_said(name, kind, found, table[name], where)
             )
         else:
-            columns.append(Column(name, kind, "you said so"))
+            columns.append(Column(name, kind, "set by user"))
     plan = ColumnPlan(tuple(columns), table.num_rows)
     for column in plan.features:
         part = next((part for part in parts_of(column.form) if f"{column.name}.{part}" in present), None)
@@ -290,7 +290,7 @@ def _collect_kinds(
             raise ValueError(f"{how} must name columns by text, got {name!r}.")
         if name in said and said[name][0] != kind:
             both = Advice.of_argument(said[name][1]) + " and " + Advice.of_argument(how)
-            raise ValueError(f"column {name!r} is both " + both + "; say one of the two.")
+            raise ValueError(f"column {name!r} is both " + both + "; choose one of the two.")
         said[name] = (kind, how)
 
     for what, column in named.items():
@@ -316,7 +316,7 @@ def _column_as_guessed(name: str, found: Guess) -> Column:
 def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str) -> Column:
     """A feature that the user says something about; how its values are spelled is still looked up."""
     if kind in _ORDERS:
-        return Column(name, "time", "you said so", found.spelling, _form_in_order(name, kind, column, where))
+        return Column(name, "time", "set by user", found.spelling, _form_in_order(name, kind, column, where))
     form = found.form if found.kind == kind or (kind == "numeric" and found.kind == "category") else ""
     if kind == "time" and not form:
         form = form_of_type(column.type) or ""
@@ -329,7 +329,7 @@ def _column_as_said(name: str, kind: str, found: Guess, column: Any, where: str)
                     + Advice("Dates with the year at last may be {types}.", types={name: "day-first"})
                 )
             form = "timestamp"
-    return Column(name, kind, "you said so", found.spelling, form)
+    return Column(name, kind, "set by user", found.spelling, form)
 
 
 def _form_in_order(name: str, order: str, column: Any, where: str) -> str:
