@@ -131,6 +131,30 @@ def cross_validation_sparse(folder):
     return lambda: MBAClassifierCV(**grid, solver="matrix-free", random_state=0).fit(X, y)
 
 
+def cross_validation_wide(folder):
+    from mbauc import MBAClassifierCV
+
+    X, y = sparse_rows(60_000, 1 << 20)
+    return lambda: MBAClassifierCV(random_state=0).fit(X, y)
+
+
+def cross_validation_named(folder):
+    from mbauc import MBAClassifierCV
+
+    X, y = sparse_rows(60_000, 1 << 20)
+    # near the 20 values that are tried by default
+    grid = 1.4e-3 * np.logspace(-6, 3, 20)
+    return lambda: MBAClassifierCV(l2_grid=grid, random_state=0).fit(X, y)
+
+
+def cross_validation_net(folder):
+    from mbauc import MBAClassifierCV
+
+    X, y = sparse_rows(60_000, 1 << 20)
+    grid = {"l1_grid": [0.001, 0.003], "l2_grid": [0.01, 0.1]}
+    return lambda: MBAClassifierCV(**grid, random_state=0).fit(X, y)
+
+
 def sampled(folder):
     from mbauc import MBAClassifier
 
@@ -274,6 +298,9 @@ TASKS = {
         products_net,
         cross_validation,
         cross_validation_sparse,
+        cross_validation_wide,
+        cross_validation_named,
+        cross_validation_net,
         sampled,
         stream,
         libsvm,

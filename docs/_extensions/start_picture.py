@@ -1,36 +1,61 @@
-"""The pictures of the start page, drawn when it is built: a curve, a heat map and the ROC curve of one fit."""
+"""Pictures of the start page, drawn when it is built, and the one of the README: curve, heat map, ROC curve.
+
+``python docs/_extensions/start_picture.py`` draws the one of the README, ``docs/_static/readme.png``.
+"""
 
 from pathlib import Path
 
 NAMES = ("curve", "heat_map", "roc")
+README_PICTURE = Path(__file__).parent.parent / "_static" / "readme.png"
 
 
-def draw(folder):
-    """Fit a ranker to made-up payments, and draw what it says of them and how well it ranks others."""
-    import matplotlib as mpl
+def draw(panels):
+    """Fit a ranker to made-up payments; draw into three axes what it says and how well it ranks others."""
     import pandas as pd
 
     from mbauc import TableRanker
     from mbauc.cli.demo import make_payments
     from mbauc.metrics import roc_auc_interval
-    from mbauc.plots import CurveDisplay, InteractionDisplay, RocBandDisplay, new_figure, save_figure
+    from mbauc.plots import CurveDisplay, InteractionDisplay, RocBandDisplay
 
+    curve, heat_map, roc = panels
     payments, fraud = make_payments(60_000, seed=0)
     ranker = TableRanker("interactions", interactions=[("country", "shop")], random_state=0)
-    terms = ranker.fit(pd.DataFrame(payments), fraud).model_.estimator().terms()
+    ranker.fit(pd.DataFrame(payments), fraud)
     payments, fraud = make_payments(20_000, seed=1)
     scores = ranker.decision_function(pd.DataFrame(payments))
+    CurveDisplay.from_estimator(ranker, "amount", ax=curve)
+    InteractionDisplay.from_estimator(ranker, ("country", "shop"), ax=heat_map)
+    RocBandDisplay.from_predictions(fraud, scores, delta=None, ax=roc)
+    roc.get_legend().remove()
+    roc.set_aspect("auto")
+    roc.set(ylabel="detection rate", title=f"AUC {roc_auc_interval(fraud, scores)}")
+    roc.title.set_fontsize("medium")
+
+
+def draw_start_page(folder):
+    """One file each."""
+    import matplotlib as mpl
+
+    from mbauc.plots import new_figure, save_figure
+
     with mpl.rc_context({"font.size": 12}):
-        axes = {name: new_figure(4.8, 3.9).add_subplot() for name in NAMES}
-        CurveDisplay.from_estimator(terms, "amount", ax=axes["curve"])
-        InteractionDisplay.from_estimator(terms, ("country", "shop"), ax=axes["heat_map"])
-        RocBandDisplay.from_predictions(fraud, scores, delta=None, ax=axes["roc"])
-        axes["roc"].get_legend().remove()
-        axes["roc"].set_aspect("auto")
-        axes["roc"].set(ylabel="detection rate", title=f"AUC {roc_auc_interval(fraud, scores)}")
-        axes["roc"].title.set_fontsize("medium")
-        for name, ax in axes.items():
+        panels = [new_figure(4.8, 3.9).add_subplot() for _ in NAMES]
+        draw(panels)
+        for name, ax in zip(NAMES, panels, strict=True):
             save_figure(ax, folder / f"{name}.svg")
+
+
+def draw_readme(path=README_PICTURE):
+    """All three beside each other."""
+    import matplotlib as mpl
+
+    from mbauc.plots import new_figure
+
+    with mpl.rc_context({"font.size": 11}):
+        figure = new_figure(14.5, 3.9)
+        draw(figure.subplots(1, 3))
+        figure.savefig(path, dpi=110)
 
 
 def draw_if_missing(app):
@@ -40,10 +65,14 @@ def draw_if_missing(app):
     newest = Path(__file__).stat().st_mtime
     made = [folder / f"{name}.svg" for name in NAMES]
     if not all(path.exists() and path.stat().st_mtime > newest for path in made):
-        draw(folder)
+        draw_start_page(folder)
 
 
 def setup(app):
     """Draw when a build begins."""
     app.connect("builder-inited", draw_if_missing)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+if __name__ == "__main__":
+    draw_readme()

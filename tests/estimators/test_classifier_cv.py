@@ -6,14 +6,13 @@ from sklearn.model_selection import GroupKFold, KFold, RepeatedStratifiedKFold, 
 
 import mbauc.estimators.classifier_cv
 import mbauc.pairs.moments
-import mbauc.solvers.matrix_free.solver
 from mbauc import MBAClassifier, MBAClassifierCV, PairMoments
 from mbauc.errors import BinormalWarning
 from mbauc.estimators.cross_validation.folded_splits import FoldedSplits
 from mbauc.estimators.cross_validation.grids import default_l2_grid
 from mbauc.estimators.cross_validation.held_out import HeldOutBlock
 from mbauc.model.record import list_penalties
-from mbauc.pairs.operator.folded import multiply_together
+from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.plots import PenaltyPathDisplay
 from mbauc.rows.block import Block
 from mbauc.solvers.problem import Problem
@@ -342,11 +341,9 @@ def test_penalties_far_below_the_best_are_not_tried_where_they_cost_products(wid
 def test_who_stops_early_spends_no_product_on_smaller_penalties(wide, monkeypatch):
     X, y = wide
     grid = default_l2_grid(np.asarray(X.mean(axis=0)))
-    spent = []
+    spent, product = [], SparsePairOperator.product_and_variances
     monkeypatch.setattr(
-        mbauc.solvers.matrix_free.solver,
-        "multiply_together",
-        lambda pairs, several: spent.extend(several) or multiply_together(pairs, several),
+        SparsePairOperator, "product_and_variances", lambda self, v: spent.append(v) or product(self, v)
     )
     counts = []
     for own in (None, grid):
@@ -388,7 +385,7 @@ def test_weights_that_rank_a_sample_alike_share_the_auc_of_many_rows(rng):
 FOLDED = {
     "ridge": {"l2_grid": [0.01, 0.1, 1.0]},
     "two folds": {"l2_grid": [0.01, 0.1, 1.0], "cv": 2},
-    "more folds than share a sweep": {"l2_grid": [0.1, 1.0], "cv": 11},
+    "many folds": {"l2_grid": [0.1, 1.0], "cv": 11},
     "repeats": {"l2_grid": [0.1, 1.0], "repeats": 2},
     "elastic net": {"l1_grid": [0.0, 0.001, 0.01], "l2_grid": [0.01, 0.1]},
     "risk": {"l2_grid": [0.01, 0.1, 1.0], "scoring": "risk"},
@@ -421,5 +418,8 @@ def test_folds_that_share_rows_score_as_folds_of_copied_rows(name, weighted, val
     # the excess risk l2 |w - w*|² of either is at most 100 tol, in columns with a deviation of 0.14 if scaled
     within = 2 * np.sqrt(100 * settings["tol"] / shared.l2_) / 0.14
     assert np.linalg.norm(shared.coef_ - copied.coef_) <= within
-    for key in ("split0_test_score", "split1_test_score", "mean_test_risk", "mean_test_binormal_auc"):
-        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-4)
+    for key in ("mean_test_risk", "mean_test_binormal_auc"):
+        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-5)
+    # two pairs of held-out rows that are nearly tied may change sides
+    for key in ("split0_test_score", "split1_test_score"):
+        np.testing.assert_allclose(shared.cv_results_[key], copied.cv_results_[key], atol=2e-3)

@@ -227,8 +227,7 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
             total, parts = accumulate_splits(block, settings, rounds, rng)
             return MomentSplits(total, parts, self._make_problem, self._scaling())
         if FoldedSplits.suits(block, rounds, settings):
-            n_weights = (1 + demand.n_l1) * demand.n_l2
-            return FoldedSplits(block, rounds, settings, n_weights, self._make_problem, self._scaling())
+            return FoldedSplits(block, rounds, settings, self._make_problem, self._scaling())
         return OperatorSplits(
             block,
             [split for splits in rounds for split in splits],
@@ -275,21 +274,16 @@ class MBAClassifierCV(PenaltySearch, MomentRanker):
         l2 = default_l2_grid(problem.variances) if self.l2_grid is None else self.l2_grid
         trial = Trial(list_l1(self.l1_grid, problem), read_values("l2_grid", l2))
 
-        def solve(problems: list[Problem], judges: list[Judge | None]) -> list[Array]:
+        in_use = isinstance(splits, FoldedSplits)
+
+        def solve(problem: Problem, judge: Judge | None) -> Array:
             # who names penalties wants to see them all
-            judges = judges if self.l2_grid is None else [None] * len(judges)
-            settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
-            if isinstance(splits, FoldedSplits):
-                found = Problem.grids_together(problems, trial.l1, trial.l2, judges=judges, **settings)
-            else:
-                found = [
-                    problem.grid(trial.l1, trial.l2, judge=judge, **settings)
-                    for problem, judge in zip(problems, judges, strict=True)
-                ]
-            found = [W.reshape(-1, W.shape[-1]) for W in found]
+            judge = judge if self.l2_grid is None else None
+            W = problem.grid(trial.l1, trial.l2, tol=tol, max_iter=max_iter, judge=judge, in_use=in_use)
+            W = W.reshape(-1, W.shape[-1])
             if not with_auc:
-                grids.extend(found)
-            return found
+                grids.append(W)
+            return W
 
         found = held_out.score(splits, solve, with_auc)
         binormal, risk = np.array([one.binormal for one in found]), np.array([one.risk for one in found])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mbauc.errors import Advice, HeavyTailsWarning
 from mbauc.rows.matrix import is_sparse
+from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
 
 #: Rows that are sampled, at most.
@@ -31,7 +32,9 @@ def warn_of_heavy_tails(X: Any, names: Any = None) -> None:
     if is_sparse(X) or X.shape[0] < _LEAST_ROWS:
         return
     sample = X[:: -(-X.shape[0] // _MOST_ROWS)]
-    share = _largest_shares(sample)
+    # a hundred short products: threads of BLAS would wait for each other longer than they work
+    with single_threaded_blas():
+        share = _largest_shares(sample)
     heavy = np.flatnonzero(share > _SHARE)
     heavy = heavy[[_is_spread(sample[:, column]) for column in heavy]]
     if not heavy.size:

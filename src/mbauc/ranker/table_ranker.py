@@ -18,6 +18,7 @@ from mbauc.defaults import BINS, HOLD_OUT, SEARCH_ROWS, SEED, TABLE_LOSS
 from mbauc.errors import NotTestedWarning
 from mbauc.estimators.additive.explain import Explanation
 from mbauc.estimators.additive.terms import AdditiveTerms
+from mbauc.estimators.scorer import LinearScorer
 from mbauc.estimators.validation import restore_on_failure
 from mbauc.losses import PairLoss
 from mbauc.metrics.intervals import AucInterval, Weights
@@ -332,8 +333,23 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Score of each row; the higher, the more likely positive."""
+        return self.model_.score(self.encode_rows(X))
+
+    def scorer(self) -> LinearScorer:
+        """What scores encoded rows; see :meth:`encode_rows`."""
         check_is_fitted(self)
-        return self.model_.score(self._encoding.transform(name_columns(self, X), extra="ignore"))
+        return self.model_.scorer
+
+    def encode_rows(self, X: Any) -> Any:
+        """Rows of a table as the matrix that :meth:`scorer` takes: numbers, and codes of levels."""
+        check_is_fitted(self)
+        return self._encoding.transform(name_columns(self, X), extra="ignore")
+
+    @property
+    def term_means_(self) -> Array | None:
+        """What each curve and heat map adds to scores on average; None for a model of weights alone."""
+        check_is_fitted(self)
+        return None if self.model_.terms is None else self.model_.terms.term_means
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, shape (n, 2), negative first."""

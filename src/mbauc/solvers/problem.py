@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -99,8 +98,11 @@ class Problem:
         tol: float,
         max_iter: int,
         judge: Judge | None = None,
+        in_use: bool = False,
     ) -> Array:
         """Weights for each pair of penalties, shape (len(l1), len(l2), d).
+
+        With ``in_use`` they are over the columns in use alone, those that the judge sees too.
 
         NaN for values of l2 that need not be tried, given those for a larger one; see
         :meth:`~mbauc.solvers.matrix_free.solver.MatrixFreeSolver.grid`. Where Σ is formed all are tried, which
@@ -108,38 +110,14 @@ class Problem:
         """
         settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         if judge is not None and isinstance(self._solver, MatrixFreeSolver):
-            settings["judge"] = lambda: self._over_data_to(judge())
-        return self._over_data(self._solver.grid(l1, l2, **settings))
+            settings["judge"] = lambda: self._unscaled_to(judge(), in_use)
+        return self._unscaled(self._solver.grid(l1, l2, **settings), in_use)
 
-    @staticmethod
-    def grids_together(
-        problems: Sequence[Problem],
-        l1: Sequence[float],
-        l2: Sequence[float],
-        *,
-        tol: float,
-        max_iter: int,
-        judges: Sequence[Judge | None],
-    ) -> list[Array]:
-        """The same for the training rows of several folds, whose products share sweeps over the rows.
+    def _unscaled_to(self, promising: Callable[[Array], bool], in_use: bool) -> Callable[[Array], bool]:
+        return lambda w: promising(self._unscaled(w, in_use))
 
-        Their pairs are :class:`~mbauc.pairs.operator.folded.FoldOperator` of the same rows. Weights, those that
-        judges see too, are over the columns in use.
-        """
-        solvers = [problem._solver for problem in problems if isinstance(problem._solver, MatrixFreeSolver)]
-        own = [
-            None if judge is None else partial(problem._unscaled_to, judge)
-            for problem, judge in zip(problems, judges, strict=True)
-        ]
-        found = MatrixFreeSolver.grids_together(solvers, l1, l2, own, tol=tol, max_iter=max_iter)
-        return [weights / problem._scales for problem, weights in zip(problems, found, strict=True)]
-
-    def _unscaled_to(self, judge: Judge) -> Callable[[Array], bool]:
-        promising = judge()
-        return lambda w: promising(w / self._scales)
-
-    def _over_data_to(self, promising: Callable[[Array], bool]) -> Callable[[Array], bool]:
-        return lambda w: promising(self._over_data(w))
+    def _unscaled(self, weights: Array, in_use: bool) -> Array:
+        return weights / self._scales if in_use else self._over_data(weights)
 
     def _over_data(self, weights: Array) -> Array:
         """Weights of scaled columns in use as those of the columns of the data."""

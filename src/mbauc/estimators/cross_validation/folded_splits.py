@@ -1,4 +1,4 @@
-"""Splits of sparse rows in memory, whose training rows share one set of compact rows and its sweeps."""
+"""Splits of sparse rows in memory, whose training rows share one set of compact rows."""
 
 from __future__ import annotations
 
@@ -11,27 +11,20 @@ from scipy import sparse as sp
 from mbauc.estimators.cross_validation.problems import MakeProblem, for_splits, require_classes
 from mbauc.estimators.cross_validation.splits import Split
 from mbauc.estimators.fitting import PairSettings
-from mbauc.pairs.operator.folded import MOST_TOGETHER, FoldedRows
+from mbauc.pairs.operator.folded import FoldedRows
 from mbauc.pairs.operator.lost_digits import warn_of_lost_digits
 from mbauc.pairs.operator.sparse import SparsePairOperator
 from mbauc.rows.block import Block
 from mbauc.rows.matrix import canonical_csr, is_sparse
 from mbauc.solvers.column_scales import Scaling
-from mbauc.solvers.matrix_free.subspace import ROOM
 from mbauc.solvers.problem import Problem
-
-#: Bytes that the vectors of splits which are solved together may take; a single split is always solved.
-_MEMORY = 1 << 30
-#: Vectors of a split beside its weights.
-_VECTORS = 2 * ROOM + 20
 
 
 class FoldedSplits:
     """Splits that train on all rows but the test rows, which are disjoint within a round.
 
-    Memory beside X: its rows in compact form, and again for the second and later rounds; its column numbers
-    over the columns in use, 4 bytes an entry; up to 1 GB of vectors of the splits that are solved together, or
-    those of one split if they take more.
+    Memory beside X: its rows in compact form, and again for the second and later rounds; four vectors over the
+    columns in use for each fold; and its column numbers over the columns in use, 4 or 8 bytes an entry.
 
     Parameters
     ----------
@@ -41,8 +34,6 @@ class FoldedSplits:
         Who is held out.
     settings : PairSettings
         Threads, and what weights mean.
-    n_weights : int
-        Weight vectors that each split is solved for.
     make : callable
         The problem of some pairs.
     scale : bool or "auto"
@@ -54,13 +45,12 @@ class FoldedSplits:
         block: Block,
         rounds: list[list[Split]],
         settings: PairSettings,
-        n_weights: int,
         make: MakeProblem[Problem],
         scale: Scaling,
     ) -> None:
         require_classes(block, [split for splits in rounds for split in splits])
         self._block, self._settings = replace(block, X=canonical_csr(block.X)), settings
-        self._rounds, self._n_weights, self._make = rounds, n_weights, make
+        self._rounds, self._make = rounds, make
         self._places = [(number, fold) for number, splits in enumerate(rounds) for fold in range(len(splits))]
         self.n_splits = len(self._places)
         self._first = self._pack(rounds[0])
@@ -87,17 +77,6 @@ class FoldedSplits:
         pairs = rows.training(fold)
         warn_of_lost_digits(pairs)
         return self._make(self._count(pairs), self._scale)
-
-    def batches(self) -> list[list[int]]:
-        """As many splits of a round as vectors of a sweep and memory allow."""
-        each = 8 * self._first.order.used * (_VECTORS + 2 * self._n_weights)
-        most = min(max(_MEMORY // each, 1), MOST_TOGETHER)
-        found, first = [], 0
-        for splits in self._rounds:
-            numbers = np.arange(first, first + len(splits))
-            found += [part.tolist() for part in np.array_split(numbers, -(-len(splits) // most))]
-            first += len(splits)
-        return found
 
     def statistics(self, number: int, W: NDArray[np.float64]) -> None:
         """None: these need the scores of the rows."""

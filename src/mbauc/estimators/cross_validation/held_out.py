@@ -30,8 +30,8 @@ from mbauc.runtime.warn import warn
 from mbauc.solvers.matrix_free.elastic_net import Judge
 
 Array = NDArray[np.float64]
-#: Weight vectors that are tried for each of some problems, shape (k, d); NaN for those that need not be.
-Solve = Callable[[list[Any], list[Judge | None]], list[Array]]
+#: Weight vectors that are tried for a problem, shape (k, d); NaN for those that need not be.
+Solve = Callable[[Any, Judge | None], Array]
 
 #: Binormal and true AUC that differ by more than this, and by more than noise explains, are worth a warning.
 _DISAGREEMENT = 0.02
@@ -89,30 +89,20 @@ class HeldOutBlock:
     def score(
         self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
     ) -> list[SplitScores]:
-        """One batch of splits after the other, so that the weights of one are in memory at a time."""
+        """One split after the other, so that the weights of one are in memory at a time."""
         found = []
-        for batch in splits.batches():
-            judges: list[Judge | None] = [
-                partial(_Promising, self, self._tests[number]) if with_auc else None for number in batch
-            ]
-            grids = solve([splits.training(number) for number in batch], judges)
-            for number, W in zip(batch, grids, strict=True):
-                found.append(self._score(splits, number, W, with_auc, with_moments))
+        for number, rows in enumerate(self._tests):
+            W = solve(splits.training(number), partial(_Promising, self, rows) if with_auc else None)
+            # all are known but for those that need not be tried
+            known = np.isfinite(W.sum(axis=1))
+            binormal = risk = auc = None
+            if with_moments:
+                binormal, risk = splits.statistics(number, W[known]) or self._statistics(rows, W[known])
+                binormal, risk = _put_back(binormal, known), _put_back(risk, known)
+            if with_auc:
+                auc = _put_back(self.auc(rows, W[known]), known)
+            found.append(SplitScores(binormal, risk, auc))
         return found
-
-    def _score(
-        self, splits: SplitProblems[Any], number: int, W: Array, with_auc: bool, with_moments: bool
-    ) -> SplitScores:
-        rows = self._tests[number]
-        # all are known but for those that need not be tried
-        known = np.isfinite(W.sum(axis=1))
-        binormal = risk = auc = None
-        if with_moments:
-            binormal, risk = splits.statistics(number, W[known]) or self._statistics(rows, W[known])
-            binormal, risk = _put_back(binormal, known), _put_back(risk, known)
-        if with_auc:
-            auc = _put_back(self.auc(rows, W[known]), known)
-        return SplitScores(binormal, risk, auc)
 
     def count_smaller(self, subset: NDArray[np.intp]) -> int:
         """Rows of the smaller class among some."""
@@ -199,7 +189,7 @@ class HeldOutParts:
         self, splits: SplitProblems[Any], solve: Solve, with_auc: bool, with_moments: bool = True
     ) -> list[SplitScores]:
         """All splits of a repeat together."""
-        grids = [solve([splits.training(number)], [None])[0] for number in range(splits.n_splits)]
+        grids = [solve(splits.training(number), None) for number in range(splits.n_splits)]
         known = [splits.statistics(number, W) for number, W in enumerate(grids)]
         if not with_auc and None not in known:
             return [SplitScores(*one, None) for one in known if one is not None]

@@ -112,10 +112,7 @@ class LossSearch:
             return glance._score(splits, held_out, trials)
 
     def _score(self, splits: SplitProblems[PairProblems], held_out: HeldOut, trials: list[Trial]) -> Tried:
-        def solve(several: list[PairProblems], _: list[Judge | None]) -> list[Array]:
-            return [solve_one(problems) for problems in several]
-
-        def solve_one(problems: PairProblems) -> Array:
+        def solve(problems: PairProblems, _: Judge | None) -> Array:
             grids = [
                 problems.of(get_loss(trial.loss or "squared"), trial.scale, trial.region).grid(
                     trial.l1, trial.l2, tol=self.tol, max_iter=self.max_iter

@@ -53,21 +53,8 @@ class SplitProblems(Protocol[Made]):
     def training(self, number: int) -> Made:
         """The problem of the training rows of a split."""
 
-    def batches(self) -> list[list[int]]:
-        """Numbers of the splits that are solved together."""
-
     def statistics(self, number: int, W: Array) -> tuple[Array, Array] | None:
         """Binormal AUC and pairwise risk of weight vectors on the test rows of a split; None if unknown."""
-
-
-class OneByOne:
-    """Splits that are solved one after the other, so that the problem of one is in memory at a time."""
-
-    n_splits: int
-
-    def batches(self) -> list[list[int]]:
-        """Of one split each."""
-        return [[number] for number in range(self.n_splits)]
 
 
 @dataclass(frozen=True)
@@ -85,7 +72,7 @@ class SplitMoments:
         return self.whole - self.test  # type: ignore[operator]
 
 
-class MomentSplits(OneByOne, Generic[P]):
+class MomentSplits(Generic[P]):
     """Splits of which the moments are there: training moments are the total minus a fold."""
 
     def __init__(
@@ -120,7 +107,7 @@ class MomentSplits(OneByOne, Generic[P]):
         return test.binormal_auc(W), test.risk(W)
 
 
-class OperatorSplits(OneByOne, Generic[P]):
+class OperatorSplits(Generic[P]):
     """Splits of rows in memory whose Σ is only multiplied by; the training rows of one split at a time.
 
     Parameters
@@ -159,7 +146,7 @@ class OperatorSplits(OneByOne, Generic[P]):
         """None: these need the scores of the rows."""
 
 
-class PackedSplits(OneByOne, Generic[P]):
+class PackedSplits(Generic[P]):
     """Splits of packed rows in parts; the training rows of a split are the other folds."""
 
     def __init__(

@@ -14,14 +14,8 @@ from mbauc.pairs.operator.from_rows import count_matrix
 from mbauc.pairs.operator.leading_block import LeadingBlock
 from mbauc.pairs.operator.pair_operator import PairOperator, Stratum
 from mbauc.pairs.operator.sparse import SparsePairOperator, build_strata, combine_chunk
-from mbauc.runtime.threads import run_threads
 
 Array = NDArray[np.float64]
-
-#: Vectors that go into one sweep, at most: as many numbers as a line of cache holds.
-MOST_TOGETHER = 8
-#: A sweep of several vectors takes about as long as this many products of one.
-WORTH_TOGETHER = 3
 
 
 class _RowSums(NamedTuple):
@@ -156,53 +150,3 @@ class FoldOperator(SparsePairOperator):
         # rows of the data as they stand there, whatever the folds are
         sampled = self.rows.sample(self.left_out, plan.steps)
         return plan.block(self.mu, replace(plan, steps=(1,) * len(plan.steps)).sums(sampled))
-
-
-def multiply_together(pairs: Sequence[FoldOperator], vectors: Sequence[Array]) -> list[Array]:
-    """The product of each operator and its vector; operators of the same rows share a sweep over these.
-
-    A product is that of :meth:`FoldOperator.product` up to rounding, and the same to the bit whichever others
-    share the sweep. Memory beside the results: eight numbers for each column in use, and as many a thread.
-
-    Parameters
-    ----------
-    pairs : sequence of FoldOperator
-        At most ``MOST_TOGETHER``.
-    vectors : sequence of ndarrays
-        Over the columns in use.
-    """
-    from mbauc.pairs.operator import lanes
-
-    rows, count, n_strata = pairs[0].rows, vectors[0].size, len(pairs[0].strata)
-    together = lanes.lines(count)
-    centres, scales = np.zeros((2, n_strata, lanes.LANES))
-    for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True)):
-        together[:, lane] = v
-        centres[:, lane] = [float(stratum.mean @ v) for stratum in one.strata]
-        scales[:, lane] = [1.0 / stratum.weight for stratum in one.strata]
-    left_out = np.array([one.left_out for one in pairs])
-
-    def part(shard: int) -> tuple[Array, Array]:
-        out, sums = lanes.lines(count), np.zeros((n_strata, lanes.LANES))
-        for chunk, fold in list(zip(rows.chunks, rows.folds, strict=True))[shard :: rows.n_threads]:
-            number = chunk.stratum
-            own = scales[number].copy()
-            own[: len(pairs)][left_out == fold] = 0.0
-            lanes.product(
-                chunk.starts, chunk.columns, chunk.values, chunk.weight,
-                own, together, centres[number], out, sums[number],
-            )  # fmt: skip
-        return out, sums
-
-    swept = run_threads(part, range(rows.n_threads), rows.n_threads)
-    total, left = swept[0]
-    for out, sums in swept[1:]:
-        total += out
-        left += sums
-    results = []
-    for lane, (one, v) in enumerate(zip(pairs, vectors, strict=True)):
-        result = total[:, lane] + one.mu * float(one.mu @ v)
-        for rest, stratum in zip(left[:, lane], one.strata, strict=True):
-            result -= rest * stratum.mean
-        results.append(result)
-    return results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from mbauc.solvers.matrix_free.face_descent import FaceDescent
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
-from mbauc.solvers.steps import Steps, run_steps
 
 Array = NDArray[np.float64]
 #: From here on the gains of the latest steps say when to stop; the bound alone would take several times longer.
@@ -82,8 +81,7 @@ def solve_elastic_net_matrix_free(
         descent = FaceDescent.resume(products, penalty, resume)
     else:
         descent = _descent(products, penalty, None if start is None else _check_start(products, start))
-    finishing = _finish(products, penalty, descent, tol, max_iter, watch)
-    return run_steps(finishing, products.product)[0]
+    return _finish(products, penalty, descent, tol, max_iter, watch)[0]
 
 
 def elastic_net_path_matrix_free(
@@ -122,8 +120,7 @@ def elastic_net_path_matrix_free(
     for value in sorted(set(l1_values), reverse=True):
         penalty = Penalty(value, l2, factors)
         descent = _descent(products, penalty, coef, product)
-        finishing = _finish(products, penalty, descent, tol, max_iter, watch)
-        solutions[value], product = run_steps(finishing, products.product)
+        solutions[value], product = _finish(products, penalty, descent, tol, max_iter, watch)
         coef = solutions[value].coef
     return [solutions[value] for value in l1_values]
 
@@ -137,8 +134,8 @@ def walk_elastic_net_grid(
     tol: float,
     max_iter: int,
     judge: Judge | None = None,
-) -> Steps[list[tuple[float, float, Array]]]:
-    """By steps, triples (l1, l2, weights) of a grid of penalties, l1 > 0, from the largest l2 down.
+) -> Iterator[tuple[float, float, Array]]:
+    """Triples (l1, l2, weights) of a grid of penalties, l1 > 0, from the largest l2 down.
 
     Each solution starts from the one for the same l1 and the l2 before. Once ``l2 Σ fⱼ wⱼ²`` is below ``tol``,
     l2 no longer matters beside l1, and the weights stand for all smaller values. For each l1 a ``judge`` is
@@ -147,19 +144,18 @@ def walk_elastic_net_grid(
     judges = {} if judge is None else {value: judge() for value in set(l1_values)}
     starts: dict[float, tuple[Array, Array]] = {}
     left, falling = sorted(set(l1_values), reverse=True), sorted(set(l2_values), reverse=True)
-    found: list[tuple[float, float, Array]] = []
     for place, l2 in enumerate(falling):
         start: tuple[Array | None, Array | None] = None, None
         for l1 in tuple(left):
             penalty = Penalty(l1, l2, factors)
             descent = _descent(products, penalty, *starts.get(l1, start))
-            solution, product = yield from _finish(products, penalty, descent, tol, max_iter, None)
+            solution, product = _finish(products, penalty, descent, tol, max_iter, None)
             start = starts[l1] = solution.coef, product
             settled = l2 * float(factors @ solution.coef**2) <= tol
-            found += ((l1, value, solution.coef) for value in (falling[place:] if settled else [l2]))
+            for value in falling[place:] if settled else [l2]:
+                yield l1, value, solution.coef
             if settled or (judges and not judges[l1](solution.coef)):
                 left.remove(l1)
-    return found
 
 
 def _check(tol: float, max_iter: int) -> None:
@@ -198,8 +194,8 @@ def _finish(
     tol: float,
     max_iter: int,
     watch: Watch | None,
-) -> Steps[tuple[Solution, Array]]:
-    """By steps, the solution that a descent leads to, and Σ times its weights."""
+) -> tuple[Solution, Array]:
+    """The solution that a descent leads to, and Σ times its weights."""
 
     def left() -> float:
         return descent.estimate if tol >= _ESTIMATED_TOL else descent.excess_risk
@@ -207,7 +203,7 @@ def _finish(
     while True:
         # one product is kept for the check at the end
         while left() > tol and not descent.stuck and descent.products < max_iter - 1:
-            yield from descent.stepping()
+            descent.step()
             if watch is not None:
                 mean, square = descent.coef @ products.mu, descent.coef @ descent.product()
                 watch(
@@ -219,7 +215,7 @@ def _finish(
         if descent.fresh:
             break
         # the product so far is a sum over many steps: make it anew, and see whether the bound still holds
-        product = yield descent.coef
+        product = products.product(descent.coef)
         descent.products += 1
         descent.stuck = False
         descent.restart(descent.coef, product)

@@ -12,7 +12,6 @@ from mbauc.solvers.gap import excess_risk_bound
 from mbauc.solvers.matrix_free.line_search import lowest_point
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
-from mbauc.solvers.steps import Steps, run_steps
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -130,15 +129,11 @@ class FaceDescent:
 
     def step(self) -> None:
         """One product, and lower."""
-        run_steps(self.stepping(), self._pairs.product)
-
-    def stepping(self) -> Steps[None]:
-        """The same, with the product from whoever runs it."""
         self.recent = np.append(self.recent[-_RECENT + 1 :], self.objective)
         if self.on_face:
-            yield from self._conjugate_step()
+            self._conjugate_step()
         else:
-            yield from self._proximal_step()
+            self._proximal_step()
         self._certify()
 
     @property
@@ -188,10 +183,10 @@ class FaceDescent:
         )
         self.lower = max(self.lower, 1.0 + 2.0 * self.objective - bound)
 
-    def _multiply(self, v: Array) -> Steps[Array]:
+    def _multiply(self, v: Array) -> Array:
         """(Σ + l2) v."""
         self.products += 1
-        image = yield v
+        image = self._pairs.product(v)
         image += self._ridge * v
         return image
 
@@ -200,7 +195,7 @@ class FaceDescent:
         self.objective = self._value(coef, pull)
         self.fresh = False
 
-    def _proximal_step(self) -> Steps[None]:
+    def _proximal_step(self) -> None:
         length = 1.0 / (self.scale * self._metric)
         goal = self.coef + length * self.pull
         goal = np.sign(goal) * np.maximum(np.abs(goal) - length * self._threshold, 0.0)
@@ -209,7 +204,7 @@ class FaceDescent:
         if not step.any():
             self.stuck = True
             return
-        image = yield from self._multiply(step)
+        image = self._multiply(step)
         bend = max(float(step @ image), 0.0)
         met = bend / float(step @ (self._metric * step))
         a, _, _ = lowest_point(self.coef, step, -float(self.pull @ step), bend, self._threshold, 1.0)
@@ -242,9 +237,9 @@ class FaceDescent:
         """Minus the gradient on the face, zero elsewhere."""
         return np.where((self.signs != 0.0) | self._always, pull - self._threshold * self.signs, 0.0)
 
-    def _conjugate_step(self) -> Steps[None]:
+    def _conjugate_step(self) -> None:
         direction = self.direction
-        image = yield from self._multiply(direction)
+        image = self._multiply(direction)
         bend = float(direction @ image)
         if bend <= 0.0:
             self._leave_face()

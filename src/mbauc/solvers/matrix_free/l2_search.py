@@ -209,10 +209,12 @@ class L2Search:
         enough = self._mean.exhausted or self._mean.steps >= _LEAST_STEPS
         if (self.certain and enough) or self._mean.steps >= MOST_STEPS:
             return False
-        place = rivals[-1] if rivals.size else best
-        by_degrees = self._losses(solved, better[1])[place] < self._losses(better[0], degrees)[place]
-        if by_degrees and self._step_traces():
-            return True
+        if rivals.size:
+            # which of the two brackets leaves more open at the farthest rival
+            place = rivals[-1]
+            by_degrees = self._losses(solved, better[1])[place] < self._losses(better[0], degrees)[place]
+            if by_degrees and self._step_traces():
+                return True
         return self._mean.step() or self._step_traces()
 
     def _step_traces(self) -> bool:

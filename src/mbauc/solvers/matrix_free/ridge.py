@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ from mbauc.solvers.matrix_free.subspace import ROOM, RidgeSubspace
 from mbauc.solvers.operator import SymmetricOperator
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution, certify
-from mbauc.solvers.steps import Steps, run_steps
 from mbauc.store.array_schema import ArrayOf, Arrays
 
 Array = NDArray[np.float64]
@@ -149,33 +148,20 @@ def ridge_path_matrix_free(
 
     Parameters as for :func:`solve_ridge_matrix_free`; ``max_iter`` applies to each l2.
     """
-    solutions: dict[float, Solution] = {}
-
-    def take(solution: Solution) -> bool:
-        solutions[solution.l2] = solution
-        return True
-
-    run_steps(walk_ridge_path(products, l2, factors, take, tol=tol, max_iter=max_iter), products.product)
+    walked = walk_ridge_path(products, l2, factors, tol=tol, max_iter=max_iter)
+    solutions = {solution.l2: solution for solution in walked}
     return [solutions[value] for value in l2]
 
 
 def walk_ridge_path(
-    products: SymmetricOperator,
-    l2: Sequence[float],
-    factors: Array,
-    take: Callable[[Solution], bool],
-    *,
-    tol: float,
-    max_iter: int,
-) -> Steps[None]:
-    """The same by steps, from the largest l2 down; ``take`` gets each solution and says whether to go on."""
+    products: SymmetricOperator, l2: Sequence[float], factors: Array, *, tol: float, max_iter: int
+) -> Iterator[Solution]:
+    """The same one by one, from the largest l2 down: who stops early spends no product on smaller ones."""
     run = _Run(products, factors, tol, max_iter, ignore_state)
     for value in sorted(set(l2), reverse=True):
         run.iterations = 0
-        yield from run.converging(value)
-        solution = yield from run.finishing(value)
-        if not take(solution):
-            return
+        run.converge(value)
+        yield run.finish(value)
 
 
 def solve_ridge_auto(
@@ -317,10 +303,6 @@ class _Run:
 
     def converge(self, l2: float) -> None:
         """Grow until the estimated excess risk for ``l2`` is within ``tol``."""
-        run_steps(self.converging(l2), self.products.product)
-
-    def converging(self, l2: float) -> Steps[None]:
-        """The same by steps."""
         if self.stage != "convergence" or self.l2 != l2:
             self.gains = []
             if self.stage != "convergence" and self.l2 == l2:
@@ -337,8 +319,7 @@ class _Run:
                 return
             if self.subspace.is_full:
                 self.subspace.collapse(l2)
-            grown = yield from self.subspace.growing(l2)
-            if not grown:
+            if not self.subspace.grow(l2):
                 self.excess = 0.0
                 return
             self.gains = [*self.gains[-_WINDOW:], *self.subspace.gains(l2)]
@@ -381,32 +362,21 @@ class _Run:
             self.search.resume(state)
 
     def finish(self, l2: float) -> Solution:
-        """The solution, with a product of its own."""
-        return run_steps(self.finishing(l2), self.products.product)
-
-    def finishing(self, l2: float) -> Steps[Solution]:
-        """The same by steps."""
         w = self.subspace.solution(l2)
         products = self.iterations + self.searched
         if self.excess > self.tol:
             _warn(products, self.excess, self.tol)
-        product = yield w
-        penalty = Penalty(0.0, l2, self.factors)
-        solution = certify_product(self.products, penalty, w, product, products, self.excess)
+        solution = certify_products(self.products, Penalty(0.0, l2, self.factors), w, products, self.excess)
         if self.excess <= self.tol and _DOUBTFUL * self.tol < solution.excess_bound < np.inf:
             _warn_of_doubt(solution)
         return solution
 
 
-def certify_product(
-    products: SymmetricOperator,
-    penalty: Penalty,
-    w: Array,
-    product: Array,
-    iterations: int,
-    excess_risk: float,
+def certify_products(
+    products: SymmetricOperator, penalty: Penalty, w: Array, iterations: int, excess_risk: float
 ) -> Solution:
     """The solution w with objective, optimality and bound from a product of its own."""
+    product = products.product(w)
     # where weights are free or nothing is penalised there is no bound without the smallest eigenvalue of Σ
     bounded = penalty.l2 > 0 and bool((penalty.factors[products.diagonal > 0] > 0).all())
     bound = excess_risk_bound(products, penalty, w, product) if bounded else float("inf")

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mbauc.errors import Advice, SingularWarning
-from mbauc.pairs.operator.folded import WORTH_TOGETHER, multiply_together
 from mbauc.pairs.quadratic import Quadratic
 from mbauc.runtime.threads import single_threaded_blas
 from mbauc.runtime.warn import warn
@@ -28,7 +27,6 @@ from mbauc.solvers.matrix_free.ridge import (
 )
 from mbauc.solvers.penalty import Penalty
 from mbauc.solvers.solution import Solution
-from mbauc.solvers.steps import Steps, run_steps, run_together
 
 Array = NDArray[np.float64]
 
@@ -114,58 +112,21 @@ class MatrixFreeSolver:
         The smaller l2 is, the more products it takes. For each l1 a ``judge`` is called with the weights for
         each l2, from the largest down; smaller ones than that at which it says no are left at NaN.
         """
-        with single_threaded_blas():
-            return run_steps(self._walk_grid(l1, l2, judge, tol=tol, max_iter=max_iter), self.product)
-
-    def _walk_grid(
-        self, l1: Sequence[float], l2: Sequence[float], judge: Judge | None, **settings: Any
-    ) -> Steps[Array]:
         weights = np.full((len(l1), len(l2), self.mu.size), np.nan)
         rows, columns = _places(l1), _places(l2)
         sparse = [value for value in l1 if value > 0.0]
-        promising = None if judge is None else judge()
-
-        def take(solution: Solution) -> bool:
-            weights[np.ix_(rows[0.0], columns[solution.l2])] = solution.coef
-            return promising is None or promising(solution.coef)
-
-        yield from walk_ridge_path(self, l2 if 0.0 in rows else (), self.factors, take, **settings)
-        net = yield from walk_elastic_net_grid(
-            self, sparse, l2 if sparse else (), self.factors, judge=judge, **settings
-        )
-        for value, ridge, coef in net:
-            weights[np.ix_(rows[value], columns[ridge])] = coef
-        return weights
-
-    @staticmethod
-    def grids_together(
-        solvers: Sequence[MatrixFreeSolver],
-        l1: Sequence[float],
-        l2: Sequence[float],
-        judges: Sequence[Judge | None],
-        *,
-        tol: float,
-        max_iter: int,
-    ) -> list[Array]:
-        """The same for the training rows of several folds, whose products share sweeps over the rows."""
-
-        def products(numbers: list[int], vectors: list[Array]) -> list[Array]:
-            some = [solvers[number] for number in numbers]
-            pairs: list[Any] = [solver._pairs for solver in some]
-            inner = [v / solver._scales for solver, v in zip(some, vectors, strict=True)]
-            # as many as there are at first: a fold has the same bits whenever the others are done
-            if len(solvers) < WORTH_TOGETHER:
-                found = [one.product(v) for one, v in zip(pairs, inner, strict=True)]
-            else:
-                found = multiply_together(pairs, inner)
-            return [image / solver._scales for solver, image in zip(some, found, strict=True)]
-
-        several = [
-            solver._walk_grid(l1, l2, judge, tol=tol, max_iter=max_iter)
-            for solver, judge in zip(solvers, judges, strict=True)
-        ]
+        settings: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         with single_threaded_blas():
-            return run_together(several, products)
+            promising = None if judge is None else judge()
+            for solution in walk_ridge_path(self, l2 if 0.0 in rows else (), self.factors, **settings):
+                weights[np.ix_(rows[0.0], columns[solution.l2])] = solution.coef
+                if promising is not None and not promising(solution.coef):
+                    break
+            for value, ridge, coef in walk_elastic_net_grid(
+                self, sparse, l2 if sparse else (), self.factors, judge=judge, **settings
+            ):
+                weights[np.ix_(rows[value], columns[ridge])] = coef
+        return weights
 
     def _warn_if_singular(self) -> None:
         """Warn of constant columns and of fewer rows than columns; columns that repeat others go unseen."""

@@ -10,7 +10,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lstsq
 
 from mbauc.solvers.leave_one_out import Solved
 from mbauc.solvers.operator import SymmetricOperator
-from mbauc.solvers.steps import Steps, run_steps
 
 Array = NDArray[np.float64]
 
@@ -142,11 +141,7 @@ class RidgeSubspace:
 
     def grow(self, l2: float) -> bool:
         """Add the direction in which the solution for ``l2`` is wrong; False if there is none."""
-        return run_steps(self.growing(l2), self._products.product)
-
-    def growing(self, l2: float) -> Steps[bool]:
-        """The same by steps."""
-        return self._adding(self._precondition(self._residual(l2), l2))
+        return self._add(self._precondition(self._residual(l2), l2))
 
     def bound(self, l2: float) -> float:
         """What 1 - t'w is above its smallest value at most: r'(l2 F)⁻¹r, r the residual."""
@@ -181,10 +176,9 @@ class RidgeSubspace:
 
     def add(self, w: Array) -> bool:
         """Add a direction that is thought to be near a solution."""
-        direction = np.divide(w, self._unit, out=np.zeros_like(w), where=self._unit > 0)
-        return run_steps(self._adding(direction), self._products.product)
+        return self._add(np.divide(w, self._unit, out=np.zeros_like(w), where=self._unit > 0))
 
-    def _adding(self, direction: Array) -> Steps[bool]:
+    def _add(self, direction: Array) -> bool:
         before = float(np.linalg.norm(direction))
         if not before > 0.0 or not np.isfinite(before):
             return False
@@ -197,8 +191,7 @@ class RidgeSubspace:
             return False
         k = self.size
         self._basis[k] = direction / length
-        image = yield self._unit * self._basis[k]
-        self._images[k] = self._unit * image
+        self._images[k] = self._unit * self._products.product(self._unit * self._basis[k])
         self.size += 1
         self._project(k)
         return True
