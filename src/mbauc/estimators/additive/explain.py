@@ -82,8 +82,8 @@ def explain(
     Parameters
     ----------
     estimator : ranker or LinearScorer
-        A fitted :class:`AdditiveAUCClassifier` or :class:`TableRanker`, whose terms are curves and heat maps, or a
-        fitted linear ranker, whose terms are its columns; or the scorer of a ranker.
+        A fitted :class:`AdditiveAUCClassifier` or :class:`TableRanker`, whose terms are curves and heat maps,
+        or a fitted linear ranker, whose terms are its columns; or its scorer.
     X : array-like, sparse matrix or data frame of shape (n, d)
         Rows whose scores to explain.
     n : int, default=5
