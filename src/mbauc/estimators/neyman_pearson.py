@@ -65,6 +65,9 @@ class NeymanPearsonClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         The label whose predictions are alarms.
     classes_ : ndarray of shape (2,)
         Class labels, sorted.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        As of ``estimator_``, if it has them.
 
     See Also
     --------

@@ -47,6 +47,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The fitted encoding.
     plan_ : ColumnPlan
         Type of each column, and how it was inferred; not available with ``encoding``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Names of the columns of the table.
 
     Examples
     --------

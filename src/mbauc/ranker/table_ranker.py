@@ -347,7 +347,7 @@ class TableRanker(ClassifierMixin, BaseEstimator):
 
     @property
     def term_means_(self) -> Array | None:
-        """What each curve and heat map adds to scores on average; None for a model of weights alone."""
+        """Mean contribution of each curve and heat map to the scores; None for a linear model."""
         check_is_fitted(self)
         return None if self.model_.terms is None else self.model_.terms.term_means
 

@@ -135,6 +135,23 @@ class AdditiveAUCClassifier(ClassifierMixin, BaseEstimator):
         Cross-validated AUC of each candidate set of features.
     interactions_ : list of (str, str)
         Column names of each interaction.
+    basis_ : SmoothBasis
+        Coordinates in which the weights are fitted and penalised.
+    l2_ : float
+        ℓ2 penalty of the solution, which ``penalty_factors_`` multiplies.
+    penalty_factors_ : ndarray of shape (coordinates,)
+        Selected penalty of each coordinate, in units of the noise.
+    term_means_, term_deviations_ : ndarray of shape (terms,)
+        Mean and standard deviation over the rows of the contribution of each term to the scores, estimated on
+        the search sample.
+    feature_shares_ : ndarray of shape (features,)
+        Share of the rows for which each feature is not zero, estimated likewise.
+    solution_ : Solution
+        Objective, optimality gap and iterations, in the coordinates.
+    n_iter_ : int
+        Number of iterations of the solver, at least 1.
+    effective_sample_size_ : (float, float)
+        Effective number of rows of each class (positives, negatives), given weights.
     n_features_in_ : int
     feature_names_in_ : ndarray
         If X had column names.
